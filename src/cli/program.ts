@@ -1,8 +1,8 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { systemClock } from "../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { createLog, type LogFormat } from "../common/log.ts";
+import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
+import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
+import { invalid, logTo, processEnvironment } from "./command.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
 import { deliverCommand } from "./commands/deliver.ts";
@@ -128,8 +128,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function empty(what: string, isOptional: boolean): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
+  return invalid(
     `${what} is empty, as a variable that is not set leaves it; give it a value${isOptional ? ", or leave it out" : ""}.`,
   );
 }
@@ -160,7 +159,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     const error = asWarehouseError(thrown);
     const form = failureForm(argv);
-    if (form.isJson) await writeFailure(error);
+    if (form.isJson) {
+      const { code, message, exitCode } = error;
+      const text = jsonLine({ code, message, hint: hintFor(exitCode), exitCode });
+      await writeOutcome(processEnvironment(), { text, done: "The failure" });
+    }
     tell(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
@@ -169,19 +172,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 /** The sentence on standard error, in the form of the log. */
 function tell(thrown: unknown, format: LogFormat, debug: boolean): void {
   const { message, code } = asWarehouseError(thrown);
-  const more = debug
-    ? describe(thrown)
-    : code === "internal"
-      ? "Run again with --debug to see where."
-      : undefined;
+  const hint = code === "internal" ? ["Run again with --debug to see where."] : [];
+  const texts = [message, ...(debug ? [describe(thrown)] : hint)];
   if (format === "json") {
-    const write = (line: string) => process.stderr.write(line);
-    const log = createLog({ level: "error", format, secrets: [], clock: systemClock, write });
-    log.error(more === undefined ? message : `${message} ${more}`, { code });
-    return;
-  }
-  for (const text of more === undefined ? [message] : [message, more])
-    process.stderr.write(`${printableText(text)}\n`);
+    const log = logTo(process.stderr, { level: "error", format, secrets: [] });
+    log.error(texts.join(" "), { code });
+  } else process.stderr.write(texts.map((text) => `${printableText(text)}\n`).join(""));
 }
 
 /** Read from the words themselves: the arguments may be what is wrong. `run --json` prints an object also where it fails. */
@@ -191,11 +187,6 @@ function failureForm(argv: readonly string[]): { readonly isJson: boolean; reado
   const at = words.indexOf("--log-format");
   const isJsonLog = words.includes("--log-format=json") || (at >= 0 && words[at + 1] === "json");
   return { isJson: isRun && words.includes("--json"), logFormat: isRun && isJsonLog ? "json" : "text" };
-}
-
-async function writeFailure({ code, message, exitCode }: WarehouseError): Promise<void> {
-  const text = jsonLine({ code, message, hint: hintFor(exitCode), exitCode });
-  await writeOutcome({ out: process.stdout, err: process.stderr }, { text, done: "The failure" });
 }
 
 /** Stack of an error and of what caused it. */

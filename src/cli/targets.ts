@@ -8,6 +8,7 @@ import { type Delivery, deliver } from "../targets/deliver.ts";
 import { deliveredRun } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun } from "../warehouse/retention.ts";
+import { invalid } from "./command.ts";
 
 export interface TargetOptions {
   readonly warehouse: string;
@@ -26,8 +27,7 @@ export async function chosenTargets(
 ): Promise<readonly Target[]> {
   const targets = await configuredTargets({ cwd, flags: { config } });
   if (targets.length === 0) {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       "No targets are configured; set `targets` in the configuration file, or name that file with --config.",
     );
   }
@@ -55,8 +55,7 @@ export async function chosenTarget<Kind extends Target>(
   const [only, ...others] = targets;
   if (only !== undefined && others.length === 0) return only;
   const names = targets.map(({ name }) => name).join(", ");
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalid(
     only === undefined
       ? `No ${what} is among the targets; name another configuration with --config, or another target.`
       : `Several targets could be meant (${names}); name one with --target.`,

@@ -5,10 +5,7 @@ import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
-import { StopSignals } from "./environment.ts";
-
-/** What kill(2) may answer for a process that is there. */
-const NOT_OURS = "EPERM";
+import { StopSignals } from "./command.ts";
 
 /** Ended statements release what they hold; what has not ended then is given up. */
 const GRACE_MS = 2000;
@@ -73,7 +70,8 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    return codeOf(thrown) === NOT_OURS;
+    // It is there, and not ours.
+    return codeOf(thrown) === "EPERM";
   }
 }
 

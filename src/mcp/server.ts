@@ -1,8 +1,7 @@
 /** A Model Context Protocol server on standard input and output: for assistants that ask the warehouse questions. */
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import type { Commands } from "./answer.ts";
-import { registerTools } from "./tools.ts";
+import { type Commands, registerTools } from "./tools.ts";
 
 /** An optional peer: only who serves assistants needs it. A test holds that package.json says the same version. */
 export const MCP_SDK = "@modelcontextprotocol/sdk@1.32.2";

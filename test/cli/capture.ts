@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { type CliEnvironment, processEnvironment } from "../../src/cli/environment.ts";
+import { type CliEnvironment, processEnvironment } from "../../src/cli/command.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 
 type Make = (environment: CliEnvironment) => Command;

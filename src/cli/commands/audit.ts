@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
 import { sentOrNot, withoutValueMapping } from "../../audit/mapping/passthrough.ts";
@@ -10,8 +10,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { CliCommand } from "../command.ts";
-import { type CliEnvironment, processEnvironment } from "../environment.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
 import { type Section, sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
 import { paragraph, printableText, writeAll } from "../render/terminal.ts";
@@ -49,7 +48,7 @@ RUN is a run's name, its number, or "current". Counts are of values: one is one 
 is given) among those that the filters let through.
 `;
 
-export function auditCommand(environment = processEnvironment()): Command {
+export function auditCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("audit")
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run, or current", "current")
@@ -57,14 +56,13 @@ export function auditCommand(environment = processEnvironment()): Command {
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by its ID, its text or its external value")
-    .addOption(new Option("--status <status>", "only values of this status").choices(STATUSES))
+    .choice("--status <status>", "only values of this status", STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
     .format("table", "json", "csv", "markdown")
-    .addOption(
-      new Option(
-        "--section <section>",
-        "only this part of the answer (csv has one part: coverage unless given)",
-      ).choices(SECTIONS),
+    .choice(
+      "--section <section>",
+      "only this part of the answer (csv has one part: coverage unless given)",
+      SECTIONS,
     )
     .option(
       "--fail-on <kinds>",
@@ -120,8 +118,7 @@ export function mappingFormat(file: string): MappingFormat {
   const extension = extname(file).slice(1).toLowerCase();
   const format = MAPPING_FORMATS.find((each) => each === extension);
   if (format !== undefined) return format;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalid(
     `A mapping file is CSV or JSON, by the end of its name; ${file} is neither: call it .csv or .json.`,
   );
 }
@@ -134,8 +131,7 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
   const key = options.section?.replaceAll("-", "_");
   const wanted = key === undefined ? sections : sections.filter((section) => section.key === key);
   if (wanted.length === 0) {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `The section ${options.section} is about the definitions, which --status and --value say nothing about; leave them out.`,
     );
   }

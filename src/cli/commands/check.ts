@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { counted } from "../../common/figures.ts";
 import type { ConfigFlags } from "../../config/config.ts";
@@ -6,8 +5,7 @@ import { check } from "../../run/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
-import { CliCommand, WAREHOUSE_OPTION } from "../command.ts";
-import { type CliEnvironment, processEnvironment, warningsTo } from "../environment.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";
 import { jsonLine, paragraph, printableLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -25,10 +23,10 @@ It asks the service for one item and the configured destinations, and changes no
 (a warning does not keep it from that). Else the code that "run" would end with.
 `;
 
-export function checkCommand(environment = processEnvironment()): Command {
+export function checkCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("check")
     .description("check all that a run needs, and say what to do where something is missing")
-    .addOption(WAREHOUSE_OPTION)
+    .warehouseOption()
     .service("check a run of the sample content")
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", EXAMPLES)

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import {
   DRIFT_PARTS,
   type DriftLine,
@@ -9,8 +8,7 @@ import {
 } from "../../audit/questions/drift.ts";
 import { findPreviousRun, type PreviousRun } from "../../audit/questions/previous-run.ts";
 import { count, counted } from "../../common/figures.ts";
-import { CliCommand } from "../command.ts";
-import { processEnvironment } from "../environment.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { sectionJson } from "../render/sections.ts";
 import { drawTable, left, right, tableOf } from "../render/table.ts";
 import { paragraph, writeAll } from "../render/terminal.ts";
@@ -31,7 +29,7 @@ RUN is a run's name, its number, or "current". It is compared with the run that
 was current when it began. A count is of documents, of all passes together.
 `;
 
-export function driftCommand({ out } = processEnvironment()): Command {
+export function driftCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("drift")
     .description("show new, vanished and changed fields, compared with the run before")
     .argument("[run]", "name or number of a run, or current", "current")

@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import type { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
@@ -10,8 +9,7 @@ import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { CliCommand, existingFolder } from "../command.ts";
-import { processEnvironment, StopSignals } from "../environment.ts";
+import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
 import { drawInParts, right, tableOf, whole } from "../render/table.ts";
 import { jsonLine, printableText, writeOutcome } from "../render/terminal.ts";
 import { delivered, type TargetOptions } from "../targets.ts";
@@ -37,7 +35,7 @@ Exit code 0: no retained run holds anything of the user any more. 2: the ID is t
 26: a target still holds something; the message says why.
 `;
 
-export function eraseCommand(environment = processEnvironment()): Command {
+export function eraseCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("erase")
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user (required)")

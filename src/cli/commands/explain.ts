@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { placeKey } from "../../audit/mapping/mapped-value.ts";
 import { payloadJson } from "../../audit/mapping/payload.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
@@ -8,10 +7,8 @@ import { explainItem, type ItemExplanation } from "../../audit/questions/explain
 import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { CliCommand } from "../command.ts";
-import { processEnvironment } from "../environment.ts";
+import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
 import { explanationText, type ToldText } from "../render/explain-text.ts";
@@ -39,7 +36,7 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
-export function explainCommand({ out } = processEnvironment()): Command {
+export function explainCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("explain")
     .description("explain which external values an item produces, by which mapping, and where that was read")
     .argument("<item>", "ID or slug of an item")
@@ -59,10 +56,7 @@ export function explainCommand({ out } = processEnvironment()): Command {
         options.warehouse,
         (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
         async (opened, { past }) => {
-          const answer =
-            past === undefined
-              ? await explain(opened, item, options, out.columns)
-              : await explainFromHistory(opened, { item, past }, options, out.columns);
+          const answer = await explain(opened, { item, past }, options, out.columns);
           const text = typeof answer === "string" ? answer : `${JSON.stringify(answer, undefined, 2)}\n`;
           const toFile = options.json === true && out.columns === undefined;
           await writeAll(out, [toFile ? text : printableText(text)]);
@@ -77,50 +71,32 @@ async function momentOf(
   temporaryDirectory: string,
 ): Promise<Moment> {
   if (run !== undefined && asOf !== undefined) {
-    throw new WarehouseError(
-      "config.invalid",
-      "--run and --as-of both say which run is meant; give one of them.",
-    );
+    throw invalid("--run and --as-of both say which run is meant; give one of them.");
   }
   if (asOf !== undefined) return runAsOf(folder, asOf, temporaryDirectory);
   if (run !== undefined) await assertNotPast(folder, run, temporaryDirectory);
   return { wanted: run ?? "current" };
 }
 
-/** The object for `--json`, else the text. */
+/** The object for `--json`, else the text; of a run whose files are gone, as far as the history knows it. */
 async function explain(
   opened: OpenedRun,
-  item: string,
+  { item, past }: { readonly item: string; readonly past: KnownRun | undefined },
   { destination, field, steps, json }: Options,
   width: number | undefined,
 ): Promise<object | string> {
+  const { run, manifest } = opened;
+  if (past !== undefined) {
+    const explanation = await explainPast(opened, item, past);
+    const destinationIds = idsOfName(explanation.destinations, "destination", destination);
+    const fieldIds = idsOfName(explanation.fields, "custom field", field);
+    const told = { run, width, destinationIds, fieldIds };
+    return json === true ? pastJson(explanation, told) : pastText(explanation, told);
+  }
   const scope = await resolveScope(opened.connection, { destination, field });
   const explanation = await explainItem(opened, item);
-  const told = {
-    run: opened.run,
-    verdict: opened.manifest.verdict,
-    steps: steps === true,
-    width,
-    ...scope,
-  };
+  const told = { run, verdict: manifest.verdict, steps: steps === true, width, ...scope };
   return json === true ? explanationJson(explanation, told) : explanationText(explanation, told);
-}
-
-/** The same of a run whose files are gone, as far as the history knows it. */
-async function explainFromHistory(
-  opened: OpenedRun,
-  { item, past }: { readonly item: string; readonly past: KnownRun },
-  { destination, field, json }: Options,
-  width: number | undefined,
-): Promise<object | string> {
-  const explanation = await explainPast(opened, item, past);
-  const told: Told = {
-    run: opened.run,
-    width,
-    destinationIds: idsOfName(explanation.destinations, "destination", destination),
-    fieldIds: idsOfName(explanation.fields, "custom field", field),
-  };
-  return json === true ? pastJson(explanation, told) : pastText(explanation, told);
 }
 
 function idsOfName(

@@ -1,16 +1,21 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { count, counted, duration, minuteOf } from "../../common/figures.ts";
-import { createLog, LOG_FORMATS, type LogFormat } from "../../common/log.ts";
+import type { LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { makeLastRuns } from "../../fleet/last-runs.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
 import { fleetStatus, type InstanceStatus } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
-import { CliCommand, positive } from "../command.ts";
-import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  logTo,
+  positive,
+  processEnvironment,
+  StopSignals,
+} from "../command.ts";
 import { drawInParts, right, tableOf, whole } from "../render/table.ts";
 import { jsonLine, paragraph, printableLine, writeAnswer } from "../render/terminal.ts";
 
@@ -34,8 +39,8 @@ The queue is in PostgreSQL, at the address that \`postgres\` of the fleet file n
 a PGPASSFILE. docs/fleet.md has the form of the file, and how to do without a queue.
 `;
 
-export function fleetCommand(environment = processEnvironment()): Command {
-  return new Command("fleet")
+export function fleetCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("fleet")
     .description("run many instances from a queue: enqueue, work, status, retry")
     .addHelpText("after", EXAMPLES)
     .addCommand(enqueueCommand(environment))
@@ -44,14 +49,14 @@ export function fleetCommand(environment = processEnvironment()): Command {
     .addCommand(retryCommand(environment));
 }
 
-function subcommand(name: string, description: string, example: string): Command {
+function subcommand(name: string, description: string, example: string): CliCommand {
   return new CliCommand(name)
     .description(description)
     .fleet()
     .addHelpText("after", `\nExample:\n  $ content-warehouse fleet ${example}\n`);
 }
 
-function enqueueCommand(environment: CliEnvironment): Command {
+function enqueueCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "enqueue",
     "give each instance a job, unless it has an open one",
@@ -75,16 +80,12 @@ interface WorkFlags extends Options {
   readonly logFormat: LogFormat;
 }
 
-function workCommand(environment: CliEnvironment): Command {
+function workCommand(environment: CliEnvironment): CliCommand {
   return subcommand("work", "take jobs and run them, until it is told to end", "work --concurrency 4")
     .option("--concurrency <n>", "runs at the same time", positive, 2)
     .option("--until-empty", "end once no job is open; schedules are left to others")
     .option("--json", "print one JSON object for each job that ended")
-    .addOption(
-      new Option("--log-format <format>", "form of each line on standard error")
-        .choices(LOG_FORMATS)
-        .default("text"),
-    )
+    .logFormat()
     .action((flags: WorkFlags) => workOn(flags, environment));
 }
 
@@ -92,13 +93,7 @@ async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<vo
   const { cwd, out, err, endWith } = environment;
   const { concurrency, untilEmpty = false, json = false } = flags;
   const fleet = await readFleet(cwd, flags.fleet);
-  const log = createLog({
-    level: "info",
-    format: flags.logFormat,
-    secrets: [],
-    clock: systemClock,
-    write: (line) => err.write(line),
-  });
+  const log = logTo(err, { level: "info", format: flags.logFormat, secrets: [] });
   let failure = 0;
   const onEnd = (report: JobReport) => {
     if (report.became === "dead letter" && failure === 0) failure = report.outcome?.exitCode ?? 1;
@@ -129,7 +124,7 @@ function reportLine({ instance, attempt, seconds, outcome, became }: JobReport):
   return `${instance}: ${outcome.verdict}${items}, ${outcome.run}, ${took}`;
 }
 
-function statusCommand(environment: CliEnvironment): Command {
+function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "status",
     "show the last run, the delay, the failures and the job of each instance",
@@ -145,7 +140,7 @@ function statusCommand(environment: CliEnvironment): Command {
     });
 }
 
-function retryCommand(environment: CliEnvironment): Command {
+function retryCommand(environment: CliEnvironment): CliCommand {
   return subcommand("retry", "make jobs of dead letters again", "retry north")
     .argument("[instance]", "only this instance")
     .action(async (name: string | undefined, { fleet: file }: Options) => {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { settingsText } from "../../config/config-spec.ts";
-import { processEnvironment } from "../environment.ts";
+import { processEnvironment } from "../command.ts";
 import { exitCodesText } from "../exit-codes.ts";
 import { wrapHelp } from "../render/help.ts";
 import { writeAnswer } from "../render/terminal.ts";

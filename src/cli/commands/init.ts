@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
-import { type Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
@@ -12,8 +11,7 @@ import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { missingDestinations } from "../../run/check-service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
-import { CliCommand, type Destinations, URL_OPTION } from "../command.ts";
-import { type CliEnvironment, processEnvironment, warningsTo } from "../environment.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment, warningsTo } from "../command.ts";
 import {
   type Asking,
   askDestinations,
@@ -23,7 +21,6 @@ import {
   askWarehouse,
   assertAnswerable,
   type InitFlags,
-  invalid,
   type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
@@ -50,16 +47,14 @@ A token file that is not there is made, with the token from CONTENT_API_TOKEN or
 export function initCommand(
   environment = processEnvironment(),
   program: readonly string[] = [process.execPath, ...process.argv.slice(1, 2)],
-): Command {
+): CliCommand {
   return new CliCommand("init")
     .description("write a configuration, with what you answer or give as options")
-    .addOption(URL_OPTION)
+    .url()
     .option("--token-file <file>", "file with the API token, which only its owner can read")
     .destinations("")
     .option("--warehouse <dir>", "folder of the warehouse (default: ./warehouse)")
-    .addOption(
-      new Option("--schedule <scheduler>", "write its files for a run every night").choices(SCHEDULERS),
-    )
+    .choice("--schedule <scheduler>", "write its files for a run every night", SCHEDULERS)
     .option("--yes", "ask nothing: take options and defaults")
     .addHelpText("after", EXAMPLES)
     .action((flags: InitFlags) => init(flags, environment, program));
@@ -72,10 +67,7 @@ async function init(
 ): Promise<void> {
   const { env, cwd, input, out } = environment;
   const there = configFileName({ cwd, flags: {} });
-  assertNew(cwd, [
-    there ?? NEW_CONFIG_FILE,
-    ...(flags.schedule === undefined ? [] : scheduleFileNames(flags.schedule)),
-  ]);
+  assertNew(cwd, [there ?? NEW_CONFIG_FILE, ...scheduleFileNames(flags.schedule ?? null)]);
   const isAsked = flags.yes !== true && input.isTTY === true && out.isTTY === true;
   using prompt = isAsked ? new Prompt(input, out) : null;
   const given = (name: string) => env[name]?.trim() || undefined;
@@ -93,9 +85,16 @@ async function init(
   const warehouse = await askWarehouse(asking);
   const schedule = await askSchedule(asking);
   assertTokenFor(schedule, token);
+  const { file, token: secret, isNew } = token;
   const config = { name: NEW_CONFIG_FILE, mode: 0o644 };
-  const text = configText({ url, tokenFile: token.file, destinations, warehouse });
-  const files = [...tokenFiles(token), { ...config, text }, ...schedulerFiles(schedule, { cwd, program })];
+  const text = configText({ url, tokenFile: file, destinations, warehouse });
+  const run = { program, config: join(cwd, NEW_CONFIG_FILE), user: userInfo().username };
+  const nightly = schedule === null ? [] : scheduleFiles(schedule, run);
+  const files = [
+    ...(file === null || !isNew ? [] : [{ name: file, text: `${secret.reveal()}\n`, mode: 0o600 }]),
+    { ...config, text },
+    ...nightly.map((file) => ({ ...file, mode: 0o644 })),
+  ];
   await writeNewFiles(cwd, files);
   await writeAnswer(out, writtenText(files, schedule));
 }
@@ -106,7 +105,7 @@ async function verifiedDestinations(
   url: string,
   { token }: TokenAnswer,
   environment: CliEnvironment,
-): Promise<Destinations> {
+): ReturnType<typeof askDestinations> {
   const { out, cwd } = environment;
   // Checked as those of a run are.
   const config = await loadConfig({
@@ -140,24 +139,11 @@ function assertTokenFor(schedule: Scheduler | null, { file }: TokenAnswer): void
   );
 }
 
-function tokenFiles({ file, token, isNew }: TokenAnswer): FileToWrite[] {
-  return file === null || !isNew ? [] : [{ name: file, text: `${token.reveal()}\n`, mode: 0o600 }];
-}
-
-function schedulerFiles(
-  schedule: Scheduler | null,
-  { cwd, program }: { readonly cwd: string; readonly program: readonly string[] },
-): FileToWrite[] {
-  if (schedule === null) return [];
-  const run = { program, config: join(cwd, NEW_CONFIG_FILE), user: userInfo().username };
-  return scheduleFiles(schedule, run).map((file) => ({ ...file, mode: 0o644 }));
-}
-
 function writtenText(files: readonly FileToWrite[], schedule: Scheduler | null): string {
   const lines = files.map(
     ({ name, mode }) => `  ${name}${mode === 0o600 ? " (only you can read it)" : ""}\n`,
   );
-  const [first] = schedule === null ? [] : scheduleFileNames(schedule);
+  const [first] = scheduleFileNames(schedule);
   const install = first === undefined ? "" : `  see the first lines of ${first} for how to install it\n`;
   return `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`;
 }
@@ -176,10 +162,8 @@ function assertNew(cwd: string, names: readonly string[]): void {
 
 /** Writes new files. Throws `config.output` for one that is there, or cannot be written. */
 async function writeNewFiles(cwd: string, files: readonly FileToWrite[]): Promise<void> {
-  assertNew(
-    cwd,
-    files.map(({ name }) => name),
-  );
+  const names = files.map(({ name }) => name);
+  assertNew(cwd, names);
   for (const { name, text, mode } of files) {
     try {
       await using file = await open(resolve(cwd, name), "wx", mode);

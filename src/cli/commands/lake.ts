@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
@@ -6,8 +5,7 @@ import { type InstanceStatus, type LakeStatus, lakeStatus } from "../../targets/
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
-import { CliCommand } from "../command.ts";
-import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
@@ -20,8 +18,8 @@ Examples:
   $ content-warehouse lake vacuum --all-versions
 `;
 
-export function lakeCommand(environment = processEnvironment()): Command {
-  return new Command("lake")
+export function lakeCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("lake")
     .description("show, verify and clean up the lake that runs are delivered to")
     .addHelpText("after", EXAMPLES)
     .addCommand(statusCommand(environment), { isDefault: true })
@@ -29,7 +27,7 @@ export function lakeCommand(environment = processEnvironment()): Command {
     .addCommand(vacuumCommand(environment));
 }
 
-function subcommand(name: string, description: string, help: string): Command {
+function subcommand(name: string, description: string, help: string): CliCommand {
   return new CliCommand(name)
     .description(description)
     .option("--target <name>", "name of the lake, where there are several")
@@ -45,7 +43,7 @@ Example:
 Exit code 0: everything can be read. 26: a table or an instance is damaged; it is named, and all others are listed.
 `;
 
-function statusCommand(environment: CliEnvironment): Command {
+function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "status",
     "list the tables of the lake and the last run of each instance",
@@ -73,7 +71,7 @@ that run_snapshots names, each file, and the copy of the published run. Exit cod
 is not.
 `;
 
-function verifyCommand(environment: CliEnvironment): Command {
+function verifyCommand(environment: CliEnvironment): CliCommand {
   return subcommand("verify", "read a run back from the lake and compare it with its manifest", VERIFY_HELP)
     .argument("[run]", "name or number of a run")
     .action(async (run: string | undefined, options: TargetOptions) => {
@@ -110,7 +108,7 @@ only the newest can be read afterwards, so that nothing of an erased person stay
 up; runs may be delivered meanwhile.
 `;
 
-function vacuumCommand(environment: CliEnvironment): Command {
+function vacuumCommand(environment: CliEnvironment): CliCommand {
   return subcommand("vacuum", "remove files that no version in the retention names", VACUUM_HELP)
     .option("--all-versions", "keep the newest version alone")
     .action(async (options: TargetOptions & { readonly allVersions?: true }) => {

@@ -1,11 +1,10 @@
 import { Writable } from "node:stream";
-import type { Command } from "commander";
+import PQueue from "p-queue";
 import { WarehouseError } from "../../common/errors.ts";
-import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/answer.ts";
 import { serveMcp } from "../../mcp/server.ts";
+import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/tools.ts";
 import { interruptStatements } from "../../storage/duckdb.ts";
-import { CliCommand, existingFolder, positive } from "../command.ts";
-import { processEnvironment } from "../environment.ts";
+import { CliCommand, existingFolder, positive, processEnvironment } from "../command.ts";
 import { auditCommand } from "./audit.ts";
 import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
@@ -23,7 +22,7 @@ A client starts the command itself and speaks to it over standard input and outp
 configuration. Tools: list_tables, describe_table, query, explain_item, mapping_coverage, diff_runs. All only read.
 `;
 
-export function mcpCommand(): Command {
+export function mcpCommand(): CliCommand {
   return new CliCommand("mcp")
     .description("serve the warehouse to an assistant over the Model Context Protocol, read-only")
     .warehouse()
@@ -46,16 +45,11 @@ const COMMANDS: Readonly<Record<string, typeof sqlCommand>> = {
 
 /** The commands on one warehouse, one at a time: what ends a question that takes too long ends all that are under way. */
 function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
-  let last: Promise<unknown> = Promise.resolve();
+  const queue = new PQueue({ concurrency: 1 });
   return {
     limits,
-    answer: ([name = "", ...args], maxLines = Number.POSITIVE_INFINITY) => {
-      const answered = last.then(() =>
-        answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines }),
-      );
-      last = answered.catch(() => undefined);
-      return answered;
-    },
+    answer: ([name = "", ...args], maxLines = Number.POSITIVE_INFINITY) =>
+      queue.add(() => answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines })),
   };
 }
 

@@ -1,19 +1,16 @@
-import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import type { Config, ConfigFlags } from "../../config/config.ts";
+import type { ConfigFlags } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
-import { askAgain, assertReadFrom, serviceConfig } from "../ask-again.ts";
-import { CliCommand, existingFolder } from "../command.ts";
-import { type CliEnvironment, processEnvironment } from "../environment.ts";
-import { cellText } from "../render/cells.ts";
-import { jsonRows } from "../render/rows.ts";
+import { CliCommand, type CliEnvironment, existingFolder, processEnvironment } from "../command.ts";
+import { cellText, jsonRows } from "../render/rows.ts";
 import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
 import { jsonLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
+import { askAgain, serviceConfig } from "../with-run.ts";
 
 interface Options extends ConfigFlags {
   readonly warehouse: string;
@@ -27,8 +24,8 @@ Examples:
   $ content-warehouse rejects retry --config ./content-warehouse.config.json
 `;
 
-export function rejectsCommand(environment = processEnvironment()): Command {
-  return new Command("rejects")
+export function rejectsCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("rejects")
     .description("show what the current run could not read, and ask for it again")
     .addHelpText("after", EXAMPLES)
     .addCommand(listCommand(environment), { isDefault: true })
@@ -39,7 +36,7 @@ function subcommand(name: string, description: string): CliCommand {
   return new CliCommand(name).description(description).warehouse().format("table", "json");
 }
 
-function listCommand({ out }: CliEnvironment): Command {
+function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the rejects of the current run, each with its reason")
     .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --warehouse /srv/warehouse\n")
     .action(async ({ warehouse, format }: Options) => {
@@ -57,7 +54,7 @@ Only items whose ID is known can be asked for. Nothing is published: a published
 takes what can be read by then. --sample is for a run of the sample.
 `;
 
-function retryCommand(environment: CliEnvironment): Command {
+function retryCommand(environment: CliEnvironment): CliCommand {
   return subcommand("retry", "ask the service for rejected items again, and say which can be read now")
     .service("ask the embedded service with the sample content")
     .addHelpText("after", RETRY_HELP)
@@ -66,8 +63,15 @@ function retryCommand(environment: CliEnvironment): Command {
       const { warehouse, format } = options;
       const config = await serviceConfig(environment, options, "rejects retry");
       const { run, rejects } = await currentRejects(warehouse);
-      const retried = await retry(run, rejects, config, environment);
-      const nameless = rejects.length - rejects.filter(({ content_id }) => content_id !== null).length;
+      const { manifest } = run;
+      if (manifest instanceof WarehouseError) throw manifest;
+      const ids = rejects.map(({ content_id }) => content_id ?? null).filter((id) => id !== null);
+      const nameless = rejects.length - ids.length;
+      const shapes = shapesOf(manifest);
+      // Each item once, whatever the number of its rejects.
+      const retried = await askAgain({ ...run, manifest }, config, environment, (source, asking) =>
+        retryItems([...new Set(ids.map(String))], source, { ...asking, shapes }),
+      );
       const text =
         format === "json"
           ? jsonLine({ run: run.run, items: retried, nameless })
@@ -82,24 +86,6 @@ async function currentRejects(warehouse: string): Promise<{ run: PublishedRun; r
     run,
     rejects: await readRejects(run.directory, temporaryDirectory),
   }));
-}
-
-/** Asks the service that the run read for each rejected item once, whatever the number of its rejects. */
-async function retry(
-  published: PublishedRun,
-  rejects: readonly Row[],
-  config: Config,
-  environment: CliEnvironment,
-): Promise<Retried[]> {
-  const { manifest } = published;
-  if (manifest instanceof WarehouseError) throw manifest;
-  assertReadFrom({ ...published, manifest }, config);
-  const ids = new Set(rejects.flatMap(({ content_id }) => (content_id === null ? [] : [String(content_id)])));
-  if (ids.size === 0) return [];
-  const shapes = shapesOf(manifest);
-  return askAgain(config, environment, (source, asking) =>
-    retryItems([...ids], source, { ...asking, shapes }),
-  );
 }
 
 const cellOf = (name: string) => (reject: Row) => cellText(reject[name] ?? null);

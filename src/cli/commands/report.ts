@@ -1,11 +1,9 @@
 import { stat } from "node:fs/promises";
-import type { Command } from "commander";
 import { earlierRuns } from "../../audit/report/earlier-runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { CliCommand } from "../command.ts";
-import { processEnvironment } from "../environment.ts";
+import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
 import { withRuns } from "../with-run.ts";
 
@@ -25,7 +23,7 @@ anything. Each run has it in its own folder, as report.html; this command makes 
 the kept runs before it.
 `;
 
-export function reportCommand({ err } = processEnvironment()): Command {
+export function reportCommand({ err } = processEnvironment()): CliCommand {
   return new CliCommand("report")
     .description(
       "write one HTML page of a run: its verdict, coverage, changes, drift, and each item's payloads",
@@ -36,15 +34,18 @@ export function reportCommand({ err } = processEnvironment()): Command {
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: Options) => {
       if (out !== undefined) await assertNoFolder(out);
-      const choose = async (folder: OutputFolder) => chooseRuns(folder, run);
-      await withRuns(warehouse, choose, async (opened, { earlier }) => {
-        const file = out ?? `report-${opened.run}.html`;
-        await using named = await openNamedFile(file, outputFolder(warehouse));
-        const { reportOf } = await import("../../audit/report/report.ts");
-        err.write(
-          await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
-        );
-      });
+      await withRuns(
+        warehouse,
+        (folder) => chooseRuns(folder, run),
+        async (opened, { earlier }) => {
+          const file = out ?? `report-${opened.run}.html`;
+          await using named = await openNamedFile(file, outputFolder(warehouse));
+          const { reportOf } = await import("../../audit/report/report.ts");
+          err.write(
+            await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
+          );
+        },
+      );
     });
 }
 
@@ -60,8 +61,7 @@ async function chooseRuns(folder: OutputFolder, wanted: string) {
 async function assertNoFolder(out: string): Promise<void> {
   const found = await stat(out).catch(() => undefined);
   if (found?.isDirectory() !== true) return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalid(
     `${out} is a folder; --out names the file of the report, and --warehouse the folder of the warehouse.`,
   );
 }

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
@@ -7,8 +6,7 @@ import { prepareOutput, runsIn } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { isCalled } from "../../warehouse/retention.ts";
-import { CliCommand } from "../command.ts";
-import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 
@@ -27,7 +25,7 @@ Without --run the last run that the target has is restored. Each file is verifie
 run on an empty disk restores the last one by itself. Exit code 0: the run is there. 26: the target cannot give it.
 `;
 
-export function restoreCommand(environment = processEnvironment()): Command {
+export function restoreCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("restore")
     .description("bring a published run back from a lake into the warehouse folder")
     .option("--run <run>", "name or number of a run that the target keeps")
@@ -54,8 +52,7 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   await finishPublication(folder);
   const { run, sequence } = wanted;
   if ((await runsIn(folder)).some((each) => each.run === run)) {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `${folder.root} has the run ${run} already; "content-warehouse runs rollback ${sequence}" makes it current.`,
     );
   }

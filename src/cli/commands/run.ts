@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { CONTRACTS } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
-import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
+import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { type ConfigFlags, type ConfigInputs, loadConfig } from "../../config/config.ts";
@@ -14,8 +14,7 @@ import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
-import { CliCommand, type Destinations, WAREHOUSE_OPTION } from "../command.ts";
-import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
+import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
 import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
 import { summaryText, takesColours } from "../render/summary.ts";
 import { jsonLine, writeOutcome } from "../render/terminal.ts";
@@ -23,7 +22,7 @@ import { jsonLine, writeOutcome } from "../render/terminal.ts";
 interface RunFlags extends Omit<ConfigFlags, "destinations"> {
   readonly instance?: string;
   readonly fleet: string;
-  readonly destination?: Destinations;
+  readonly destination?: ConfigFlags["destinations"];
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
@@ -46,11 +45,11 @@ run before; look why, and if that is right, run once with --accept-shrink. 26: p
 your own did not take it, as the message says; "deliver" repeats a delivery.
 `;
 
-export function runCommand(environment = processEnvironment()): Command {
+export function runCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("[pipeline]", "name of a pipeline of the package, or path of a module of your own")
-    .addOption(WAREHOUSE_OPTION)
+    .warehouseOption()
     .service("read the sample content from the embedded service")
     .addOption(
       new Option(
@@ -59,27 +58,18 @@ export function runCommand(environment = processEnvironment()): Command {
       ).conflicts(["url", "config", "warehouse", "sample"]),
     )
     .fleet()
-    .addOption(
-      new Option(
-        "--contract <contract>",
-        "freeze: publish nothing that departs from the specification",
-      ).choices(CONTRACTS),
-    )
+    .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
     .option("--accept-shrink", "publish even where there is far less than in the run before")
     .destinations(", in place of those of the configuration")
     .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
-    .addOption(
-      new Option("--log-format <format>", "form of each line on standard error")
-        .choices(LOG_FORMATS)
-        .default("text"),
-    )
+    .logFormat()
     .option(
       "--accept-new-address",
       "go on in a warehouse whose service has another address now; its instance ID must be the same",
     )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string | undefined, _flags: RunFlags, command: Command) => {
+    .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
       const flags = command.optsWithGlobals<RunFlags>();
       if (pipeline === undefined && flags.instance === undefined)
         command.error("error: missing required argument 'pipeline'", { code: "commander.missingArgument" });
@@ -172,9 +162,9 @@ function standardError(
   secrets: readonly Secret[],
 ): { readonly log: Log; readonly display: Display } {
   const write = (text: string) => err.write(text);
-  const common = { format: logFormat, secrets, clock: systemClock };
+  const common = { format: logFormat, secrets };
   const isLive = err.isTTY === true && env.TERM !== "dumb" && logFormat === "text";
-  const progress = createLog({ ...common, level: "info", write });
+  const progress = logTo(err, { ...common, level: "info" });
   const display =
     quiet === true
       ? quietDisplay(write)
@@ -184,5 +174,5 @@ function standardError(
           columns: isLive ? () => err.columns || COLUMNS : undefined,
           elapsedMs: () => performance.now(),
         });
-  return { log: createLog({ ...common, level: "warn", write: display.log }), display };
+  return { log: logTo({ write: display.log }, { ...common, level: "warn" }), display };
 }

@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import { type RunCheck, readChecks } from "../../audit/questions/run-checks.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
@@ -14,14 +13,14 @@ import {
   RUNS_KEPT,
   rollback,
 } from "../../warehouse/retention.ts";
-import { CliCommand, existingFolder, positive } from "../command.ts";
-import { type CliEnvironment, processEnvironment } from "../environment.ts";
+import { CliCommand, type CliEnvironment, existingFolder, positive, processEnvironment } from "../command.ts";
 import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
+  readonly keep?: number;
 }
 
 const EXAMPLES = `
@@ -34,8 +33,8 @@ Examples:
 RUN is a run's name, its number, or "current".
 `;
 
-export function runsCommand(environment = processEnvironment()): Command {
-  return new Command("runs")
+export function runsCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("runs")
     .description("list, show, roll back and remove published runs")
     .addHelpText("after", EXAMPLES)
     .addCommand(listCommand(environment), { isDefault: true })
@@ -44,14 +43,14 @@ export function runsCommand(environment = processEnvironment()): Command {
     .addCommand(pruneCommand(environment));
 }
 
-function subcommand(name: string, description: string, example: string): Command {
+function subcommand(name: string, description: string, example: string): CliCommand {
   return new CliCommand(name)
     .description(description)
     .warehouse()
     .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
 }
 
-function listCommand({ out }: CliEnvironment): Command {
+function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand(
     "list",
     "list the published runs, the newest first",
@@ -64,7 +63,7 @@ function listCommand({ out }: CliEnvironment): Command {
   });
 }
 
-function showCommand({ out }: CliEnvironment): Command {
+function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
     .action(async (run: string, { warehouse }: Options) => {
@@ -101,7 +100,7 @@ function checksText(checks: readonly RunCheck[], width: number | undefined): str
   return `\n${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:\n${text}`;
 }
 
-function rollbackCommand({ out }: CliEnvironment): Command {
+function rollbackCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
     .argument("<run>", "name or number of a run")
     .action(async (wanted: string, { warehouse }: Options) => {
@@ -112,14 +111,14 @@ function rollbackCommand({ out }: CliEnvironment): Command {
     });
 }
 
-function pruneCommand(environment: CliEnvironment): Command {
+function pruneCommand(environment: CliEnvironment): CliCommand {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
     .option(
       "--keep <n>",
       `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
       positive,
     )
-    .action(async ({ warehouse, keep: given }: Options & { readonly keep?: number }) => {
+    .action(async ({ warehouse, keep: given }: Options) => {
       const folder = existingFolder(warehouse);
       const keep = given ?? (await configuredKeepRuns(environment.cwd));
       await using _lock = await acquireLock(folder);
@@ -132,35 +131,20 @@ function pruneCommand(environment: CliEnvironment): Command {
 /** `current` marks the run that readers see. The name of a run says when it started. */
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
-  const fact =
-    (of: (manifest: Manifest) => string, otherwise = "") =>
-    ({ manifest }: PublishedRun) =>
-      manifest instanceof WarehouseError ? otherwise : of(manifest);
-  const table = tableOf(runs, [
+  const known = runs.map(({ manifest, ...run }) => ({
+    ...run,
+    of: manifest instanceof WarehouseError ? undefined : manifest,
+  }));
+  const table = tableOf(known, [
     whole("", ({ current }) => (current ? "*" : "")),
     whole("run", ({ run }) => run),
-    whole(
-      "verdict",
-      fact(({ verdict }) => verdict, "unreadable"),
-    ),
-    right(
-      "items",
-      fact(({ rows }) => count(rows.content ?? 0)),
-    ),
-    whole("change", fact(changeText)),
-    right(
-      "rejected",
-      fact(({ items }) => (items === undefined ? "" : count(items.rejected))),
-    ),
-    right(
-      "unmapped",
-      fact(({ mappedValues: of }) => (of === undefined ? "" : count(of.unmapped))),
-    ),
-    right("took", fact(took)),
-    right(
-      "size",
-      fact(({ files }) => fileSize(sizeOf(files))),
-    ),
+    whole("verdict", ({ of }) => of?.verdict ?? "unreadable"),
+    right("items", ({ of }) => (of === undefined ? "" : count(of.rows.content ?? 0))),
+    whole("change", ({ of }) => (of === undefined ? "" : changeText(of))),
+    right("rejected", ({ of }) => (of?.items === undefined ? "" : count(of.items.rejected))),
+    right("unmapped", ({ of }) => (of?.mappedValues === undefined ? "" : count(of.mappedValues.unmapped))),
+    right("took", ({ of }) => (of === undefined ? "" : took(of))),
+    right("size", ({ of }) => (of === undefined ? "" : fileSize(sizeOf(of.files)))),
   ]);
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [`${printableText(manifest.message)}\n`] : [],

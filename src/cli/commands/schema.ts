@@ -1,11 +1,10 @@
-import { Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { TABLES } from "../../tables/all.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import { VIEWS } from "../../tables/own-tables.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
-import { processEnvironment } from "../environment.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../render/schema-dbt.ts";
 import { paragraph, writeAll } from "../render/terminal.ts";
 
@@ -27,13 +26,11 @@ Examples:
   $ content-warehouse schema --format json | jq '.tables[].name'
 `;
 
-export function schemaCommand({ out } = processEnvironment()): Command {
-  return new Command("schema")
+export function schemaCommand({ out } = processEnvironment()): CliCommand {
+  return new CliCommand("schema")
     .description("show the tables: columns, keys, comments and where each column comes from")
     .argument("[table]", "only this table")
-    .addOption(
-      new Option("--format <format>", "form of the output").choices(Object.keys(FORMATS)).default("text"),
-    )
+    .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
       const tables = name === undefined ? TABLES : [tableNamed(name)];
@@ -52,13 +49,10 @@ function tableNamed(name: string): Table {
       `${view} is a view, and this shows tables; it describes itself: content-warehouse sql "DESCRIBE ${view}".`,
     );
   }
-  const nearest = hint(
-    name,
-    TABLES.map((each) => each.name),
-  );
+  const names = TABLES.map((each) => each.name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no table ${name}${nearest}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
+    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
   );
 }
 

@@ -3,17 +3,11 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
-import { createService, type Service } from "../../service/service.ts";
-import { StopSignals } from "../environment.ts";
+import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
+import { StopSignals } from "../command.ts";
 
-interface ServeOptions {
+interface Options extends ServiceOptions {
   readonly data: string;
-  readonly port: number;
-  readonly host: string;
-  readonly maxPerPage: number;
-  readonly rateLimit?: RateLimitSpec;
-  readonly maxConcurrent?: number;
-  readonly latency: number;
 }
 
 const EXAMPLES = `
@@ -51,7 +45,7 @@ export function serveCommand(): Command {
     .action(serve);
 }
 
-async function serve(options: ServeOptions): Promise<void> {
+async function serve(options: Options): Promise<void> {
   const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
   const service = await createService({ ...options, logger });
   process.stdout.write(`${introduction(service, options.data)}\n`);

@@ -1,19 +1,18 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { type Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
-import { outputFolder } from "../../warehouse/layout.ts";
-import { CliCommand } from "../command.ts";
-import { type CliEnvironment, processEnvironment } from "../environment.ts";
+import { quoteLiteral } from "../../storage/sql-text.ts";
+import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
+import { findRun } from "../../warehouse/retention.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile, readNamedFile } from "../named-file.ts";
-import { writeAll } from "../render/terminal.ts";
+import { printableText, shellWord, writeAll } from "../render/terminal.ts";
 import { answerTexts, type FormOptions, planTexts, TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { copyToParquet, openCurrent, type Question, questionOf, refusals } from "../sql/question.ts";
-import { waysToOpen } from "../sql/ways-to-open.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
@@ -50,17 +49,16 @@ Without a query, the statement is read from standard input. A screen gets the fi
 file all of them. CSV holds values as they are; add --spreadsheet for a file that Excel opens.
 `;
 
-export function sqlCommand(environment = processEnvironment()): Command {
+export function sqlCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
     .argument("[query]", "one SQL statement (default: read from standard input)")
     .option("-f, --file <file>", "read the statement from a file; - is standard input")
     .warehouse()
-    .addOption(
-      new Option(
-        "--format <format>",
-        "output format (default: by the extension of --out, otherwise table)",
-      ).choices(FORMATS),
+    .choice(
+      "--format <format>",
+      "output format (default: by the extension of --out, otherwise table)",
+      FORMATS,
     )
     .option("--out <file>", "write the answer to a file instead of standard output")
     .spreadsheet()
@@ -106,22 +104,20 @@ function targetOf({ format: named, out }: Options): Target {
   const extension = extname(out ?? "").toLowerCase();
   const byName = FORMAT_OF[extension];
   if (named === undefined && byName === undefined && extension !== "") {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `The name ${out} does not say in which format to write; add --format, or end it with ${listed(Object.keys(FORMAT_OF), "or")}.`,
     );
   }
   // Text can be of any form.
   if (named !== undefined && byName !== undefined && named !== byName && byName !== "table") {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `--format ${named} contradicts the name ${out}, which says ${byName}; leave out --format or give the file another name.`,
     );
   }
   const format = named ?? byName ?? "table";
   if (out !== undefined) return { format, out };
   if (format !== "parquet") return { format, out };
-  throw new WarehouseError("config.invalid", "Parquet goes to a file; name it with --out FILE.");
+  throw invalid("Parquet goes to a file; name it with --out FILE.");
 }
 
 async function texts(
@@ -144,7 +140,7 @@ async function statementOf(
   environment: CliEnvironment,
 ): Promise<string | undefined> {
   if (query !== undefined && file !== undefined) {
-    throw new WarehouseError("config.invalid", "A query and --file exclude each other; give one of them.");
+    throw invalid("A query and --file exclude each other; give one of them.");
   }
   if (query !== undefined) return query;
   if (file !== undefined && file !== "-")
@@ -157,4 +153,42 @@ async function statementOf(
 /** Editors on Windows put a byte order mark before the text. */
 function withoutMark(statement: string): string {
   return statement.replace(/^\uFEFF/, "");
+}
+
+/** How the published run is opened in tools that people have. Paths go by `current`, so that the same line opens the next run too. Throws `config.not_found` without a run. */
+async function waysToOpen(warehouse: string): Promise<string> {
+  const folder = outputFolder(warehouse);
+  const { manifest } = await findRun(folder, "current");
+  if (manifest instanceof WarehouseError) throw manifest;
+  const current = resolve(folder.current);
+  const ways = manifest.loaders.includes("duckdb")
+    ? databaseWays(`${current}/${DATABASE_FILE}`)
+    : parquetWays(`${current}/parquet`);
+  return printableText(`${ways.join("\n")}\n`);
+}
+
+function databaseWays(file: string): string[] {
+  return [
+    'Give a query, or pipe one in: content-warehouse sql "SHOW TABLES"',
+    "",
+    "DuckDB CLI (1.4.2 or newer):",
+    `  duckdb -readonly ${shellWord(file)}`,
+    "Python (pip install duckdb pytz):",
+    `  import duckdb; duckdb.connect(${JSON.stringify(file)}, read_only=True).sql("FROM content")`,
+    'R (install.packages("duckdb")):',
+    `  DBI::dbConnect(duckdb::duckdb(${JSON.stringify(file)}, read_only = TRUE))`,
+  ];
+}
+
+function parquetWays(folder: string): string[] {
+  return [
+    "This run has Parquet files alone, and no database to query.",
+    "",
+    "DuckDB CLI:",
+    `  duckdb -c ${shellWord(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,
+    "polars (pip install polars):",
+    `  polars.read_parquet(${JSON.stringify(`${folder}/content/*.parquet`)})`,
+    "pandas (pip install pandas pyarrow):",
+    `  pandas.read_parquet(${JSON.stringify(`${folder}/content`)})`,
+  ];
 }

@@ -1,12 +1,10 @@
-import type { Command } from "commander";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { counted, minuteOf } from "../../common/figures.ts";
 import type { Target, TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
-import { CliCommand } from "../command.ts";
-import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
+import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
 import { drawInParts, tableOf, whole } from "../render/table.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
@@ -28,31 +26,30 @@ interface State {
   readonly failure: { readonly code: string; readonly message: string } | null;
 }
 
-export function targetsCommand(environment = processEnvironment()): Command {
+export function targetsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("targets")
     .description("list the configured targets with the last run that each has")
     .warehouse()
     .config()
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
-    .action((options: TargetOptions) => listTargets(options, environment));
-}
-
-async function listTargets(options: TargetOptions, { cwd, out }: CliEnvironment): Promise<void> {
-  const targets = await chosenTargets(cwd, options);
-  const current = await currentOf(options.warehouse);
-  using stop = new StopSignals("nothing was changed");
-  const states: State[] = [];
-  for (const target of targets) states.push(await stateOf(target, current, stop.signal));
-  const json = { current: current?.run ?? null, targets: states };
-  await writeAnswer(out, options.json === true ? json : tableText(states, current, out.columns));
-  const failures = states.flatMap(({ failure }) => failure ?? []);
-  const [first] = failures;
-  if (first === undefined) return;
-  throw new WarehouseError(
-    "target.unavailable",
-    `${counted(failures.length, "target")} could not be asked: ${first.message}`,
-  );
+    .action(async (options: TargetOptions) => {
+      const { cwd, out } = environment;
+      const targets = await chosenTargets(cwd, options);
+      const current = await currentOf(options.warehouse);
+      using stop = new StopSignals("nothing was changed");
+      const states: State[] = [];
+      for (const target of targets) states.push(await stateOf(target, current, stop.signal));
+      const json = { current: current?.run ?? null, targets: states };
+      await writeAnswer(out, options.json === true ? json : tableText(states, current, out.columns));
+      const failures = states.flatMap(({ failure }) => failure ?? []);
+      const [first] = failures;
+      if (first === undefined) return;
+      throw new WarehouseError(
+        "target.unavailable",
+        `${counted(failures.length, "target")} could not be asked: ${first.message}`,
+      );
+    });
 }
 
 /** Undefined: nothing is published in the folder, or it is not there. */

@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import type { Command } from "commander";
 import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/compare.ts";
 import type { Definitions } from "../../audit/mapping/definitions.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
@@ -7,13 +6,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import type { Config, ConfigFlags } from "../../config/config.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
-import { askAgain, assertReadFrom, serviceConfig } from "../ask-again.ts";
-import { CliCommand, positive } from "../command.ts";
-import { type CliEnvironment, processEnvironment } from "../environment.ts";
+import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
 import { createDisplay } from "../render/display.ts";
 import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
-import { withRun } from "../with-run.ts";
+import { askAgain, serviceConfig, withRun } from "../with-run.ts";
 
 interface Options extends ConfigFlags {
   readonly warehouse: string;
@@ -36,7 +33,7 @@ changed definition or mapping, explains is a change since the run. Exit code 31:
 explains.
 `;
 
-export function verifyMappingsCommand(environment = processEnvironment()): Command {
+export function verifyMappingsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("verify-mappings")
     .description(
       "ask the service again for some items, and check the published mapped values against its answers",
@@ -66,7 +63,6 @@ async function verify(
 ): Promise<void> {
   const { run } = opened;
   const { out, err } = environment;
-  assertReadFrom(opened, config);
   const seed = options.seed ?? String(randomInt(2 ** 32));
   const { onProgress } = createDisplay({
     write: (text) => err.write(text),
@@ -76,7 +72,7 @@ async function verify(
   });
   const onItem = (done: number, total: number) =>
     onProgress({ stage: "items", done, total, items: done, bytes: 0 });
-  const found = await askAgain(config, environment, (source, asking) =>
+  const found = await askAgain(opened, config, environment, (source, asking) =>
     verifyMappings(opened, { items: options.items, seed, source, onItem, ...asking }),
   );
   const text =

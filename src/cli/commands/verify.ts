@@ -1,9 +1,7 @@
-import type { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
-import { CliCommand, existingFolder } from "../command.ts";
-import { type Output, processEnvironment } from "../environment.ts";
+import { CliCommand, existingFolder, invalid, type Output, processEnvironment } from "../command.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -22,7 +20,7 @@ Examples:
 RUN is a run's name, its number, or "current". Exit code 0: everything is as it was published. 31: it is not.
 `;
 
-export function verifyCommand({ out } = processEnvironment()): Command {
+export function verifyCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("verify")
     .description("verify that published runs are as they were published")
     .argument("[run]", "name or number of a run, or current", "current")
@@ -30,9 +28,9 @@ export function verifyCommand({ out } = processEnvironment()): Command {
     .option("--all", "verify all published runs")
     .option("--json", "print one JSON object instead of the report")
     .addHelpText("after", EXAMPLES)
-    .action(async (run: string, options: Options, command: Command) => {
+    .action(async (run: string, options: Options, command: CliCommand) => {
       if (options.all === true && command.args.length > 0) {
-        throw new WarehouseError("config.invalid", "--all verifies every run; name one, or leave --all out.");
+        throw invalid("--all verifies every run; name one, or leave --all out.");
       }
       await verify(out, options.all === true ? { all: true } : { run }, options);
     });
@@ -43,19 +41,17 @@ async function verify(out: Output, wanted: Wanted, { warehouse, json }: Options)
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
   );
-  await writeAnswer(out, json === true ? jsonOf(folder.root, found) : reportText(found));
-  const { length } = found.findings;
+  const { current = null, runs, findings } = found;
+  const { length } = findings;
+  const object = { ok: length === 0, warehouse: folder.root, current, findings, runs };
+  await writeAnswer(out, json === true ? object : reportText(found));
   if (length === 0) return;
-  const denied = found.runs.reduce((sum, run) => sum + run.denied, 0);
+  const denied = runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
     denied === length
       ? "verify it again as a user who may read all of the run"
       : 'make a run that is whole current with "runs rollback", or run again';
   throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
-}
-
-function jsonOf(warehouse: string, { current, runs, findings }: Verification): object {
-  return { ok: findings.length === 0, warehouse, current: current ?? null, findings, runs };
 }
 
 /** More of them say nothing new to a person; `--json` has them all. */

@@ -1,13 +1,11 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Command } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
-import { CliCommand } from "../command.ts";
-import { processEnvironment } from "../environment.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { readNamedFile } from "../named-file.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
@@ -35,7 +33,7 @@ The file is what "audit --export-mapping" writes, CSV or JSON, with changes: oth
 taken away. The service is not asked, and nothing is published.
 `;
 
-export function whatIfCommand({ out } = processEnvironment()): Command {
+export function whatIfCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("what-if")
     .description("show which external values an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run, or current", "current")

@@ -2,13 +2,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { Secret } from "../../common/secret.ts";
 import { readTokenFile } from "../../config/config-file.ts";
 import { checkedToken } from "../../config/service-source.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
-import { type Destination, type Destinations, destinationIn, NO_DESTINATION } from "../command.ts";
+import { type Destinations, destinationIn, invalid, NO_DESTINATION } from "../command.ts";
 import type { Prompt } from "./prompt.ts";
 import { SCHEDULERS, type Scheduler } from "./schedule.ts";
 
@@ -31,10 +30,6 @@ export interface Asking {
   readonly cwd: string;
   /** Null: there is nobody to ask. */
   readonly prompt: Prompt | null;
-}
-
-export function invalid(sentence: string): WarehouseError {
-  return new WarehouseError("config.invalid", sentence);
 }
 
 /** Throws `config.invalid`, naming the options that are missing where nobody can be asked. */
@@ -110,7 +105,7 @@ export async function askDestinations(
   prompt.say(
     'Destinations whose external values you want, as NAME or NAME:PLATFORM ("External" unless given).',
   );
-  const found: Destination[] = [];
+  const found: Destinations[number][] = [];
   for (;;) {
     const next = await prompt.ask("Destination (Enter: no more)", "", async (text) => {
       if (text === "") return null;

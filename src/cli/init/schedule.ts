@@ -29,8 +29,8 @@ const FILES: Readonly<Record<Scheduler, readonly [name: string, text: (run: Nigh
   kubernetes: [["content-warehouse.yaml", kubernetesText]],
 };
 
-export function scheduleFileNames(scheduler: Scheduler): string[] {
-  return FILES[scheduler].map(([name]) => name);
+export function scheduleFileNames(scheduler: Scheduler | null): string[] {
+  return scheduler === null ? [] : FILES[scheduler].map(([name]) => name);
 }
 
 export function scheduleFiles(scheduler: Scheduler, run: NightlyRun): NewFile[] {

@@ -5,7 +5,9 @@ import type { HeldValue } from "../../audit/questions/item-history.ts";
 import {
   bare,
   isWanted,
-  memberText,
+  type Line,
+  partsText,
+  payloadLines,
   quoted,
   shownInstant,
   sinceSentence,
@@ -13,28 +15,27 @@ import {
   titleText,
   withId,
 } from "./explain-sentences.ts";
-import { paragraph } from "./terminal.ts";
 
 export function pastText(explanation: PastExplanation, told: Told): string {
   const { destinations } = explanation;
   const wanted = wantedValues(explanation, told);
   const byDestination = Map.groupBy(wanted, ({ row }) => row.destinationId);
-  const parts = [...byDestination].map(([id, held]) => {
+  const answers = [...byDestination].map(([id, held]) => {
     const at = bare(destinations.get(id) ?? id);
+    const names = new Set(held.map(({ row }) => row.externalFieldName));
+    const members = [...(explanation.payloads.get(id) ?? [])].filter(([name]) => names.has(name));
     const fields = [...Map.groupBy(held, ({ row }) => row.customFieldId)];
     return [
-      payloadText(explanation, told, { id, at }),
-      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, told)),
-    ].join("");
+      ...payloadLines(members, `${at} received:`, `${at} received nothing by this.`),
+      ...fields.flatMap(([fieldId, values]) => fieldLines(explanation, fieldId, values)),
+    ];
   });
-  const none = "Nothing that it had was mapped, as far as that was asked for.";
-  return [
-    headingText(explanation, told),
-    ...(wanted.length === 0 ? [paragraph("", none, told.width)] : parts),
-  ].join("\n");
+  const none: Line = ["", "Nothing that it had was mapped, as far as that was asked for."];
+  const parts = [headingLines(explanation, told), ...(wanted.length === 0 ? [[none]] : answers)];
+  return partsText(parts, told.width);
 }
 
-function headingText({ item, past }: PastExplanation, told: Told): string {
+function headingLines({ item, past }: PastExplanation, told: Told): Line[] {
   const { contentId, slug, title } = item;
   const names =
     title === null && slug === null
@@ -43,25 +44,18 @@ function headingText({ item, past }: PastExplanation, told: Told): string {
   const unsettled =
     past.verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
   const source = `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${told.run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
-  return [titleText(title, told), names, source].map((text) => paragraph("", text, told.width)).join("");
+  return [titleText(title, told), names, source].map((text) => ["", text]);
 }
 
-function fieldText(
-  { fields }: PastExplanation,
-  fieldId: string,
-  values: readonly HeldValue[],
-  { width }: Told,
-): string {
+function fieldLines({ fields }: PastExplanation, fieldId: string, values: readonly HeldValue[]): Line[] {
   const own = bare(fields.get(fieldId) ?? fieldId);
-  const [first] = values;
-  const name = first?.row.externalFieldName ?? null;
+  const name = values[0]?.row.externalFieldName ?? null;
   const called = name === null ? "without a name there" : `called ${quoted(name)} there`;
   return [
-    `\n  ${withId(own, fieldId)}, ${called}\n`,
-    ...values.map(({ row, since }) =>
-      paragraph("     ", `${valueSentence(row)} ${sinceSentence(since)}`, width),
-    ),
-  ].join("");
+    ["", ""],
+    ["  ", `${withId(own, fieldId)}, ${called}`],
+    ...values.map(({ row, since }): Line => ["     ", `${valueSentence(row)} ${sinceSentence(since)}`]),
+  ];
 }
 
 function valueSentence(row: MappedValue): string {
@@ -80,19 +74,6 @@ function valueSentence(row: MappedValue): string {
     case "no_value_mapping":
       return `${value} stood in a field without value mappings.`;
   }
-}
-
-function payloadText(
-  { payloads, values }: PastExplanation,
-  { fieldIds, width }: Told,
-  { id, at }: { readonly id: string; readonly at: string },
-): string {
-  const own = values.filter(({ row }) => row.destinationId === id && isWanted(fieldIds, row.customFieldId));
-  const names = new Set(own.map(({ row }) => row.externalFieldName));
-  const members = [...(payloads.get(id) ?? [])].filter(([name]) => names.has(name));
-  if (members.length === 0) return paragraph("", `${at} received nothing by this.`, width);
-  const lines = members.map(([name, sent]) => paragraph("  ", memberText(name, sent), width));
-  return [paragraph("", `${at} received:`, width), ...lines].join("");
 }
 
 function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: Told): HeldValue[] {

@@ -4,15 +4,43 @@ import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../../
 import type { Since } from "../../audit/questions/item-history.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Cause } from "../../tables/history.ts";
-import { printableLine, truncate } from "./terminal.ts";
+import { paragraph, printableLine, truncate } from "./terminal.ts";
 
 export const quoted = (text: string): string => `"${printableLine(text)}"`;
 export const bare = (text: string): string => printableLine(text);
 
+/** A paragraph: what stands before its first line, and its text. */
+export type Line = readonly [lead: string, text: string];
+
+const BLANK: Line = ["", ""];
+
+/** Parts with a blank line between them; `width`: of the screen; undefined: lines are as long as they are. */
+export function partsText(parts: readonly (readonly Line[])[], width: number | undefined): string {
+  const lines = parts.flatMap((part, index) => (index === 0 ? part : [BLANK, ...part]));
+  return lines.map(([lead, text]) => paragraph(lead, text, width)).join("");
+}
+
+/** What a destination receives: the members of its payload. */
+export function payloadLines(
+  members: readonly (readonly [name: string, values: readonly string[]])[],
+  receives: string,
+  nothing: string,
+  indent = "",
+): Line[] {
+  if (members.length === 0) return [[indent, nothing]];
+  const lines = members.map(
+    ([name, values]): Line => [
+      `${" ".repeat(indent.length)}  `,
+      `${quotedJson(name)}: ${quotedJson(values)}`,
+    ],
+  );
+  return [[indent, receives], ...lines];
+}
+
 /** What of an explanation is told. */
 export interface Told {
   readonly run: string;
-  /** Of the screen; undefined: lines are as long as they are. */
+  /** Of the screen; undefined: none. */
   readonly width: number | undefined;
   /** Undefined: all. */
   readonly destinationIds?: readonly string[] | undefined;
@@ -26,10 +54,6 @@ export function isWanted(ids: readonly string[] | undefined, id: string): boolea
 /** A field's name, with its ID where that is another. */
 export function withId(name: string, id: string): string {
   return name === bare(id) ? name : `${name} (${bare(id)})`;
-}
-
-export function memberText(name: string, values: readonly string[]): string {
-  return `${quotedJson(name)}: ${quotedJson(values)}`;
 }
 
 const quotedJson = (value: unknown): string => printableLine(JSON.stringify(value));
@@ -54,7 +78,7 @@ type Said = (input: string, field: FieldDefinition | undefined, valueId: string 
 
 const READ: Readonly<Record<Exclude<ReadAs, "absent">, Said>> = {
   id_in_value_ids: (input, field, valueId) =>
-    isOffered(field, valueId)
+    field?.selectValues.some((each) => each.valueId === valueId) === true
       ? `${input}: the ID of ${shownValue(field, valueId)}.`
       : `${input}: a value ID, as custom_field_value_ids says, and ${shownValue(field, valueId)}.`,
   id_of_select_value: (input, field, valueId) =>
@@ -68,10 +92,6 @@ const READ: Readonly<Record<Exclude<ReadAs, "absent">, Said>> = {
   unknown_text: (input) => `${input}: neither an ID nor the text of any value of the field.`,
   value: (input) => `${input}.`,
 };
-
-function isOffered(field: FieldDefinition | undefined, valueId: string | null): boolean {
-  return field?.selectValues.some((each) => each.valueId === valueId) === true;
-}
 
 export function readSentence(
   { input, readAs, valueId, fits }: InputStep,

@@ -1,8 +1,7 @@
 /** Results of several parts, as tables on a screen, Markdown, JSON or CSV. */
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { cellText } from "./cells.ts";
-import { type CsvOptions, csvLine, jsonRows, markdownRow, markdownText } from "./rows.ts";
+import { type CsvOptions, cellText, csvLine, jsonRows, markdownRow, markdownText } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
 import { paragraph } from "./terminal.ts";
 

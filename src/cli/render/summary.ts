@@ -6,7 +6,7 @@ import { count, counted, duration, megabytes } from "../../common/figures.ts";
 import type { Throttled } from "../../extract/http/throttle.ts";
 import type { Resumed, RunSummary } from "../../run/summary.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
-import type { CliEnvironment } from "../environment.ts";
+import type { CliEnvironment } from "../command.ts";
 import { paragraph, printableLine, printableText, shellWord } from "./terminal.ts";
 
 export interface SummaryReader {

@@ -2,8 +2,8 @@
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { counted } from "../../common/figures.ts";
 import { collectKeepingCode } from "../../common/gc.ts";
-import { cellText } from "../render/cells.ts";
 import {
+  cellText,
   csvTexts,
   jsonArray,
   jsonLines,
