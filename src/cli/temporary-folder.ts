@@ -10,7 +10,7 @@ import { StopSignals } from "./command.ts";
 /** Ended statements release what they hold; what has not ended then is given up. */
 const GRACE_MS = 2000;
 /** Statements that follow the ended ones end, too. */
-const INTERRUPT_EVERY_MS = 50;
+export const INTERRUPT_EVERY_MS = 50;
 
 /**
  * Makes a folder for what a command needs while it works, and removes it afterwards. SIGINT and SIGTERM end the

@@ -100,11 +100,11 @@ async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<vo
     out.write(json ? jsonLine(report) : `${reportLine(report)}\n`);
   };
   using stop = new StopSignals("the jobs were given back");
-  const kill = new AbortController();
   // The first signal ends the jobs in good order, the next one at once.
-  stop.signal.addEventListener("abort", () => {
-    for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => kill.abort());
-  });
+  const kill = new AbortController();
+  const onNext = () => kill.abort();
+  stop.signal.addEventListener("abort", () => process.once("SIGINT", onNext).once("SIGTERM", onNext));
+  using _next = { [Symbol.dispose]: () => process.off("SIGINT", onNext).off("SIGTERM", onNext) };
   await using queue = await opened(fleet, untilEmpty ? "worker" : "lasting worker", environment);
   const settings = { entry: ENTRY, concurrency, untilEmpty, clock: systemClock, log, onEnd };
   await work(queue, { ...settings, signal: stop.signal, killSignal: kill.signal });

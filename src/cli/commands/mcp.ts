@@ -5,6 +5,7 @@ import { serveMcp } from "../../mcp/server.ts";
 import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/tools.ts";
 import { interruptStatements } from "../../storage/duckdb.ts";
 import { CliCommand, existingFolder, positive, processEnvironment } from "../command.ts";
+import { INTERRUPT_EVERY_MS } from "../temporary-folder.ts";
 import { auditCommand } from "./audit.ts";
 import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
@@ -52,8 +53,6 @@ function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
       queue.add(() => answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines })),
   };
 }
-
-const INTERRUPT_EVERY_MS = 50;
 
 async function answerOf(
   name: string,

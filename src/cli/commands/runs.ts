@@ -149,11 +149,9 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [`${printableText(manifest.message)}\n`] : [],
   );
-  return [drawInParts(table, KEYS, width), LEGEND, ...problems].join("");
+  return [drawInParts(table, 2, width), LEGEND, ...problems].join("");
 }
 
-/** Columns that say which run a row is of. */
-const KEYS = 2;
 const LEGEND = "* current   change: new +, changed ~, removed -, since the run before\n";
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */

@@ -49,8 +49,10 @@ async function serve(options: Options): Promise<void> {
   const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
   const service = await createService({ ...options, logger });
   process.stdout.write(`${introduction(service, options.data)}\n`);
-  using stop = new StopSignals("the service is closed");
-  await once(stop.signal, "abort");
+  {
+    using stop = new StopSignals("the service is closed");
+    await once(stop.signal, "abort");
+  }
   await service.close();
 }
 

@@ -3,6 +3,7 @@ import type { MappedValue } from "../../audit/mapping/mapped-value.ts";
 import type { PastExplanation } from "../../audit/questions/explain-past.ts";
 import type { HeldValue } from "../../audit/questions/item-history.ts";
 import {
+  BLANK,
   bare,
   isWanted,
   type Line,
@@ -52,7 +53,7 @@ function fieldLines({ fields }: PastExplanation, fieldId: string, values: readon
   const name = values[0]?.row.externalFieldName ?? null;
   const called = name === null ? "without a name there" : `called ${quoted(name)} there`;
   return [
-    ["", ""],
+    BLANK,
     ["  ", `${withId(own, fieldId)}, ${called}`],
     ...values.map(({ row, since }): Line => ["     ", `${valueSentence(row)} ${sinceSentence(since)}`]),
   ];

@@ -12,7 +12,7 @@ export const bare = (text: string): string => printableLine(text);
 /** A paragraph: what stands before its first line, and its text. */
 export type Line = readonly [lead: string, text: string];
 
-const BLANK: Line = ["", ""];
+export const BLANK: Line = ["", ""];
 
 /** Parts with a blank line between them; `width`: of the screen; undefined: lines are as long as they are. */
 export function partsText(parts: readonly (readonly Line[])[], width: number | undefined): string {

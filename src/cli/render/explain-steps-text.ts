@@ -14,6 +14,7 @@ import type { ItemExplanation } from "../../audit/questions/explain.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import {
+  BLANK,
   bare,
   entrySentence,
   isWanted,
@@ -50,8 +51,6 @@ export function stepsParts(explanation: ItemExplanation, told: Told): Line[][] {
   const numbers: Line = ["", "Step by step; the numbers are those of the mapping procedure's rules."];
   return [...(parts.length === 0 ? [] : [[numbers]]), ...parts, writer.evidence(explanation.evidence)];
 }
-
-const BLANK: Line = ["", ""];
 
 /** A sentence with the number of its rule in the margin. */
 function ruleLine(rule: number, text: string): Line {
