@@ -38,7 +38,7 @@ export interface OpenedRun extends AsyncDisposable {
   connect(): Promise<DuckDBConnection>;
 }
 
-interface OpenRequest {
+export interface OpenRequest {
   readonly folder: OutputFolder;
   /** Name or number of a run, or `current`. */
   readonly wanted: string;

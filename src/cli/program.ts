@@ -1,8 +1,8 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { systemClock } from "../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { createLog, type LogFormat } from "../common/log.ts";
+import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
+import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
+import { invalid, logTo, processEnvironment } from "./command.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
 import { deliverCommand } from "./commands/deliver.ts";
@@ -30,7 +30,7 @@ import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
-import { printableText, writeOutcome } from "./render/terminal.ts";
+import { jsonLine, printableText, writeOutcome } from "./render/terminal.ts";
 import { usageError } from "./usage-error.ts";
 
 const AFTER = `
@@ -128,13 +128,11 @@ function isEmpty(value: unknown): boolean {
 }
 
 function empty(what: string, isOptional: boolean): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
+  return invalid(
     `${what} is empty, as a variable that is not set leaves it; give it a value${isOptional ? ", or leave it out" : ""}.`,
   );
 }
 
-/** A command and all within it. */
 export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
@@ -161,49 +159,34 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     const error = asWarehouseError(thrown);
     const form = failureForm(argv);
-    if (form.isJson) await writeFailure(error);
-    tell(thrown, error, form, root.opts<{ debug?: boolean }>().debug === true);
+    if (form.isJson) {
+      const { code, message, exitCode } = error;
+      const text = jsonLine({ code, message, hint: hintFor(exitCode), exitCode });
+      await writeOutcome(processEnvironment(), { text, done: "The failure" });
+    }
+    tell(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
 }
 
 /** The sentence on standard error, in the form of the log. */
-function tell(thrown: unknown, error: WarehouseError, { logFormat }: FailureForm, debug: boolean): void {
-  const { message, code } = error;
-  const more = debug
-    ? describe(thrown)
-    : code === "internal"
-      ? "Run again with --debug to see where."
-      : undefined;
-  if (logFormat === "json") {
-    const write = (line: string) => process.stderr.write(line);
-    const log = createLog({ level: "error", format: logFormat, secrets: [], clock: systemClock, write });
-    log.error(more === undefined ? message : `${message} ${more}`, { code });
-    return;
-  }
-  for (const text of more === undefined ? [message] : [message, more])
-    process.stderr.write(`${printableText(text)}\n`);
+function tell(thrown: unknown, format: LogFormat, debug: boolean): void {
+  const { message, code } = asWarehouseError(thrown);
+  const hint = code === "internal" ? ["Run again with --debug to see where."] : [];
+  const texts = [message, ...(debug ? [describe(thrown)] : hint)];
+  if (format === "json") {
+    const log = logTo(process.stderr, { level: "error", format, secrets: [] });
+    log.error(texts.join(" "), { code });
+  } else process.stderr.write(texts.map((text) => `${printableText(text)}\n`).join(""));
 }
 
-interface FailureForm {
-  /** `run --json` prints an object also where it fails. */
-  readonly isJson: boolean;
-  readonly logFormat: LogFormat;
-}
-
-/** Read from the words themselves: the arguments may be what is wrong. */
-function failureForm(argv: readonly string[]): FailureForm {
+/** Read from the words themselves: the arguments may be what is wrong. `run --json` prints an object also where it fails. */
+function failureForm(argv: readonly string[]): { readonly isJson: boolean; readonly logFormat: LogFormat } {
   const words = argv.slice(2);
   const isRun = words.find((word) => !word.startsWith("-")) === "run";
   const at = words.indexOf("--log-format");
   const isJsonLog = words.includes("--log-format=json") || (at >= 0 && words[at + 1] === "json");
   return { isJson: isRun && words.includes("--json"), logFormat: isRun && isJsonLog ? "json" : "text" };
-}
-
-async function writeFailure({ code, message, exitCode }: WarehouseError): Promise<void> {
-  const text = `${JSON.stringify({ code, message, hint: hintFor(exitCode), exitCode })}\n`;
-  const terminal = { out: process.stdout, columns: undefined };
-  await writeOutcome(terminal, process.stderr, { text, done: "The failure" });
 }
 
 /** Stack of an error and of what caused it. */

@@ -1,14 +1,24 @@
 /** The configured targets, for commands that work on them. */
+import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { hint } from "../common/nearest.ts";
 import { configuredTargets } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
+import { type Delivery, deliver } from "../targets/deliver.ts";
+import { deliveredRun } from "../targets/published-run.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
+import { findRun } from "../warehouse/retention.ts";
+import { invalid } from "./command.ts";
 
-export interface TargetFlags {
-  readonly config?: string | undefined;
+export interface TargetOptions {
+  readonly warehouse: string;
+  readonly config?: string;
   /** Name of the only one that is meant. */
-  readonly target?: string | undefined;
+  readonly target?: string;
+  readonly json?: true;
 }
+
+type TargetFlags = Pick<TargetOptions, "config" | "target">;
 
 /** Throws `config.invalid` where none is configured, `config.not_found` where the one that is named is not. */
 export async function chosenTargets(
@@ -17,8 +27,7 @@ export async function chosenTargets(
 ): Promise<readonly Target[]> {
   const targets = await configuredTargets({ cwd, flags: { config } });
   if (targets.length === 0) {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       "No targets are configured; set `targets` in the configuration file, or name that file with --config.",
     );
   }
@@ -46,10 +55,26 @@ export async function chosenTarget<Kind extends Target>(
   const [only, ...others] = targets;
   if (only !== undefined && others.length === 0) return only;
   const names = targets.map(({ name }) => name).join(", ");
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalid(
     only === undefined
       ? `No ${what} is among the targets; name another configuration with --config, or another target.`
       : `Several targets could be meant (${names}); name one with --target.`,
   );
+}
+
+/** Delivers a run of a warehouse folder, whose lock is held. `wanted`: a run's name, its number, or `current`. */
+export async function delivered(
+  folder: OutputFolder,
+  wanted: string,
+  options: {
+    readonly targets: readonly Target[];
+    readonly temporaryDirectory: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
+  const { targets, temporaryDirectory, signal } = options;
+  const published = await findRun(folder, wanted);
+  const run = await deliveredRun(published, { temporaryDirectory, signal, onProgress: () => {} });
+  const elapsedMs = () => systemClock.elapsedMs();
+  return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
 }

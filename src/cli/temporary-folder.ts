@@ -5,15 +5,12 @@ import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
-import { StopSignals } from "./options.ts";
-
-/** What kill(2) may answer for a process that is there. */
-const NOT_OURS = "EPERM";
+import { StopSignals } from "./command.ts";
 
 /** Ended statements release what they hold; what has not ended then is given up. */
 const GRACE_MS = 2000;
 /** Statements that follow the ended ones end, too. */
-const INTERRUPT_EVERY_MS = 50;
+export const INTERRUPT_EVERY_MS = 50;
 
 /**
  * Makes a folder for what a command needs while it works, and removes it afterwards. SIGINT and SIGTERM end the
@@ -73,7 +70,8 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    return codeOf(thrown) === NOT_OURS;
+    // It is there, and not ours.
+    return codeOf(thrown) === "EPERM";
   }
 }
 

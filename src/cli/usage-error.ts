@@ -22,7 +22,7 @@ type Sentence = (command: Command, message: string) => string;
 const SENTENCES: Readonly<Record<string, Sentence>> = {
   "commander.unknownOption": (command, message) => {
     const flag = firstQuoted(message);
-    return unknown(command, `option ${flag}`, near(flag, optionNames(command)), "options");
+    return unknown(command, `option ${flag}`, nearest(flag, optionNames(command)), "options");
   },
   "commander.unknownCommand": (command, message) => noCommand(command, firstQuoted(message)),
   "commander.excessArguments": excessArguments,
@@ -32,7 +32,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
     return `"${commandPath(command)}" needs <${name}>, ${description}; ${helpOf(command)} has examples.`;
   },
   "commander.optionMissingArgument": (_command, message) =>
-    `The option ${flagOf(message)} needs a value: ${firstQuoted(message)}.`,
+    `The option ${/--[\w-]+/.exec(message)?.[0]} needs a value: ${firstQuoted(message)}.`,
   "commander.missingMandatoryOptionValue": (command, message) => {
     const flags = firstQuoted(message);
     const description = command.options.find((each) => each.flags === flags)?.description ?? "";
@@ -45,7 +45,6 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   "commander.invalidArgument": invalidArgument,
 };
 
-/** Names of a command's options, and of those around it. */
 function optionNames(command: Command | null): string[] {
   if (command === null) return ["--help"];
   return [...command.options.flatMap(({ long }) => long ?? []), ...optionNames(command.parent)];
@@ -59,10 +58,10 @@ export function unknownCommand(command: Command, name: string, others: readonly 
 function noCommand(command: Command, name: string, others: readonly string[] = []): string {
   const names = [...command.commands.map((each) => each.name()), ...others];
   const all = others.length === 0 ? "commands" : `commands; or name a topic: ${others.join(", ")}`;
-  return unknown(command, `command "${printable(name)}"`, near(name, names), all);
+  return unknown(command, `command "${printable(name)}"`, nearest(name, names), all);
 }
 
-function unknown(command: Command, what: string, suggested: string | undefined, all: string): string {
+function unknown(command: Command, what: string, [suggested]: readonly string[], all: string): string {
   const wayOut =
     suggested === undefined ? `${helpOf(command)} lists the ${all}.` : `did you mean ${suggested}?`;
   return `"${commandPath(command)}" has no ${what}; ${wayOut}`;
@@ -91,13 +90,9 @@ function invalidArgument(command: Command, message: string): string {
   if (argChoices === undefined) {
     return `${long} "${printable(value)}": ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
   }
-  const suggested = near(value, argChoices);
+  const [suggested] = nearest(value, argChoices);
   const hint = suggested === undefined ? "." : `; did you mean ${suggested}?`;
   return `${long} takes ${listed(argChoices, "or")}, and not "${printable(value)}"${hint}`;
-}
-
-function near(wanted: string, names: readonly string[]): string | undefined {
-  return nearest(wanted, names)[0];
 }
 
 function helpOf(command: Command): string {
@@ -107,8 +102,4 @@ function helpOf(command: Command): string {
 /** Commander quotes the name that an error is about. */
 function firstQuoted(message: string): string {
   return printable(/'(.*?)'/s.exec(message)?.[1] ?? "");
-}
-
-function flagOf(message: string): string {
-  return /--[\w-]+/.exec(message)?.[0] ?? "";
 }

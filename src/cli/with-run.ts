@@ -1,15 +1,15 @@
-import { type OpenedRun, openRun } from "../audit/open-run.ts";
+/** What a question is asked of: a run, and the service that it read. */
+import { type OpenedRun, type OpenRequest, openRun } from "../audit/open-run.ts";
+import { systemClock } from "../common/clock.ts";
+import { type Config, type ConfigFlags, loadConfig } from "../config/config.ts";
+import { type Asking, type OpenSource, openSource, originOf } from "../run/source.ts";
+import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { existingFolder } from "./options.ts";
+import { type CliEnvironment, existingFolder, warningsTo } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
-/** What is opened: a run, and another beside it. */
-export interface Choice {
-  readonly wanted: string;
-  readonly beside?: string | undefined;
-  /** Whether the runs may lack mapped values. */
-  readonly anyPipeline?: boolean;
-}
+/** Which run is opened, and another beside it. */
+type Choice = Omit<OpenRequest, "folder" | "temporaryDirectory">;
 
 /** Opens a published run for a question, and closes it afterwards. */
 export function withRun<T>(
@@ -32,4 +32,32 @@ export async function withRuns<C extends Choice, T>(
     await using opened = await openRun({ ...chosen, folder, temporaryDirectory });
     return await use(opened, chosen);
   });
+}
+
+/** `command`: how the caller is asked for a run of the sample. Throws what {@link loadConfig} throws. */
+export function serviceConfig(
+  { cwd, env }: CliEnvironment,
+  flags: ConfigFlags,
+  command: string,
+): Promise<Config> {
+  const sampleBy = `for a run of the sample, "content-warehouse ${command} --sample"`;
+  return loadConfig({ cwd, env, flags, sampleBy });
+}
+
+/**
+ * Opens the service that a run read, to ask it again, and closes it afterwards. Throws `config.other_instance` where the
+ * configuration names another one.
+ */
+export async function askAgain<T>(
+  { run, manifest, directory }: Pick<OpenedRun, "run" | "manifest" | "directory">,
+  config: Config,
+  environment: CliEnvironment,
+  use: (source: OpenSource, asking: Asking & { readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const instance = { id: null, origin: originOf(config) };
+  assertSameInstance({ kind: "run", run, manifest }, instance, directory, "question");
+  await using source = await openSource(config);
+  const log = warningsTo(environment, source.token);
+  const { signal } = new AbortController();
+  return await use(source, { config, clock: systemClock, log, signal });
 }

@@ -1,9 +1,7 @@
 /** A Model Context Protocol server on standard input and output: for assistants that ask the warehouse questions. */
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import type { Commands } from "./answer.ts";
-import { registerAuditTools } from "./audit-tools.ts";
-import { registerQueryTools } from "./query-tools.ts";
+import { type Commands, registerTools } from "./tools.ts";
 
 /** An optional peer: only who serves assistants needs it. A test holds that package.json says the same version. */
 export const MCP_SDK = "@modelcontextprotocol/sdk@1.32.2";
@@ -20,8 +18,7 @@ export async function serveMcp(commands: Commands): Promise<void> {
     { name: "content-warehouse", version: VERSION },
     { instructions: INSTRUCTIONS },
   );
-  registerQueryTools(server, commands);
-  registerAuditTools(server, commands);
+  registerTools(server, commands);
   const closed = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     server.server.onclose = resolve;

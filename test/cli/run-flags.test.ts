@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { processEnvironment } from "../../src/cli/command.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { long } from "../long.ts";
@@ -16,14 +17,7 @@ test("flags of a run are explicit approval: to publish what shrank, and to freez
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const silent = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const run = async (...flags: string[]) => {
-    const command = runCommand({
-      env,
-      cwd: out,
-      out: silent(),
-      err: silent(),
-      endWith: () => {},
-      endSoon: () => {},
-    });
+    const command = runCommand(processEnvironment({ env, cwd: out, out: silent(), err: silent() }));
     const args = [packagePath("test/run/small-pipeline.ts"), "--warehouse", out, ...flags];
     await command
       .exitOverride()
@@ -46,7 +40,7 @@ async function outputOf(t: TestContext, flags: readonly string[]) {
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const [out, err] = [new Collected(), new Collected()];
-  const command = runCommand({ env, cwd, out, err, endWith: () => {}, endSoon: () => {} });
+  const command = runCommand(processEnvironment({ env, cwd, out, err, endWith: () => {} }));
   await command
     .exitOverride()
     .configureOutput({ writeErr: () => {} })

@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { rejectsCommand } from "../../src/cli/commands/rejects.ts";
 import { verifyMappingsCommand } from "../../src/cli/commands/verify-mappings.ts";
-import type { Terminal } from "../../src/cli/render/terminal.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { failsWith } from "../run/running.ts";
 import { outcome } from "./capture.ts";
 
-const settings = { env: {}, cwd: tmpdir(), err: { write: () => true } };
-
-const COMMANDS = {
-  rejects: (terminal: Terminal) => rejectsCommand(terminal, settings),
-  "verify-mappings": (terminal: Terminal) => verifyMappingsCommand(terminal, settings),
-} as const;
+const COMMANDS = { rejects: rejectsCommand, "verify-mappings": verifyMappingsCommand } as const;
 
 test("a command that lacks a service or a token names a way out that works for itself", async () => {
   const out = await sampleWarehouse();
@@ -48,5 +43,9 @@ test("a program without a service is told of its own option for the sample", asy
 function ask([command = "", ...args]: readonly string[], out: string): ReturnType<typeof outcome> {
   const make = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
   assert.ok(make !== undefined, command);
-  return outcome(make, [...args, "--warehouse", out]);
+  return outcome(make, [...args, "--warehouse", out], {
+    env: {},
+    cwd: tmpdir(),
+    err: new PassThrough().resume(),
+  });
 }

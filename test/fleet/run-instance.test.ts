@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { processEnvironment } from "../../src/cli/command.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
@@ -55,14 +56,8 @@ async function fleet(t: TestContext, more: object = {}) {
         done();
       },
     });
-    const command = runCommand({
-      env,
-      cwd: "/",
-      out,
-      err: new Writable({ write: (_chunk, _, done) => done() }),
-      endWith: () => {},
-      endSoon: () => {},
-    });
+    const err = new Writable({ write: (_chunk, _, done) => done() });
+    const command = runCommand(processEnvironment({ env, cwd: "/", out, err, endWith: () => {} }));
     const all = [...args, "--fleet", join(folder, "fleet.json"), "--quiet", "--json"];
     await command
       .exitOverride()

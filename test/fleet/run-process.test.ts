@@ -75,7 +75,7 @@ test("a run that takes more memory than it may is ended, and not tried again", a
 test("a run ends with the process that started it", async (t) => {
   const { run } = await started(
     t,
-    `import { StopSignals } from ${JSON.stringify(new URL("../../src/cli/options.ts", import.meta.url).href)};
+    `import { StopSignals } from ${JSON.stringify(new URL("../../src/cli/command.ts", import.meta.url).href)};
     const stop = new StopSignals("nothing was published");
     stop.signal.addEventListener("abort", () => process.exit(stop.exitCode));
     setTimeout(() => {}, 60000);

@@ -1,7 +1,6 @@
 import { extname } from "node:path";
-import type { Writable } from "node:stream";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { STATUSES, type Status, withoutValueMapping } from "../../audit/mapping/mapped-value.ts";
+import { InvalidArgumentError } from "commander";
+import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
@@ -10,14 +9,12 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
-import { coverageSections } from "../render/audit-sections.ts";
-import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { paragraph, printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
+import { openNamedFile } from "../named-file.ts";
+import { type Section, sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
+import { paragraph, printableText, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
-import { openNamedFile } from "../write-file.ts";
 
-const FORMATS = ["table", "json", "csv", "markdown"] as const;
 const SECTIONS = "coverage values unused-entries unmapped-fields many-to-one collisions".split(" ");
 
 /** What may be there before the command fails. */
@@ -25,7 +22,7 @@ type Limits = ReadonlyMap<Counted, number>;
 
 interface Options {
   readonly warehouse: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json" | "csv" | "markdown";
   readonly section?: string;
   readonly destination?: string;
   readonly field?: string;
@@ -50,24 +47,21 @@ RUN is a run's name, its number, or "current". Counts are of values: one is one 
 is given) among those that the filters let through.
 `;
 
-/** `content-warehouse audit [RUN]`: how far the mappings cover what the items have. */
-export function auditCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
-  return new Command("audit")
+export function auditCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("audit")
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by its ID, its text or its external value")
-    .addOption(new Option("--status <status>", "only values of this status").choices(STATUSES))
+    .choice("--status <status>", "only values of this status", STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
-    .addOption(
-      new Option(
-        "--section <section>",
-        "only this part of the answer (csv has one part: coverage unless given)",
-      ).choices(SECTIONS),
+    .format("table", "json", "csv", "markdown")
+    .choice(
+      "--section <section>",
+      "only this part of the answer (csv has one part: coverage unless given)",
+      SECTIONS,
     )
     .option(
       "--fail-on <kinds>",
@@ -78,11 +72,10 @@ export function auditCommand(terminal: Terminal = standardOutput(), err: Writabl
       "--export-mapping <file>",
       "also write all mappings into a .csv or .json file, as what-if reads them",
     )
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
-      withRun(options.warehouse, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
+      withRun(options.warehouse, run, (opened) => audit(environment, opened, options)),
     );
 }
 
@@ -104,28 +97,19 @@ function limits(text: string): Limits {
   return found;
 }
 
-/** `err`: takes what is not the answer, so that the answer stays what its format says. */
-async function exportAndAudit(
-  { terminal, err }: { readonly terminal: Terminal; readonly err: Writable },
-  opened: OpenedRun,
-  options: Options,
-): Promise<void> {
-  const { exportMapping: file } = options;
-  if (file === undefined) return assertWithin(await audit(terminal, opened, options), options.failOn);
-  const format = mappingFormat(file);
-  await using named = await openNamedFile(file, outputFolder(options.warehouse));
-  const coverage = await audit(terminal, opened, options);
-  const text = await exportMapping(opened.connection, format);
-  err.write(await named.write(text, `has the mappings of ${opened.run}`));
-  assertWithin(coverage, options.failOn);
-}
-
-async function audit(terminal: Terminal, opened: OpenedRun, options: Options): Promise<Coverage> {
-  const { destination, field, contentType, status, value } = options;
+async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: Options): Promise<void> {
+  const { destination, field, contentType, status, value, exportMapping: file } = options;
+  const format = file === undefined ? undefined : mappingFormat(file);
+  await using named =
+    file === undefined ? undefined : await openNamedFile(file, outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened.connection, { ...scope, status, value });
-  await writeAll(terminal, [answer(opened, coverage, options, terminal.columns)]);
-  return coverage;
+  await writeAll(out, [answer(opened, coverage, options, out.columns)]);
+  if (named !== undefined && format !== undefined) {
+    const text = await exportMapping(opened.connection, format);
+    err.write(await named.write(text, `has the mappings of ${opened.run}`));
+  }
+  assertWithin(coverage, options.failOn);
 }
 
 /** The form that a file's name asks for. Throws `config.invalid`. */
@@ -133,19 +117,20 @@ export function mappingFormat(file: string): MappingFormat {
   const extension = extname(file).slice(1).toLowerCase();
   const format = MAPPING_FORMATS.find((each) => each === extension);
   if (format !== undefined) return format;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalid(
     `A mapping file is CSV or JSON, by the end of its name; ${file} is neither: call it .csv or .json.`,
   );
 }
 
 function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: number | undefined): string {
-  const sections = coverageSections(coverage);
+  const sections = sectionsOf(coverage).map((section) => ({
+    ...section,
+    all: `--section ${section.key.replaceAll("_", "-")} --format csv`,
+  }));
   const key = options.section?.replaceAll("-", "_");
   const wanted = key === undefined ? sections : sections.filter((section) => section.key === key);
   if (wanted.length === 0) {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `The section ${options.section} is about the definitions, which --status and --value say nothing about; leave them out.`,
     );
   }
@@ -156,14 +141,8 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
     return section === undefined ? "" : sectionCsv(section, form);
   }
   if (options.format === "json") {
-    const head = {
-      run,
-      verdict: manifest.verdict,
-      passthrough: coverage.passthrough,
-      totals: coverage.totals,
-    };
-    const members = Object.entries(head).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
-    return sectionJson(members, wanted);
+    const { passthrough, totals } = coverage;
+    return sectionJson({ run, verdict: manifest.verdict, passthrough, totals }, wanted);
   }
   if (options.format === "markdown") return sectionMarkdown(wanted);
   const total = `${totalText(coverage)} in the run ${printableText(run)}`;
@@ -199,4 +178,74 @@ function assertWithin({ totals, coverage }: Coverage, allowed: Limits = new Map(
     "audit.threshold",
     `There are ${listed(parts, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
   );
+}
+
+const FIELD_AT = "destination_id destination custom_field_id custom_field";
+
+/** The parts of the answer; the terminal has the columns that a person reads. */
+function sectionsOf({ coverage, values, definitions, passthrough }: Coverage): Section[] {
+  const ofValues: Section[] = [
+    {
+      key: "coverage",
+      title: "Coverage, in values",
+      none: "no mapped field has such a value",
+      columns:
+        `${FIELD_AT} field_type external_field_name items items_with_gaps values mapped unmapped unknown_value ` +
+        "no_value_mapping archived ambiguous matched_by_text collision entries entries_unused",
+      shown:
+        "destination custom_field external_field_name items values mapped unmapped unknown_value " +
+        "no_value_mapping archived ambiguous collision entries_unused",
+      headings: { no_value_mapping: sentOrNot(passthrough) },
+      rows: coverage,
+      optional: "collision ambiguous archived entries_unused external_field_name items no_value_mapping",
+      limit: 100,
+    },
+    {
+      key: "values",
+      title:
+        definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
+      columns:
+        `${FIELD_AT} external_field_name value_id value status external_value archived items uses ` +
+        "ambiguous matched_by_text collision",
+      shown: "destination custom_field value status external_value archived ambiguous items",
+      rows: values,
+      optional: "ambiguous archived external_value",
+    },
+  ];
+  if (definitions === undefined) return ofValues;
+  return [
+    ...ofValues,
+    {
+      key: "unused_entries",
+      title: "Mapping entries that no item uses",
+      columns: `${FIELD_AT} external_field_name mapping_id mapping_value_id value_id value external_value reason`,
+      shown: "destination custom_field value external_value reason",
+      rows: definitions.unusedEntries,
+      optional: "external_value",
+    },
+    {
+      key: "unmapped_fields",
+      title: "Fields with values that no destination maps",
+      columns: "custom_field_id custom_field field_type items",
+      shown: "custom_field field_type items",
+      rows: definitions.unmappedFields,
+      optional: "field_type",
+    },
+    {
+      key: "many_to_one",
+      title: "Many-to-one values",
+      columns: "destination_id destination external_field_name external_value internal_values given_by uses",
+      shown: "destination external_field_name external_value uses given_by",
+      rows: definitions.manyToOne,
+      optional: "uses",
+    },
+    {
+      key: "collisions",
+      title: "Name collisions",
+      columns: "destination_id destination external_field_name custom_fields uses",
+      shown: "destination external_field_name custom_fields uses",
+      rows: definitions.collisions,
+      optional: "uses",
+    },
+  ];
 }

@@ -1,26 +1,15 @@
-import { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { counted } from "../../common/figures.ts";
+import type { ConfigFlags } from "../../config/config.ts";
 import { check } from "../../run/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  processEnvironment,
-  URL_OPTION,
-  warehouseOption,
-  warningsTo,
-} from "../options.ts";
-import { paragraph, printableLine, type Terminal, writeAll } from "../render/terminal.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";
+import { jsonLine, paragraph, printableLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
-interface CheckFlags {
-  readonly warehouse?: string;
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
+interface CheckFlags extends ConfigFlags {
   readonly json?: true;
 }
 
@@ -34,14 +23,11 @@ It asks the service for one item and the configured destinations, and changes no
 (a warning does not keep it from that). Else the code that "run" would end with.
 `;
 
-/** `content-warehouse check`: whether a run could begin, and if not, what to do. */
-export function checkCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("check")
+export function checkCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("check")
     .description("check all that a run needs, and say what to do where something is missing")
-    .addOption(warehouseOption())
-    .option("--sample", "check a run of the sample content")
-    .addOption(URL_OPTION)
-    .addOption(CONFIG_OPTION)
+    .warehouseOption()
+    .service("check a run of the sample content")
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", EXAMPLES)
     .action((flags: CheckFlags) => checkSetup(flags, environment));
@@ -49,8 +35,6 @@ export function checkCommand(environment: CliEnvironment = processEnvironment())
 
 async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promise<void> {
   const { env, cwd, out, endWith } = environment;
-  const columns = "columns" in out && typeof out.columns === "number" ? out.columns : undefined;
-  const terminal: Terminal = { out, columns };
   const findings: Finding[] = [];
   const found = check({
     inputs: { cwd, env, flags, sampleBy: '"content-warehouse check --sample"' },
@@ -64,11 +48,12 @@ async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promi
   });
   for await (const finding of found) {
     findings.push(finding);
-    if (flags.json !== true) await writeAll(terminal, [findingText(finding, columns)]);
+    if (flags.json !== true) await writeAll(out, [findingText(finding, out.columns)]);
   }
   const exitCode = exitCodeOf(findings);
-  const text = flags.json === true ? jsonText(findings, exitCode) : `\n${verdictText(findings, exitCode)}\n`;
-  await writeAll(terminal, [text]);
+  const json = { ok: exitCode === 0, exitCode, checks: findings };
+  const text = flags.json === true ? jsonLine(json) : `\n${verdictText(findings, exitCode)}\n`;
+  await writeAll(out, [text]);
   if (exitCode !== 0) endWith(exitCode);
 }
 
@@ -95,8 +80,4 @@ function verdictText(findings: readonly Finding[], exitCode: number): string {
   if (failures > 0) return `${counted(failures, "check")} failed: a run would end with ${exitCode}.`;
   const warnings = number("warning");
   return `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`;
-}
-
-function jsonText(findings: readonly Finding[], exitCode: number): string {
-  return `${JSON.stringify({ ok: exitCode === 0, exitCode, checks: findings })}\n`;
 }

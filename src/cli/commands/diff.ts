@@ -1,5 +1,4 @@
 import type { DuckDBValue } from "@duckdb/node-api";
-import { Command, Option } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type Diff, diffRuns, whyOf } from "../../audit/questions/diff.ts";
@@ -7,7 +6,7 @@ import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { findWarehouse, onlyForCsv, positive, spreadsheetOption, warehouseOption } from "../options.ts";
+import { CliCommand, positive, processEnvironment } from "../command.ts";
 import {
   causesText,
   changeWords,
@@ -19,10 +18,8 @@ import {
 } from "../render/diff-text.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
 import { type Section, sectionMarkdown } from "../render/sections.ts";
-import { paragraph, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { paragraph, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
-
-const FORMATS = ["table", "json", "csv", "markdown"] as const;
 
 interface Options {
   readonly warehouse: string;
@@ -31,7 +28,7 @@ interface Options {
   readonly field?: string;
   readonly items?: true;
   readonly limit?: number;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: keyof typeof FORMS;
   readonly spreadsheet?: true;
 }
 
@@ -47,38 +44,32 @@ however many items it touches; --items lists those. "no payload change": the des
 flag or a value that is not sent is another.
 `;
 
-/** `content-warehouse diff`: which external values are others than in an earlier run, for which items, and why. */
-export function diffCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("diff")
+export function diffCommand({ out } = processEnvironment()): CliCommand {
+  return new CliCommand("diff")
     .description("show which external values changed between two runs, and why")
     .argument("[run-a]", "the earlier run: its name or number, or previous", "previous")
     .argument("[run-b]", "the later run: its name or number, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(new Option("--cause <cause>", "only changes with this cause").choices(CAUSES))
+    .warehouse()
+    .choice("--cause <cause>", "only changes with this cause", CAUSES)
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--items", "list the items too")
     .option("--limit <n>", "lines of each list (default: 5 or 10 on a screen, else all)", positive)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .format(...Object.keys(FORMS))
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
       withRuns(
         options.warehouse,
         async (folder, temporaryDirectory) => {
           const pair = await findPair(folder, [before, after], temporaryDirectory);
-          const opens =
-            pair.basis === undefined
-              ? { wanted: pair.after.run, beside: pair.before.run }
-              : { wanted: pair.basis };
-          return { pair, ...opens };
+          const { basis, before: earlier, after: later } = pair;
+          return { pair, wanted: basis ?? later.run, beside: basis === undefined ? earlier.run : undefined };
         },
         async (opened, { pair }) => {
           const { cause, destination, field } = options;
           const diff = await diffRuns(opened.connection, pair, { cause, destination, field });
-          await writeAll(terminal, texts(opened, { pair, diff, options, width: terminal.columns }));
+          await writeAll(out, FORMS[options.format](opened, { pair, diff, options, width: out.columns }));
         },
       ),
     );
@@ -92,10 +83,7 @@ interface Told {
   readonly width: number | undefined;
 }
 
-function texts(opened: OpenedRun, told: Told): AsyncIterable<string> {
-  const forms = { table: screenTexts, json: jsonTexts, csv, markdown: markdownTexts };
-  return forms[told.options.format](opened, told);
-}
+const FORMS = { table: screenTexts, json: jsonTexts, csv, markdown: markdownTexts };
 
 /** What a screen gets of each list: lines of a group, groups of a cause, items. */
 const LINES_SHOWN = 5;
@@ -140,15 +128,6 @@ function sameGroup(line: Row, group: Row): boolean {
   return ["causes", "destination_id", "custom_field_id"].every((name) => line[name] === group[name]);
 }
 
-function itemsSection(rows: readonly Row[]): Section {
-  return {
-    key: "items",
-    title: "Items",
-    shown: "content_id title destination custom_field shown causes",
-    rows: rows.map((row) => ({ ...row, causes: causesText(row.causes), shown: changeWords(row) })),
-  };
-}
-
 async function* markdownTexts({ connection }: OpenedRun, told: Told): AsyncIterable<string> {
   const { pair, diff, options } = told;
   yield `${headline(pair, diff)}\n\n`;
@@ -169,7 +148,13 @@ async function* markdownTexts({ connection }: OpenedRun, told: Told): AsyncItera
   yield sectionMarkdown([...diffSections(diff), section]);
   if (options.items !== true) return;
   const items = await all(connection, `${loadSql("audit_diff_items")}${some}`);
-  yield `\n${sectionMarkdown([itemsSection(items)])}`;
+  const itemsSection: Section = {
+    key: "items",
+    title: "Items",
+    shown: "content_id title destination custom_field shown causes",
+    rows: items.map((row) => ({ ...row, causes: causesText(row.causes), shown: changeWords(row) })),
+  };
+  yield `\n${sectionMarkdown([itemsSection])}`;
 }
 
 /** Rows of a step as they come, each with why. */

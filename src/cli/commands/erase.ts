@@ -1,6 +1,4 @@
 import { availableParallelism } from "node:os";
-import type { Writable } from "node:stream";
-import { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
@@ -11,17 +9,14 @@ import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { delivered } from "../deliver-run.ts";
-import { CONFIG_OPTION, existingFolder, findWarehouse, StopSignals, warehouseOption } from "../options.ts";
-import { drawInParts, right, whole } from "../render/table.ts";
-import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
+import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
+import { drawInParts, right, tableOf, whole } from "../render/table.ts";
+import { jsonLine, printableText, writeOutcome } from "../render/terminal.ts";
+import { delivered, type TargetOptions } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
-interface Options {
+interface Options extends TargetOptions {
   readonly user: string;
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly json?: true;
 }
 
 const HELP = `
@@ -40,20 +35,18 @@ Exit code 0: no retained run holds anything of the user any more. 2: the ID is t
 26: a target still holds something; the message says why.
 `;
 
-/** `content-warehouse erase`: erases a person from the retained runs. */
-export function eraseCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
-  return new Command("erase")
+export function eraseCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("erase")
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user (required)")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(CONFIG_OPTION)
+    .warehouse()
+    .config()
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
-      const { user: userId, warehouse, config, json } = options;
+      const { user: userId, warehouse, json } = options;
       const folder = existingFolder(warehouse);
-      const targets = await configuredTargets({ cwd: process.cwd(), flags: { config } });
+      const targets = await configuredTargets({ cwd: environment.cwd, flags: options });
       await using _lock = await acquireLock(folder);
       const report = await eraseUser(folder, {
         userId,
@@ -65,10 +58,10 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
       const elsewhere = await forgetInTargets(folder, targets);
       const text =
         json === true
-          ? `${JSON.stringify({ ...report, targets: elsewhere.outcomes })}\n`
-          : reportText(userId, report, terminal.columns) + targetsText(elsewhere.outcomes);
+          ? jsonLine({ ...report, targets: elsewhere.outcomes })
+          : reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes);
       const done = "No retained run holds anything of the user any more, but what was done";
-      await writeOutcome(terminal, err, { text, done });
+      await writeOutcome(environment, { text, done });
       if (elsewhere.failure !== undefined) throw elsewhere.failure;
     });
 }
@@ -79,15 +72,15 @@ interface Forgotten {
   readonly left: readonly string[] | null;
 }
 
-interface Elsewhere {
-  readonly outcomes: readonly Forgotten[];
-  /** The first, of a target that was not made to forget; it keeps no other from that. */
-  readonly failure: WarehouseError | undefined;
-}
-
-/** Delivers the current run, and has each target that took it forget what it keeps of others. */
-async function forgetInTargets(folder: OutputFolder, targets: readonly Target[]): Promise<Elsewhere> {
-  if (targets.length === 0) return { outcomes: [], failure: undefined };
+/**
+ * Delivers the current run, and has each target that took it forget what it keeps of others. `failure`: the first, of a
+ * target that was not made to forget; it keeps no other from that.
+ */
+async function forgetInTargets(
+  folder: OutputFolder,
+  targets: readonly Target[],
+): Promise<{ readonly outcomes: readonly Forgotten[]; readonly failure?: WarehouseError | undefined }> {
+  if (targets.length === 0) return { outcomes: [] };
   return await withTemporaryFolder("erase", async (temporaryDirectory) => {
     using stop = new StopSignals("targets may still hold the user: erase again");
     const { signal } = stop;
@@ -96,20 +89,16 @@ async function forgetInTargets(folder: OutputFolder, targets: readonly Target[])
     let failure = deliveryError(run, deliveries);
     for (const target of targets) {
       const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
-      const left = hasRun
-        ? await forget(target, signal).catch((thrown: unknown) => {
-            failure ??= targetError(target, thrown);
-            return null;
-          })
-        : null;
+      let left: Forgotten["left"] = null;
+      try {
+        if (hasRun) left = (await target.forget?.(signal)) ?? [];
+      } catch (thrown) {
+        failure ??= targetError(target, thrown);
+      }
       outcomes.push({ target: target.name, left });
     }
     return { outcomes, failure: failure && stillHolds(failure) };
   });
-}
-
-async function forget(target: Target, signal: AbortSignal): Promise<readonly string[]> {
-  return (await target.forget?.(signal)) ?? [];
 }
 
 function stillHolds({ code, message }: WarehouseError): WarehouseError {
@@ -136,11 +125,15 @@ function reportText(
   const runs = counted(searched, "retained run");
   if (replaced.length === 0)
     return printableText(`nothing to erase: ${runs} searched, ${knownText(userId, named)}\n`);
-  const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents")];
-  const rows = replaced.map((each) => [each.run, each.replacedBy, count(each.rows), count(each.documents)]);
+  const table = tableOf(replaced, [
+    whole("run", ({ run }) => run),
+    whole("replaced by", ({ replacedBy }) => replacedBy),
+    right("rows", ({ rows }) => count(rows)),
+    right("raw documents", ({ documents }) => count(documents)),
+  ]);
   const current = replaced.find((each) => each.current)?.replacedBy;
   const now = current === undefined ? "" : `; current is now ${current}`;
-  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
+  return `${drawInParts(table, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
 }
 
 /** `named`: retained runs that know the ID. */

@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import { placeKey } from "../../audit/mapping/mapped-value.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { assertNotPast, type Moment, runAsOf } from "../../audit/questions/as-of.ts";
@@ -7,13 +6,12 @@ import { explainItem, type ItemExplanation } from "../../audit/questions/explain
 import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
-import { explanationText } from "../render/explain-text.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { explanationText, type ToldText } from "../render/explain-text.ts";
+import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
@@ -37,13 +35,11 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
-/** `content-warehouse explain ITEM`: which external values an item produces, and why, with the evidence. */
-export function explainCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("explain")
+export function explainCommand({ out } = processEnvironment()): CliCommand {
+  return new CliCommand("explain")
     .description("explain which external values an item produces, by which mapping, and where that was read")
     .argument("<item>", "ID or slug of an item")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
@@ -54,21 +50,18 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
     .option("--steps", "tell the rules too, one by one, and where each thing was read")
     .option("--json", "print one JSON object, which has the steps, instead of the explanation")
     .addHelpText("after", EXAMPLES)
-    .action(async (item: string, options: Options) => {
-      await withRuns(
+    .action((item: string, options: Options) =>
+      withRuns(
         options.warehouse,
         (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
         async (opened, { past }) => {
-          const answer =
-            past === undefined
-              ? await explain(opened, item, options, terminal.columns)
-              : await explainFromHistory(opened, { item, past }, options, terminal.columns);
+          const answer = await explain(opened, { item, past }, options, out.columns);
           const text = typeof answer === "string" ? answer : `${JSON.stringify(answer, undefined, 2)}\n`;
-          const toFile = options.json === true && terminal.columns === undefined;
-          await writeAll(terminal, [toFile ? text : printableText(text)]);
+          const toFile = options.json === true && out.columns === undefined;
+          await writeAll(out, [toFile ? text : printableText(text)]);
         },
-      );
-    });
+      ),
+    );
 }
 
 async function momentOf(
@@ -77,45 +70,32 @@ async function momentOf(
   temporaryDirectory: string,
 ): Promise<Moment> {
   if (run !== undefined && asOf !== undefined) {
-    throw new WarehouseError(
-      "config.invalid",
-      "--run and --as-of both say which run is meant; give one of them.",
-    );
+    throw invalid("--run and --as-of both say which run is meant; give one of them.");
   }
   if (asOf !== undefined) return runAsOf(folder, asOf, temporaryDirectory);
   if (run !== undefined) await assertNotPast(folder, run, temporaryDirectory);
   return { wanted: run ?? "current" };
 }
 
-/** The object for `--json`, else the text. */
+/** The object for `--json`, else the text; of a run whose files are gone, as far as the history knows it. */
 async function explain(
   opened: OpenedRun,
-  item: string,
+  { item, past }: { readonly item: string; readonly past: KnownRun | undefined },
   { destination, field, steps, json }: Options,
   width: number | undefined,
 ): Promise<object | string> {
+  const { run, manifest } = opened;
+  if (past !== undefined) {
+    const explanation = await explainPast(opened, item, past);
+    const destinationIds = idsOfName(explanation.destinations, "destination", destination);
+    const fieldIds = idsOfName(explanation.fields, "custom field", field);
+    const told = { run, width, destinationIds, fieldIds };
+    return json === true ? pastJson(explanation, told) : pastText(explanation, told);
+  }
   const scope = await resolveScope(opened.connection, { destination, field });
   const explanation = await explainItem(opened, item);
-  const told = { run: opened.run, verdict: opened.manifest.verdict, ...scope };
-  return json === true
-    ? explanationJson(explanation, told)
-    : explanationText(explanation, { ...told, steps: steps === true }, width);
-}
-
-/** The same of a run whose files are gone, as far as the history knows it. */
-async function explainFromHistory(
-  opened: OpenedRun,
-  { item, past }: { readonly item: string; readonly past: KnownRun },
-  { destination, field, json }: Options,
-  width: number | undefined,
-): Promise<object | string> {
-  const explanation = await explainPast(opened, item, past);
-  const told: Told = {
-    run: opened.run,
-    destinationIds: idsOfName(explanation.destinations, "destination", destination),
-    fieldIds: idsOfName(explanation.fields, "custom field", field),
-  };
-  return json === true ? pastJson(explanation, told) : pastText(explanation, told, width);
+  const told = { run, verdict: manifest.verdict, steps: steps === true, width, ...scope };
+  return json === true ? explanationJson(explanation, told) : explanationText(explanation, told);
 }
 
 function idsOfName(
@@ -130,7 +110,7 @@ function idsOfName(
 /** The explanation for programs: the steps as the procedure takes them, with the filters applied. */
 function explanationJson(
   { item, mapped, definitions, evidence, passthrough, since }: ItemExplanation,
-  { run, verdict, destinationIds, fieldIds }: Told & { readonly verdict: string },
+  { run, verdict, destinationIds, fieldIds }: ToldText,
 ): object {
   const isShown = (each: { readonly destinationId: string; readonly customFieldId?: string }) =>
     isWanted(destinationIds, each.destinationId) &&

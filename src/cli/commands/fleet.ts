@@ -1,22 +1,30 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
-import { count, counted, duration } from "../../common/figures.ts";
-import { createLog, LOG_FORMATS, type LogFormat } from "../../common/log.ts";
+import { count, counted, duration, minuteOf } from "../../common/figures.ts";
+import type { LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
-import { fleetStatus, makeLastRuns } from "../../fleet/status.ts";
+import { fleetStatus, type InstanceStatus, makeLastRuns } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
-import { type CliEnvironment, FLEET_OPTION, positive, processEnvironment, StopSignals } from "../options.ts";
-import { fleetStatusText } from "../render/fleet-text.ts";
-import { printableLine, writeAll } from "../render/terminal.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  logTo,
+  positive,
+  processEnvironment,
+  StopSignals,
+} from "../command.ts";
+import { drawInParts, right, tableOf, whole } from "../render/table.ts";
+import { jsonLine, paragraph, printableLine, writeAnswer } from "../render/terminal.ts";
 
 /** In the sources and in the built package alike. */
 const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
 
 interface Options {
   readonly fleet: string;
+  readonly instance?: string;
+  readonly json?: true;
 }
 
 const EXAMPLES = `
@@ -30,60 +38,53 @@ The queue is in PostgreSQL, at the address that \`postgres\` of the fleet file n
 a PGPASSFILE. docs/fleet.md has the form of the file, and how to do without a queue.
 `;
 
-/** `content-warehouse fleet`: runs of many instances, from a queue. */
-export function fleetCommand(environment: CliEnvironment = processEnvironment()): Command {
-  const command = new Command("fleet")
+export function fleetCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("fleet")
     .description("run many instances from a queue: enqueue, work, status, retry")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(enqueueCommand(environment));
-  command.addCommand(workCommand(environment));
-  command.addCommand(statusCommand(environment));
-  command.addCommand(retryCommand(environment));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(enqueueCommand(environment))
+    .addCommand(workCommand(environment))
+    .addCommand(statusCommand(environment))
+    .addCommand(retryCommand(environment));
 }
 
-function subcommand(name: string, description: string, example: string): Command {
-  return new Command(name)
+function subcommand(name: string, description: string, example: string): CliCommand {
+  return new CliCommand(name)
     .description(description)
-    .addOption(FLEET_OPTION)
+    .fleet()
     .addHelpText("after", `\nExample:\n  $ content-warehouse fleet ${example}\n`);
 }
 
-function enqueueCommand(environment: CliEnvironment): Command {
+function enqueueCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "enqueue",
     "give each instance a job, unless it has an open one",
     "enqueue --instance north",
   )
     .option("--instance <name>", "only this instance")
-    .action(async ({ fleet: file, instance: name }: Options & { readonly instance?: string }) => {
+    .action(async ({ fleet: file, instance: name }: Options) => {
       const fleet = await readFleet(environment.cwd, file);
       const instances = name === undefined ? fleet.instances : [findInstance(fleet, name)];
       await using queue = await opened(fleet, "caller", environment);
       const queued = await enqueue(queue, instances);
       const before = instances.length - queued.length;
       const had = before === 0 ? "" : `, ${counted(before, "instance")} had an open one`;
-      await writeAll(terminalOf(environment), [`${counted(queued.length, "job")} queued${had}\n`]);
+      await writeAnswer(environment.out, `${counted(queued.length, "job")} queued${had}\n`);
     });
 }
 
 interface WorkFlags extends Options {
   readonly concurrency: number;
   readonly untilEmpty?: true;
-  readonly json?: true;
   readonly logFormat: LogFormat;
 }
 
-function workCommand(environment: CliEnvironment): Command {
+function workCommand(environment: CliEnvironment): CliCommand {
   return subcommand("work", "take jobs and run them, until it is told to end", "work --concurrency 4")
     .option("--concurrency <n>", "runs at the same time", positive, 2)
     .option("--until-empty", "end once no job is open; schedules are left to others")
     .option("--json", "print one JSON object for each job that ended")
-    .addOption(
-      new Option("--log-format <format>", "form of each line on standard error")
-        .choices(LOG_FORMATS)
-        .default("text"),
-    )
+    .logFormat()
     .action((flags: WorkFlags) => workOn(flags, environment));
 }
 
@@ -91,49 +92,23 @@ async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<vo
   const { cwd, out, err, endWith } = environment;
   const { concurrency, untilEmpty = false, json = false } = flags;
   const fleet = await readFleet(cwd, flags.fleet);
-  const log = createLog({
-    level: "info",
-    format: flags.logFormat,
-    secrets: [],
-    clock: systemClock,
-    write: (line) => err.write(line),
-  });
+  const log = logTo(err, { level: "info", format: flags.logFormat, secrets: [] });
   let failure = 0;
   const onEnd = (report: JobReport) => {
     if (report.became === "dead letter" && failure === 0) failure = report.outcome?.exitCode ?? 1;
-    out.write(json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
+    out.write(json ? jsonLine(report) : `${reportLine(report)}\n`);
   };
   using stop = new StopSignals("the jobs were given back");
-  using kill = new SecondSignal(stop.signal);
+  // The first signal ends the jobs in good order, the next one at once.
+  const kill = new AbortController();
+  const onNext = () => kill.abort();
+  stop.signal.addEventListener("abort", () => process.once("SIGINT", onNext).once("SIGTERM", onNext));
+  using _next = { [Symbol.dispose]: () => process.off("SIGINT", onNext).off("SIGTERM", onNext) };
   await using queue = await opened(fleet, untilEmpty ? "worker" : "lasting worker", environment);
   const settings = { entry: ENTRY, concurrency, untilEmpty, clock: systemClock, log, onEnd };
   await work(queue, { ...settings, signal: stop.signal, killSignal: kill.signal });
   if (stop.signal.aborted) endWith(stop.exitCode);
   else if (failure !== 0) endWith(failure);
-}
-
-/** After the first signal, which {@link StopSignals} takes, the next one aborts this. */
-class SecondSignal implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #first: AbortSignal;
-  readonly #kill = () => this.#controller.abort();
-  readonly #listen = () => {
-    process.once("SIGINT", this.#kill).once("SIGTERM", this.#kill);
-  };
-
-  constructor(first: AbortSignal) {
-    this.#first = first;
-    first.addEventListener("abort", this.#listen);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    this.#first.removeEventListener("abort", this.#listen);
-    process.off("SIGINT", this.#kill).off("SIGTERM", this.#kill);
-  }
 }
 
 function reportLine({ instance, attempt, seconds, outcome, became }: JobReport): string {
@@ -148,25 +123,23 @@ function reportLine({ instance, attempt, seconds, outcome, became }: JobReport):
   return `${instance}: ${outcome.verdict}${items}, ${outcome.run}, ${took}`;
 }
 
-function statusCommand(environment: CliEnvironment): Command {
+function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "status",
     "show the last run, the delay, the failures and the job of each instance",
     "status",
   )
     .option("--json", "print one JSON object")
-    .action(async ({ fleet: file, json }: Options & { readonly json?: true }) => {
+    .action(async ({ fleet: file, json }: Options) => {
       const fleet = await readFleet(environment.cwd, file);
       await using queue = await opened(fleet, "caller", environment);
       const instances = await fleetStatus(queue, systemClock.now());
-      const terminal = terminalOf(environment);
-      const text =
-        json === true ? `${JSON.stringify({ instances })}\n` : fleetStatusText(instances, terminal.columns);
-      await writeAll(terminal, [text]);
+      const { out } = environment;
+      await writeAnswer(out, json === true ? { instances } : fleetStatusText(instances, out.columns));
     });
 }
 
-function retryCommand(environment: CliEnvironment): Command {
+function retryCommand(environment: CliEnvironment): CliCommand {
   return subcommand("retry", "make jobs of dead letters again", "retry north")
     .argument("[instance]", "only this instance")
     .action(async (name: string | undefined, { fleet: file }: Options) => {
@@ -174,7 +147,7 @@ function retryCommand(environment: CliEnvironment): Command {
       if (name !== undefined) findInstance(fleet, name);
       await using queue = await opened(fleet, "caller", environment);
       const again = await retryDeadLetters(queue, name);
-      await writeAll(terminalOf(environment), [`${counted(again, "job")} queued again\n`]);
+      await writeAnswer(environment.out, `${counted(again, "job")} queued again\n`);
     });
 }
 
@@ -187,6 +160,22 @@ async function opened(fleet: Fleet, role: QueueOptions["role"], { err }: CliEnvi
   return queue;
 }
 
-function terminalOf({ out }: CliEnvironment) {
-  return { out, columns: out.isTTY === true ? out.columns : undefined };
+/** A table, and below it why runs failed. */
+export function fleetStatusText(instances: readonly InstanceStatus[], width: number | undefined): string {
+  const table = tableOf(instances, [
+    whole("instance", ({ instance }) => instance),
+    whole("last run", ({ published }) => published?.run ?? "never"),
+    whole("verdict", ({ published }) => published?.verdict ?? ""),
+    whole("ended", ({ published }) => (published === null ? "" : minuteOf(new Date(published.endedMs)))),
+    right("late", ({ lateSeconds }) => (lateSeconds === null ? "" : duration(lateSeconds))),
+    right("failures", ({ failures }) => (failures === 0 ? "" : count(failures))),
+    whole("job", ({ job }) => {
+      if (job === null) return "";
+      return `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minuteOf(new Date(job.fromMs))}`;
+    }),
+  ]);
+  const reasons = instances.flatMap(({ instance, message }) =>
+    message === null ? [] : [paragraph(`${instance}: `, printableLine(message), width)],
+  );
+  return [drawInParts(table, 1, width), ...reasons].join("");
 }

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from "commander";
-import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, megabytes } from "../../common/figures.ts";
 import {
   generateContentSet,
@@ -7,7 +6,7 @@ import {
   type Progress,
   type Summary,
 } from "../../service/generate/generate.ts";
-import { StopSignals } from "../options.ts";
+import { invalid, StopSignals } from "../command.ts";
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 2000;
@@ -41,10 +40,7 @@ The folder must be empty or hold a content set, which is replaced.`,
     .action(async (options: Options, command: Command) => {
       const asked = ["items", "seed"].filter((name) => command.getOptionValueSource(name) === "cli");
       if (options.sample && asked.length > 0) {
-        throw new WarehouseError(
-          "config.invalid",
-          `--sample takes no --${asked.join(" or --")}; leave it out.`,
-        );
+        throw invalid(`--sample takes no --${asked.join(" or --")}; leave it out.`);
       }
       process.stdout.write(`${report(await generate(options))}\n`);
     });
@@ -55,7 +51,7 @@ async function generate({ items, seed, out, sample }: Options): Promise<Summary>
   const common = { out, signal: stop.signal, onProgress: progressLines() };
   if (sample) return await generateSampleSet(common);
   if (items === undefined) {
-    throw new WarehouseError("config.invalid", "--items is missing; say how many items, or --sample.");
+    throw invalid("--items is missing; say how many items, or --sample.");
   }
   return await generateContentSet({ items, seed, ...common });
 }

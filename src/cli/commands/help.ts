@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import { settingsText } from "../../config/config-spec.ts";
+import { processEnvironment } from "../command.ts";
 import { exitCodesText } from "../exit-codes.ts";
 import { wrapHelp } from "../render/help.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { writeAnswer } from "../render/terminal.ts";
 import { unknownCommand } from "../usage-error.ts";
 
 const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file
@@ -35,8 +36,7 @@ Examples:
   $ content-warehouse help runs list
 `;
 
-/** `content-warehouse help [TOPIC]`: the help of a command, or a page on what several have in common. */
-export function helpCommand(terminal: Terminal = standardOutput()): Command {
+export function helpCommand({ out } = processEnvironment()): Command {
   return new Command("help")
     .description("show the help of a command, or of a topic")
     .argument("[topic...]", "a command, or one of the topics below")
@@ -44,7 +44,7 @@ export function helpCommand(terminal: Terminal = standardOutput()): Command {
     .action(async (words: readonly string[], _options: unknown, own: Command) => {
       const page = TOPICS[words.join(" ")];
       if (page === undefined) findCommand(own.parent ?? own, words).outputHelp();
-      else await writeAll(terminal, [wrapHelp(page())]);
+      else await writeAnswer(out, wrapHelp(page()));
     });
 }
 

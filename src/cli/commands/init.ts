@@ -1,9 +1,9 @@
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { join } from "node:path";
-import type { Readable } from "node:stream";
-import { Command, Option } from "commander";
+import { join, resolve } from "node:path";
 import { systemClock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { configFileName, loadConfig } from "../../config/config.ts";
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
@@ -11,6 +11,7 @@ import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { missingDestinations } from "../../run/check-service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment, warningsTo } from "../command.ts";
 import {
   type Asking,
   askDestinations,
@@ -20,38 +21,17 @@ import {
   askWarehouse,
   assertAnswerable,
   type InitFlags,
-  invalid,
   type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
-import { SCHEDULERS, type Scheduler, scheduleFileNames, scheduleFiles } from "../init/schedule.ts";
-import { assertNew, type FileToWrite, writeNewFiles } from "../init/write-files.ts";
 import {
-  type CliEnvironment,
-  type Destinations,
-  destinationOption,
-  processEnvironment,
-  URL_OPTION,
-  warningsTo,
-} from "../options.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
-
-/** What `init` has around it. */
-export interface InitEnvironment extends CliEnvironment {
-  /** Answers come from it, where it is a terminal. */
-  readonly input: Readable & { readonly isTTY?: boolean };
-  readonly out: CliEnvironment["out"] & { readonly isTTY?: boolean };
-  /** What starts this program, as absolute paths. */
-  readonly program: readonly string[];
-}
-
-function processInitEnvironment(): InitEnvironment {
-  return Object.assign(processEnvironment(), {
-    input: process.stdin,
-    out: process.stdout,
-    program: [process.execPath, ...process.argv.slice(1, 2)],
-  });
-}
+  type NewFile,
+  SCHEDULERS,
+  type Scheduler,
+  scheduleFileNames,
+  scheduleFiles,
+} from "../init/schedule.ts";
+import { printableText, writeAnswer } from "../render/terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -63,32 +43,41 @@ It writes ${NEW_CONFIG_FILE} into the working directory, after the service has a
 A token file that is not there is made, with the token from CONTENT_API_TOKEN or from the terminal.
 `;
 
-/** `content-warehouse init`: a first configuration, verified with the service. */
-export function initCommand(environment: InitEnvironment = processInitEnvironment()): Command {
-  return new Command("init")
+/** `program`: what starts this program, as absolute paths. */
+export function initCommand(
+  environment = processEnvironment(),
+  program: readonly string[] = [process.execPath, ...process.argv.slice(1, 2)],
+): CliCommand {
+  return new CliCommand("init")
     .description("write a configuration, with what you answer or give as options")
-    .addOption(URL_OPTION)
+    .url()
     .option("--token-file <file>", "file with the API token, which only its owner can read")
-    .addOption(destinationOption(""))
+    .destinations("")
     .option("--warehouse <dir>", "folder of the warehouse (default: ./warehouse)")
-    .addOption(
-      new Option("--schedule <scheduler>", "write its files for a run every night").choices(SCHEDULERS),
-    )
+    .choice("--schedule <scheduler>", "write its files for a run every night", SCHEDULERS)
     .option("--yes", "ask nothing: take options and defaults")
     .addHelpText("after", EXAMPLES)
-    .action((flags: InitFlags) => init(flags, environment));
+    .action((flags: InitFlags) => init(flags, environment, program));
 }
 
-async function init(flags: InitFlags, environment: InitEnvironment): Promise<void> {
+async function init(
+  flags: InitFlags,
+  environment: CliEnvironment,
+  program: readonly string[],
+): Promise<void> {
   const { env, cwd, input, out } = environment;
   const there = configFileName({ cwd, flags: {} });
-  assertNew(cwd, [
-    there ?? NEW_CONFIG_FILE,
-    ...(flags.schedule === undefined ? [] : scheduleFileNames(flags.schedule)),
-  ]);
+  assertNew(cwd, [there ?? NEW_CONFIG_FILE, ...scheduleFileNames(flags.schedule ?? null)]);
   const isAsked = flags.yes !== true && input.isTTY === true && out.isTTY === true;
   using prompt = isAsked ? new Prompt(input, out) : null;
-  const asking: Asking = { flags, env, cwd, prompt };
+  const given = (name: string) => env[name]?.trim() || undefined;
+  const asking: Asking = {
+    flags,
+    url: flags.url ?? given("CONTENT_API_URL"),
+    token: given("CONTENT_API_TOKEN"),
+    cwd,
+    prompt,
+  };
   assertAnswerable(asking);
   const url = await askUrl(asking);
   const token = await askToken(asking);
@@ -96,11 +85,18 @@ async function init(flags: InitFlags, environment: InitEnvironment): Promise<voi
   const warehouse = await askWarehouse(asking);
   const schedule = await askSchedule(asking);
   assertTokenFor(schedule, token);
+  const { file, token: secret, isNew } = token;
   const config = { name: NEW_CONFIG_FILE, mode: 0o644 };
-  const text = configText({ url, tokenFile: token.file, destinations, warehouse });
-  const files = [...tokenFiles(token), { ...config, text }, ...schedulerFiles(schedule, environment)];
+  const text = configText({ url, tokenFile: file, destinations, warehouse });
+  const run = { program, config: join(cwd, NEW_CONFIG_FILE), user: userInfo().username };
+  const nightly = schedule === null ? [] : scheduleFiles(schedule, run);
+  const files = [
+    ...(file === null || !isNew ? [] : [{ name: file, text: `${secret.reveal()}\n`, mode: 0o600 }]),
+    { ...config, text },
+    ...nightly.map((file) => ({ ...file, mode: 0o644 })),
+  ];
   await writeNewFiles(cwd, files);
-  await writeAll({ out, columns: undefined }, [writtenText(files, schedule)]);
+  await writeAnswer(out, writtenText(files, schedule));
 }
 
 /** Asks the service for one item, and for each destination. Throws what a run would end with. */
@@ -108,13 +104,13 @@ async function verifiedDestinations(
   asking: Asking,
   url: string,
   { token }: TokenAnswer,
-  environment: InitEnvironment,
-): Promise<Destinations> {
+  environment: CliEnvironment,
+): ReturnType<typeof askDestinations> {
   const { out, cwd } = environment;
   // Checked as those of a run are.
   const config = await loadConfig({
     cwd,
-    env: { ...asking.env, CONTENT_API_TOKEN: token.reveal() },
+    env: { ...environment.env, CONTENT_API_TOKEN: token.reveal() },
     flags: { url },
     sampleBy: '"content-warehouse run nightly --sample"',
   });
@@ -143,23 +139,49 @@ function assertTokenFor(schedule: Scheduler | null, { file }: TokenAnswer): void
   );
 }
 
-function tokenFiles({ file, token, isNew }: TokenAnswer): FileToWrite[] {
-  return file === null || !isNew ? [] : [{ name: file, text: `${token.reveal()}\n`, mode: 0o600 }];
-}
-
-function schedulerFiles(schedule: Scheduler | null, { cwd, program }: InitEnvironment): FileToWrite[] {
-  if (schedule === null) return [];
-  const run = { program, config: join(cwd, NEW_CONFIG_FILE), user: userInfo().username };
-  return scheduleFiles(schedule, run).map((file) => ({ ...file, mode: 0o644 }));
-}
-
 function writtenText(files: readonly FileToWrite[], schedule: Scheduler | null): string {
   const lines = files.map(
     ({ name, mode }) => `  ${name}${mode === 0o600 ? " (only you can read it)" : ""}\n`,
   );
-  const [first] = schedule === null ? [] : scheduleFileNames(schedule);
+  const [first] = scheduleFileNames(schedule);
   const install = first === undefined ? "" : `  see the first lines of ${first} for how to install it\n`;
-  return printableText(
-    `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`,
+  return `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`;
+}
+
+/** Its name goes from the working directory on. */
+interface FileToWrite extends NewFile {
+  /** Of its permissions; 0o600 for secrets. */
+  readonly mode: number;
+}
+
+/** Throws `config.output` for a file that is there: nothing is ever overwritten. */
+function assertNew(cwd: string, names: readonly string[]): void {
+  const there = names.find((name) => existsSync(resolve(cwd, name)));
+  if (there !== undefined) throw exists(there);
+}
+
+/** Writes new files. Throws `config.output` for one that is there, or cannot be written. */
+async function writeNewFiles(cwd: string, files: readonly FileToWrite[]): Promise<void> {
+  const names = files.map(({ name }) => name);
+  assertNew(cwd, names);
+  for (const { name, text, mode } of files) {
+    try {
+      await using file = await open(resolve(cwd, name), "wx", mode);
+      await file.writeFile(text);
+    } catch (thrown) {
+      if (codeOf(thrown) === "EEXIST") throw exists(name);
+      throw new WarehouseError(
+        "config.output",
+        `The file ${name} cannot be written (${codeOf(thrown) ?? "unknown reason"}); make its folder, or run init in another one.`,
+        { cause: thrown },
+      );
+    }
+  }
+}
+
+function exists(name: string): WarehouseError {
+  return new WarehouseError(
+    "config.output",
+    `There is a file ${name} already, and init overwrites nothing; edit it, move it away, or run init in another folder.`,
   );
 }

@@ -1,20 +1,14 @@
-import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
-import { counted } from "../../common/figures.ts";
+import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { type Damage, lakeStatus } from "../../targets/lake/status.ts";
-import { vacuumLake } from "../../targets/lake/vacuum.ts";
+import { type Damage, type InstanceStatus, type LakeStatus, lakeStatus } from "../../targets/lake/status.ts";
+import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
-import { type CliEnvironment, CONFIG_OPTION, processEnvironment, StopSignals } from "../options.ts";
-import { lakeStatusText, lakeVerificationText, vacuumedText } from "../render/lake-text.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
-import { chosenTarget } from "../targets.ts";
-
-interface Options {
-  readonly config?: string;
-  readonly target?: string;
-  readonly json?: true;
-}
+import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
+import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
+import { writeAnswer } from "../render/terminal.ts";
+import { chosenTarget, type TargetOptions } from "../targets.ts";
+import { foundText } from "./verify.ts";
 
 const EXAMPLES = `
 Examples:
@@ -23,22 +17,20 @@ Examples:
   $ content-warehouse lake vacuum --all-versions
 `;
 
-/** `content-warehouse lake`: what the lake of the configuration has. */
-export function lakeCommand(environment: CliEnvironment = processEnvironment()): Command {
-  const command = new Command("lake")
+export function lakeCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("lake")
     .description("show, verify and clean up the lake that runs are delivered to")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(statusCommand(environment), { isDefault: true });
-  command.addCommand(verifyCommand(environment));
-  command.addCommand(vacuumCommand(environment));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(statusCommand(environment), { isDefault: true })
+    .addCommand(verifyCommand(environment))
+    .addCommand(vacuumCommand(environment));
 }
 
-function subcommand(name: string, description: string, help: string): Command {
-  return new Command(name)
+function subcommand(name: string, description: string, help: string): CliCommand {
+  return new CliCommand(name)
     .description(description)
     .option("--target <name>", "name of the lake, where there are several")
-    .addOption(CONFIG_OPTION)
+    .config()
     .option("--json", "print one JSON object instead of the text")
     .addHelpText("after", help);
 }
@@ -50,17 +42,17 @@ Example:
 Exit code 0: everything can be read. 26: a table or an instance is damaged; it is named, and all others are listed.
 `;
 
-function statusCommand(environment: CliEnvironment): Command {
+function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "status",
     "list the tables of the lake and the last run of each instance",
     STATUS_HELP,
-  ).action(async (options: Options) => {
+  ).action(async (options: TargetOptions) => {
     const lake = await chosenLake(environment, options);
     using stop = new StopSignals("nothing was changed");
     const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
     const { out } = environment;
-    await answer(out, options.json === true ? status : lakeStatusText(status, out.columns));
+    await writeAnswer(out, options.json === true ? status : lakeStatusText(status, out.columns));
     assertUndamaged(status.damaged);
   });
 }
@@ -81,15 +73,18 @@ that run_snapshots names, each file, and the copy of the published run. Exit cod
 is not.
 `;
 
-function verifyCommand(environment: CliEnvironment): Command {
+function verifyCommand(environment: CliEnvironment): CliCommand {
   return subcommand("verify", "read a run back from the lake and compare it with its manifest", VERIFY_HELP)
     .argument("[run]", "name or number of a run")
-    .action(async (run: string | undefined, options: Options) => {
+    .action(async (run: string | undefined, options: TargetOptions) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const found = await lake.open(stop.signal, (place) => verifyLake(place, run));
       const ok = found.findings.length === 0;
-      await answer(environment.out, options.json === true ? { ok, ...found } : lakeVerificationText(found));
+      await writeAnswer(
+        environment.out,
+        options.json === true ? { ok, ...found } : foundText(`${found.run} of ${found.instance}`, found),
+      );
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
@@ -111,24 +106,68 @@ Exit code 0: all was looked at. 26: a table or an instance is damaged; it is nam
 others are cleaned up.
 `;
 
-function vacuumCommand(environment: CliEnvironment): Command {
+function vacuumCommand(environment: CliEnvironment): CliCommand {
   return subcommand("vacuum", "remove files that no version in the retention names", VACUUM_HELP)
     .option("--all-versions", "keep the newest version alone")
-    .action(async (options: Options & { readonly allVersions?: true }) => {
+    .action(async (options: TargetOptions & { readonly allVersions?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("what was removed so far stays removed");
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
-      await answer(environment.out, options.json === true ? removed : vacuumedText(removed));
+      await writeAnswer(environment.out, options.json === true ? removed : vacuumedText(removed));
       assertUndamaged(removed.damaged);
     });
 }
 
-async function answer(out: CliEnvironment["out"], content: string | object): Promise<void> {
-  const text = typeof content === "string" ? printableText(content) : `${JSON.stringify(content)}\n`;
-  await writeAll({ out, columns: undefined }, [text]);
+function chosenLake({ cwd }: CliEnvironment, options: TargetOptions): Promise<LakeTarget> {
+  return chosenTarget(cwd, options, "lake", isLake);
 }
 
-function chosenLake({ cwd }: CliEnvironment, options: Options): Promise<LakeTarget> {
-  return chosenTarget(cwd, options, "lake", isLake);
+function lakeStatusText(
+  { address, tables, instances, damaged }: LakeStatus,
+  width: number | undefined,
+): string {
+  if (instances.length + damaged.length === 0) return `nothing was delivered to ${address} yet\n`;
+  return `${instancesText(instances, width)}\n${tablesText(tables, width)}${damageText(damaged)}`;
+}
+
+function damageText(damaged: readonly Damage[]): string {
+  return damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
+}
+
+function instancesText(instances: readonly InstanceStatus[], width: number | undefined): string {
+  const table = tableOf(instances, [
+    whole("instance", ({ instance }) => instance),
+    whole("last run", ({ run }) => run ?? "none"),
+    whole("verdict", ({ verdict }) => verdict ?? ""),
+    whole("delivered", deliveryText),
+    left("service", ({ origin }) => origin ?? ""),
+  ]);
+  return drawInParts(table, 2, width);
+}
+
+function deliveryText({ deliveredAt, finished }: InstanceStatus): string {
+  if (finished === null) return "unknown";
+  return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
+}
+
+function tablesText(tables: LakeStatus["tables"], width: number | undefined): string {
+  const table = tableOf(tables, [
+    left("table", ({ table }) => table),
+    right("version", ({ version }) => count(version)),
+    right("instances", ({ instances }) => count(instances)),
+    right("rows", ({ rows }) => (rows === null ? "" : count(rows))),
+    right("files", ({ files }) => count(files)),
+    right("size", ({ bytes }) => fileSize(bytes)),
+  ]);
+  return drawTable(table, width).text;
+}
+
+function vacuumedText({ files, bytes, runs, damaged }: Vacuumed): string {
+  const size = `${counted(files, "data file")} (${fileSize(bytes)})`;
+  const removed =
+    files === 0 && runs === 0
+      ? "nothing to remove"
+      : `removed ${size} and the copies of ${counted(runs, "run")}`;
+  return `${removed}\n${damageText(damaged)}`;
 }

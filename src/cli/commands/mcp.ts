@@ -1,11 +1,11 @@
 import { Writable } from "node:stream";
-import { Command } from "commander";
+import PQueue from "p-queue";
 import { WarehouseError } from "../../common/errors.ts";
-import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/answer.ts";
 import { serveMcp } from "../../mcp/server.ts";
+import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/tools.ts";
 import { interruptStatements } from "../../storage/duckdb.ts";
-import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
-import type { Terminal } from "../render/terminal.ts";
+import { CliCommand, existingFolder, positive, processEnvironment } from "../command.ts";
+import { INTERRUPT_EVERY_MS } from "../temporary-folder.ts";
 import { auditCommand } from "./audit.ts";
 import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
@@ -23,12 +23,10 @@ A client starts the command itself and speaks to it over standard input and outp
 configuration. Tools: list_tables, describe_table, query, explain_item, mapping_coverage, diff_runs. All only read.
 `;
 
-/** `content-warehouse mcp`: answers an assistant's questions to the warehouse, until the client goes away. */
-export function mcpCommand(): Command {
-  return new Command("mcp")
+export function mcpCommand(): CliCommand {
+  return new CliCommand("mcp")
     .description("serve the warehouse to an assistant over the Model Context Protocol, read-only")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--max-rows <n>", "rows of a query's answer at most", positive, 200)
     .option("--max-bytes <n>", "bytes of an answer at most", positive, 200_000)
     .option("--max-seconds <n>", "seconds after which a question is ended", positive, 30)
@@ -39,7 +37,7 @@ export function mcpCommand(): Command {
     });
 }
 
-const COMMANDS: Readonly<Record<string, (terminal: Terminal) => Command>> = {
+const COMMANDS: Readonly<Record<string, typeof sqlCommand>> = {
   sql: sqlCommand,
   explain: explainCommand,
   audit: auditCommand,
@@ -47,78 +45,49 @@ const COMMANDS: Readonly<Record<string, (terminal: Terminal) => Command>> = {
 };
 
 /** The commands on one warehouse, one at a time: what ends a question that takes too long ends all that are under way. */
-export function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
-  let last: Promise<unknown> = Promise.resolve();
+function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
+  const queue = new PQueue({ concurrency: 1 });
   return {
     limits,
-    answer: ([name = "", ...args], maxLines = Number.POSITIVE_INFINITY) => {
-      const answered = last.then(() =>
-        answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines }),
-      );
-      last = answered.catch(() => undefined);
-      return answered;
-    },
+    answer: ([name = "", ...args], maxLines = Number.POSITIVE_INFINITY) =>
+      queue.add(() => answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines })),
   };
 }
 
 async function answerOf(
   name: string,
-  args: readonly string[],
+  args: string[],
   { maxBytes, maxLines, maxSeconds }: AnswerLimits & { readonly maxLines: number },
 ): Promise<CommandAnswer> {
   const make = COMMANDS[name];
   if (make === undefined) throw new TypeError(`no tool asks the command ${name}`);
   const page = new Page(maxBytes, maxLines);
-  using timer = new Timer(maxSeconds);
+  const over = AbortSignal.timeout(maxSeconds * 1000);
+  // Statements that follow the ended ones end, too.
+  const timer = setInterval(() => over.aborted && interruptStatements(), INTERRUPT_EVERY_MS);
   try {
-    await make({ out: page, columns: undefined })
+    await make(processEnvironment({ out: page }))
       .exitOverride()
-      .parseAsync([...args], { from: "user" });
-  } catch (thrown) {
-    throw timer.isOver ? tookTooLong(maxSeconds, thrown) : thrown;
+      .parseAsync(args, { from: "user" });
+  } catch (cause) {
+    if (!over.aborted) throw cause;
+    const wayOut = 'ask for less, or start "content-warehouse mcp" with --max-seconds';
+    throw new WarehouseError("config.invalid", `The question was ended after ${maxSeconds} s; ${wayOut}.`, {
+      cause,
+    });
+  } finally {
+    clearInterval(timer);
   }
-  return { text: page.text, isWhole: page.isWhole };
-}
-
-function tookTooLong(maxSeconds: number, cause: unknown): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
-    `The question was ended after ${maxSeconds} s; ask for less, or start "content-warehouse mcp" with --max-seconds.`,
-    { cause },
-  );
-}
-
-/** Ends the statements that are under way once the time is over, and those that follow them. */
-class Timer implements Disposable {
-  #isOver = false;
-  readonly #timer: NodeJS.Timeout;
-  #repeated: NodeJS.Timeout | undefined;
-
-  constructor(seconds: number) {
-    this.#timer = setTimeout(() => {
-      this.#isOver = true;
-      interruptStatements();
-      this.#repeated = setInterval(interruptStatements, 50);
-    }, seconds * 1000);
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    clearInterval(this.#repeated);
-  }
+  return page;
 }
 
 /** Keeps what a command writes, and goes away as `head` does once that is enough: the command ends then. */
-class Page extends Writable {
+class Page extends Writable implements CommandAnswer {
+  text = "";
+  isWhole = true;
   readonly #maxBytes: number;
   readonly #maxLines: number;
-  #text = "";
   #lines = 0;
-  #isWhole = true;
 
   constructor(maxBytes: number, maxLines: number) {
     super({ decodeStrings: false });
@@ -126,23 +95,13 @@ class Page extends Writable {
     this.#maxLines = maxLines;
   }
 
-  get text(): string {
-    return this.#text;
-  }
-
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
-
   override _write(chunk: string, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    this.#text += chunk;
+    this.text += chunk;
     this.#lines += chunk.split("\n").length - 1;
-    if (this.#lines <= this.#maxLines && Buffer.byteLength(this.#text) <= this.#maxBytes) {
-      done();
-      return;
-    }
-    this.#isWhole = false;
-    this.#text = Buffer.from(this.#text).subarray(0, this.#maxBytes).toString();
-    done(Object.assign(new Error("The answer is long enough."), { code: "EPIPE" }));
+    this.isWhole = this.#lines <= this.#maxLines && Buffer.byteLength(this.text) <= this.#maxBytes;
+    if (!this.isWhole) this.text = Buffer.from(this.text).subarray(0, this.#maxBytes).toString();
+    done(
+      this.isWhole ? undefined : Object.assign(new Error("The answer is long enough."), { code: "EPIPE" }),
+    );
   }
 }

@@ -1,13 +1,10 @@
 import { stat } from "node:fs/promises";
-import type { Writable } from "node:stream";
-import { Command } from "commander";
 import { findReadable } from "../../audit/open-run.ts";
 import { earlierRuns } from "../../audit/report/earlier-runs.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { CliCommand, invalid, processEnvironment } from "../command.ts";
+import { openNamedFile } from "../named-file.ts";
 import { withRuns } from "../with-run.ts";
-import { openNamedFile } from "../write-file.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -25,28 +22,29 @@ anything. Each run has it in its own folder, as report.html; this command makes 
 the kept runs before it.
 `;
 
-/** `content-warehouse report [RUN]`: a page of a run for people; that it was written is said on standard error. */
-export function reportCommand(err: Writable = process.stderr): Command {
-  return new Command("report")
+export function reportCommand({ err } = processEnvironment()): CliCommand {
+  return new CliCommand("report")
     .description(
       "write one HTML page of a run: its verdict, coverage, changes, drift, and each item's payloads",
     )
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: Options) => {
       if (out !== undefined) await assertNoFolder(out);
-      const choose = async (folder: OutputFolder) => chooseRuns(folder, run);
-      await withRuns(warehouse, choose, async (opened, { earlier }) => {
-        const file = out ?? `report-${opened.run}.html`;
-        await using named = await openNamedFile(file, outputFolder(warehouse));
-        const { reportOf } = await import("../../audit/report/report.ts");
-        err.write(
-          await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
-        );
-      });
+      await withRuns(
+        warehouse,
+        (folder) => chooseRuns(folder, run),
+        async (opened, { earlier }) => {
+          const file = out ?? `report-${opened.run}.html`;
+          await using named = await openNamedFile(file, outputFolder(warehouse));
+          const { reportOf } = await import("../../audit/report/report.ts");
+          err.write(
+            await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
+          );
+        },
+      );
     });
 }
 
@@ -61,8 +59,7 @@ async function chooseRuns(folder: OutputFolder, wanted: string) {
 async function assertNoFolder(out: string): Promise<void> {
   const found = await stat(out).catch(() => undefined);
   if (found?.isDirectory() !== true) return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalid(
     `${out} is a folder; --out names the file of the report, and --warehouse the folder of the warehouse.`,
   );
 }

@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
@@ -7,24 +6,13 @@ import { prepareOutput, runsIn } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { isCalled } from "../../warehouse/retention.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  findWarehouse,
-  processEnvironment,
-  StopSignals,
-  warehouseOption,
-} from "../options.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
-import { chosenTarget } from "../targets.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { writeAnswer } from "../render/terminal.ts";
+import { chosenTarget, type TargetOptions } from "../targets.ts";
 
-interface Options {
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly target?: string;
+interface Options extends TargetOptions {
   readonly run?: string;
   readonly list?: true;
-  readonly json?: true;
 }
 
 const HELP = `
@@ -37,16 +25,14 @@ Without --run the last run that the target has is restored. Each file is verifie
 run on an empty disk restores the last one by itself. Exit code 0: the run is there. 26: the target cannot give it.
 `;
 
-/** `content-warehouse restore`: makes a local run from what a target keeps of it. */
-export function restoreCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("restore")
+export function restoreCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("restore")
     .description("bring a published run back from a lake into the warehouse folder")
     .option("--run <run>", "name or number of a run that the target keeps")
     .option("--list", "list the runs that can be restored, and change nothing")
     .option("--target <name>", "name of the target, where several keep runs")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(CONFIG_OPTION)
+    .warehouse()
+    .config()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
     .action((options: Options) => restore(options, environment));
@@ -58,15 +44,21 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   const runs = await restorable(target, stop.signal);
   if (options.list === true) {
     const lines = runs.map(({ run }) => `${run}\n`).join("") || "no run can be restored\n";
-    const text = options.json === true ? `${JSON.stringify({ target: target.name, runs })}\n` : lines;
-    return writeAll({ out, columns: undefined }, [printableText(text)]);
+    return writeAnswer(out, options.json === true ? { target: target.name, runs } : lines);
   }
   const wanted = wantedRun(target, runs, options.run);
-  await restoreInto(options.warehouse, target, wanted, stop.signal);
-  const { run } = wanted;
+  const folder = await prepareOutput(options.warehouse);
+  await using _lock = await acquireLock(folder);
+  await finishPublication(folder);
+  const { run, sequence } = wanted;
+  if ((await runsIn(folder)).some((each) => each.run === run)) {
+    throw invalid(
+      `${folder.root} has the run ${run} already; "content-warehouse runs rollback ${sequence}" makes it current.`,
+    );
+  }
+  await restoreRun(folder, target, wanted, stop.signal);
   const line = `restored ${run} from ${target.name}; it is current now\n`;
-  const text = options.json === true ? `${JSON.stringify({ target: target.name, run })}\n` : line;
-  await writeAll({ out, columns: undefined }, [printableText(text)]);
+  await writeAnswer(out, options.json === true ? { target: target.name, run } : line);
 }
 
 async function restorable(target: KeepingTarget, signal: AbortSignal): Promise<readonly TargetRun[]> {
@@ -87,22 +79,4 @@ function wantedRun(target: KeepingTarget, runs: readonly TargetRun[], wanted: st
       ? `The target ${target.name} keeps no run yet; one is delivered by the next "content-warehouse run".`
       : `The target ${target.name} keeps no run "${wanted}"; "content-warehouse restore --list" shows what it keeps.`,
   );
-}
-
-async function restoreInto(
-  warehouse: string,
-  target: KeepingTarget,
-  wanted: TargetRun,
-  signal: AbortSignal,
-): Promise<void> {
-  const folder = await prepareOutput(warehouse);
-  await using _lock = await acquireLock(folder);
-  await finishPublication(folder);
-  if ((await runsIn(folder)).some(({ run }) => run === wanted.run)) {
-    throw new WarehouseError(
-      "config.invalid",
-      `${folder.root} has the run ${wanted.run} already; "content-warehouse runs rollback ${wanted.sequence}" makes it current.`,
-    );
-  }
-  await restoreRun(folder, target, wanted, signal);
 }

@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
-import { Command, Option } from "commander";
-import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
+import { Option } from "commander";
+import { CONTRACTS } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
-import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
+import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
-import { type Config, type ConfigInputs, loadConfig } from "../../config/config.ts";
+import { type ConfigFlags, type ConfigInputs, loadConfig } from "../../config/config.ts";
 import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { runExport } from "../../run/run.ts";
@@ -14,35 +14,17 @@ import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  type Destinations,
-  destinationOption,
-  FLEET_OPTION,
-  processEnvironment,
-  StopSignals,
-  URL_OPTION,
-  warehouseOption,
-} from "../options.ts";
+import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
 import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
-import { styleFor } from "../render/style.ts";
-import { summaryText } from "../render/summary.ts";
-import { writeOutcome } from "../render/terminal.ts";
+import { summaryText, takesColours } from "../render/summary.ts";
+import { jsonLine, writeOutcome } from "../render/terminal.ts";
 
-interface RunFlags {
-  readonly warehouse?: string;
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
+interface RunFlags extends Omit<ConfigFlags, "destinations"> {
   readonly instance?: string;
   readonly fleet: string;
-  readonly contract?: Contract;
-  readonly acceptShrink?: true;
-  readonly destination?: Destinations;
+  readonly destination?: ConfigFlags["destinations"];
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
-  readonly acceptNewAddress?: true;
   readonly json?: true;
   /** Of the program: false with `--no-color`. */
   readonly color?: boolean;
@@ -63,43 +45,31 @@ run before; look why, and if that is right, run once with --accept-shrink. 26: p
 your own did not take it, as the message says; "deliver" repeats a delivery.
 `;
 
-/** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
-export function runCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("run")
+export function runCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("[pipeline]", "name of a pipeline of the package, or path of a module of your own")
-    .addOption(warehouseOption())
-    .option("--sample", "read the sample content from the embedded service")
-    .addOption(URL_OPTION)
-    .addOption(CONFIG_OPTION)
+    .warehouseOption()
+    .service("read the sample content from the embedded service")
     .addOption(
       new Option(
         "--instance <name>",
         "instance of a fleet: its service, token, configuration, pipeline and warehouse",
       ).conflicts(["url", "config", "warehouse", "sample"]),
     )
-    .addOption(FLEET_OPTION)
-    .addOption(
-      new Option(
-        "--contract <contract>",
-        "freeze: publish nothing that departs from the specification",
-      ).choices(CONTRACTS),
-    )
+    .fleet()
+    .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
     .option("--accept-shrink", "publish even where there is far less than in the run before")
-    .addOption(destinationOption())
+    .destinations(", in place of those of the configuration")
     .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
-    .addOption(
-      new Option("--log-format <format>", "form of each line on standard error")
-        .choices(LOG_FORMATS)
-        .default("text"),
-    )
+    .logFormat()
     .option(
       "--accept-new-address",
       "go on in a warehouse whose service has another address now; its instance ID must be the same",
     )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string | undefined, _flags: RunFlags, command: Command) => {
+    .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
       const flags = command.optsWithGlobals<RunFlags>();
       if (pipeline === undefined && flags.instance === undefined)
         command.error("error: missing required argument 'pipeline'", { code: "commander.missingArgument" });
@@ -120,7 +90,8 @@ async function run(
   assertAddressSpace(await processLimits(), threads);
   const secrets = config.source.kind === "service" ? [config.source.token] : [];
   const { log, display } = standardError(environment, flags, secrets);
-  using _ending = endingAfter(config, environment);
+  // The configuration's function is waited for; what it leaves under way keeps no process alive.
+  using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals("nothing was published");
   const summary = await runExport({
     config,
@@ -140,23 +111,15 @@ async function run(
   if (exitCode !== 0) endWith(exitCode);
 }
 
-/** The pipeline, and where its settings come from. */
-interface Wanted {
-  readonly url: string;
-  readonly inputs: ConfigInputs;
-}
-
-/** The pipeline is there where no instance is. */
+/** The pipeline, and where its settings come from. One of the pipeline and an instance is named. */
 async function wantedOf(
   pipeline: string | undefined,
   { instance: name, fleet: file, ...flags }: RunFlags,
   { env, cwd }: CliEnvironment,
-): Promise<Wanted> {
-  const sampleBy = '"content-warehouse run nightly --sample"';
+): Promise<{ readonly url: string; readonly inputs: ConfigInputs }> {
   const given = { ...flags, destinations: flags.destination };
-  if (name === undefined) {
-    return { url: pipelineUrl(pipeline ?? "", cwd), inputs: { cwd, env, flags: given, sampleBy } };
-  }
+  const inputs = { cwd, env, flags: given, sampleBy: '"content-warehouse run nightly --sample"' };
+  if (name === undefined) return { url: pipelineUrl(pipeline ?? "", cwd), inputs };
   const fleet = await readFleet(cwd, file);
   const instance = findInstance(fleet, name);
   const { config, warehouse } = instance;
@@ -165,10 +128,9 @@ async function wantedOf(
   return {
     url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
     inputs: {
+      ...inputs,
       cwd: fleet.folder,
-      env,
       flags: { ...given, config, warehouse },
-      sampleBy,
       instance: namedInstance(fleet, instance, env),
     },
   };
@@ -176,23 +138,18 @@ async function wantedOf(
 
 async function writeSummary(
   summary: RunSummary,
-  { json, quiet, color = true }: RunFlags,
-  { env, cwd, out, err }: CliEnvironment,
+  flags: RunFlags,
+  environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
+  const { quiet, json } = flags;
+  const { cwd, out } = environment;
   if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
   if (quiet === true && json !== true) return;
-  const isTerminal = out.isTTY === true;
-  const width = isTerminal ? out.columns : undefined;
-  const reader = { width, cwd, style: styleFor({ env, isTerminal, color }) };
-  const text = json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, reader);
+  const reader = { width: out.columns, cwd, isColoured: takesColours(environment, flags) };
+  const text = json === true ? jsonLine(summary) : summaryText(summary, reader);
   const done = "The run is published, but its summary";
-  await writeOutcome({ out, columns: undefined }, err, { text, done });
-}
-
-/** The configuration's function was waited for; what it left under way keeps no process alive. */
-function endingAfter({ observe }: Config, { endSoon }: CliEnvironment): Disposable {
-  return { [Symbol.dispose]: observe.onFinish === null ? () => {} : endSoon };
+  await writeOutcome(environment, { text, done });
 }
 
 /** Width of a terminal that does not know its own. */
@@ -205,9 +162,9 @@ function standardError(
   secrets: readonly Secret[],
 ): { readonly log: Log; readonly display: Display } {
   const write = (text: string) => err.write(text);
-  const common = { format: logFormat, secrets, clock: systemClock };
+  const common = { format: logFormat, secrets };
   const isLive = err.isTTY === true && env.TERM !== "dumb" && logFormat === "text";
-  const progress = createLog({ ...common, level: "info", write });
+  const progress = logTo(err, { ...common, level: "info" });
   const display =
     quiet === true
       ? quietDisplay(write)
@@ -217,5 +174,5 @@ function standardError(
           columns: isLive ? () => err.columns || COLUMNS : undefined,
           elapsedMs: () => performance.now(),
         });
-  return { log: createLog({ ...common, level: "warn", write: display.log }), display };
+  return { log: logTo({ write: display.log }, { ...common, level: "warn" }), display };
 }

@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
@@ -14,13 +13,14 @@ import {
   RUNS_KEPT,
   rollback,
 } from "../../warehouse/retention.ts";
-import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
-import { drawInParts, drawTable, left, right, whole } from "../render/table.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { CliCommand, type CliEnvironment, existingFolder, positive, processEnvironment } from "../command.ts";
+import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
+import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
+  readonly keep?: number;
 }
 
 const EXAMPLES = `
@@ -33,27 +33,24 @@ Examples:
 RUN is a run's name, its number, or "current".
 `;
 
-/** `content-warehouse runs`: the published runs, and which of them readers see. */
-export function runsCommand(terminal: Terminal = standardOutput()): Command {
-  const command = new Command("runs")
+export function runsCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("runs")
     .description("list, show, roll back and remove published runs")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(listCommand(terminal), { isDefault: true });
-  command.addCommand(showCommand(terminal));
-  command.addCommand(rollbackCommand(terminal));
-  command.addCommand(pruneCommand(terminal));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(listCommand(environment), { isDefault: true })
+    .addCommand(showCommand(environment))
+    .addCommand(rollbackCommand(environment))
+    .addCommand(pruneCommand(environment));
 }
 
-function subcommand(name: string, description: string, example: string): Command {
-  return new Command(name)
+function subcommand(name: string, description: string, example: string): CliCommand {
+  return new CliCommand(name)
     .description(description)
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
 }
 
-function listCommand(terminal: Terminal): Command {
+function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand(
     "list",
     "list the published runs, the newest first",
@@ -62,25 +59,21 @@ function listCommand(terminal: Terminal): Command {
     const folder = existingFolder(warehouse);
     const unpublished = await unpublishedRun(folder);
     const runs = await listRuns(folder);
-    await writeAll(terminal, [listText(runs, terminal.columns), ...unpublishedText(runs, unpublished)]);
+    await writeAll(out, [listText(runs, out.columns), ...unpublishedText(runs, unpublished)]);
   });
 }
 
-function showCommand(terminal: Terminal): Command {
+function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
     .action(async (run: string, { warehouse }: Options) => {
       const { manifest, current } = await findRun(existingFolder(warehouse), run);
       if (manifest instanceof WarehouseError) throw manifest;
       const checks = await checksOf(warehouse, manifest);
-      await writeAll(terminal, [
-        showText(manifest, current, terminal.columns),
-        checksText(checks, terminal.columns),
-      ]);
+      await writeAll(out, [showText(manifest, current, out.columns), checksText(checks, out.columns)]);
     });
 }
 
-/** What the run checked before it was published. */
 async function checksOf(warehouse: string, { run, rows }: Manifest): Promise<RunCheck[]> {
   if (rows.run_checks === undefined) return [];
   return withRuns(
@@ -96,70 +89,69 @@ function checksText(checks: readonly RunCheck[], width: number | undefined): str
   const poor = checks.filter(({ verdict }) => verdict !== "passed");
   const passed = checks.length - poor.length;
   if (poor.length === 0) return `\nAll ${counted(passed, "check")} passed.\n`;
-  const columns = [left("check"), whole("verdict"), right("counted"), right("expected"), left("detail")];
-  const rows = poor.map(({ checkName, verdict, figure, expected, detail }) => [
-    checkName,
-    verdict,
-    count(figure),
-    expected === null ? "" : count(expected),
-    detail ?? "",
+  const table = tableOf(poor, [
+    left("check", ({ checkName }) => checkName),
+    whole("verdict", ({ verdict }) => verdict),
+    right("counted", ({ figure }) => count(figure)),
+    right("expected", ({ expected }) => (expected === null ? "" : count(expected))),
+    left("detail", ({ detail }) => detail ?? ""),
   ]);
-  const { text } = drawTable({ columns, rows }, width);
+  const { text } = drawTable(table, width);
   return `\n${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:\n${text}`;
 }
 
-function rollbackCommand(terminal: Terminal): Command {
+function rollbackCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
     .argument("<run>", "name or number of a run")
     .action(async (wanted: string, { warehouse }: Options) => {
       const folder = existingFolder(warehouse);
       await using _lock = await acquireLock(folder);
       const { run } = await rollback(folder, wanted);
-      await writeAll(terminal, [`current is now ${run}\n`]);
+      await writeAll(out, [`current is now ${run}\n`]);
     });
 }
 
-function pruneCommand(terminal: Terminal): Command {
+function pruneCommand(environment: CliEnvironment): CliCommand {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
     .option(
       "--keep <n>",
       `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
       positive,
     )
-    .action(async ({ warehouse, keep: given }: Options & { readonly keep?: number }) => {
+    .action(async ({ warehouse, keep: given }: Options) => {
       const folder = existingFolder(warehouse);
-      const keep = given ?? (await configuredKeepRuns(process.cwd()));
+      const keep = given ?? (await configuredKeepRuns(environment.cwd));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);
-      await writeAll(terminal, lines.length === 0 ? ["nothing to remove\n"] : lines);
+      await writeAll(environment.out, lines.length === 0 ? ["nothing to remove\n"] : lines);
     });
 }
 
 /** `current` marks the run that readers see. The name of a run says when it started. */
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
-  const columns = [
-    whole(""),
-    whole("run"),
-    whole("verdict"),
-    right("items"),
-    whole("change"),
-    right("rejected"),
-    right("unmapped"),
-    right("took"),
-    right("size"),
-  ];
-  const rows = runs.map((each) => [each.current ? "*" : "", each.run, ...facts(each)]);
+  const known = runs.map(({ manifest, ...run }) => ({
+    ...run,
+    of: manifest instanceof WarehouseError ? undefined : manifest,
+  }));
+  const table = tableOf(known, [
+    whole("", ({ current }) => (current ? "*" : "")),
+    whole("run", ({ run }) => run),
+    whole("verdict", ({ of }) => of?.verdict ?? "unreadable"),
+    right("items", ({ of }) => (of === undefined ? "" : count(of.rows.content ?? 0))),
+    whole("change", ({ of }) => (of === undefined ? "" : changeText(of))),
+    right("rejected", ({ of }) => (of?.items === undefined ? "" : count(of.items.rejected))),
+    right("unmapped", ({ of }) => (of?.mappedValues === undefined ? "" : count(of.mappedValues.unmapped))),
+    right("took", ({ of }) => (of === undefined ? "" : took(of))),
+    right("size", ({ of }) => (of === undefined ? "" : fileSize(sizeOf(of.files)))),
+  ]);
   const problems = runs.flatMap(({ manifest }) =>
-    manifest instanceof WarehouseError ? [manifest.message] : [],
+    manifest instanceof WarehouseError ? [`${printableText(manifest.message)}\n`] : [],
   );
-  const said = problems.map((problem) => `${printableText(problem)}\n`);
-  return [drawInParts({ columns, rows }, KEYS, width), LEGEND, ...said].join("");
+  return [drawInParts(table, 2, width), LEGEND, ...problems].join("");
 }
 
-/** Columns that say which run a row is of. */
-const KEYS = 2;
 const LEGEND = "* current   change: new +, changed ~, removed -, since the run before\n";
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
@@ -179,20 +171,6 @@ function unpublishedText(runs: readonly PublishedRun[], unpublished: string | un
   ];
 }
 
-function facts({ manifest }: PublishedRun): string[] {
-  if (manifest instanceof WarehouseError) return ["unreadable"];
-  const { verdict, rows, items, mappedValues, files } = manifest;
-  return [
-    verdict,
-    count(rows.content ?? 0),
-    changeText(manifest),
-    items === undefined ? "" : count(items.rejected),
-    mappedValues === undefined ? "" : count(mappedValues.unmapped),
-    took(manifest),
-    fileSize(sizeOf(files)),
-  ];
-}
-
 /** `+3 ~12 -1`; nothing of a run that was not compared. */
 function changeText({ changes }: Manifest): string {
   if (changes === undefined) return "";
@@ -202,16 +180,25 @@ function changeText({ changes }: Manifest): string {
 
 function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
   const { run, pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
-  const lines: [string, string][] = [
+  const { items, mappedValues, supersedes, erasedAt } = manifest;
+  const change = changeText(manifest);
+  const erased = erasedAt?.at(-1);
+  const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
     ["Pipeline", pipeline],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took(manifest)}`],
     ["Verdict", verdict],
-    ...itemsOf(manifest),
-    ...mappedOf(manifest),
+    items !== undefined && ["Items", itemsText(items)],
+    items !== undefined && change !== "" && ["Change", change],
+    mappedValues !== undefined && [
+      "Values",
+      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
+    ],
     ["Before it", previousRun ?? "no run"],
-    ...supersession(manifest),
+    // It took the place of another when somebody was erased from it.
+    supersedes !== undefined &&
+      erased !== undefined && ["Supersedes", `${supersedes}, erased ${minuteOf(new Date(erased))} UTC`],
     [
       "Personal data",
       personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
@@ -219,37 +206,24 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
     ["Size", `${fileSize(sizeOf(manifest.files))} in ${count(manifest.files.length)} files`],
   ];
-  const facts = lines.map(([name, value]) => `${name.padEnd(14)} ${value}\n`).join("");
-  const rows = Object.entries(manifest.rows).map(([table, number]) => {
-    const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
-    return [table, count(number), fileSize(sizeOf(files))];
-  });
-  const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
-  return `${printableText(facts)}\n${text}`;
+  const facts = lines
+    .filter((line) => line !== false)
+    .map(([name, value]) => `${name.padEnd(14)} ${value}\n`);
+  const filesOf = (table: string) =>
+    manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+  const tables = tableOf(Object.entries(manifest.rows), [
+    left("table", ([name]) => name),
+    right("rows", ([, number]) => count(number)),
+    right("Parquet", ([name]) => fileSize(sizeOf(filesOf(name)))),
+  ]);
+  const { text } = drawTable(tables, width);
+  return `${printableText(facts.join(""))}\n${text}`;
 }
 
-function mappedOf({ mappedValues }: Manifest): [string, string][] {
-  if (mappedValues === undefined) return [];
-  const { mapped, unmapped } = mappedValues;
-  return [["Values", `${count(mapped)} mapped, ${count(unmapped)} unmapped`]];
-}
-
-function itemsOf(manifest: Manifest): [string, string][] {
-  const { items } = manifest;
-  if (items === undefined) return [];
-  const { listed, loaded, rejected, vanished, unread } = items;
+function itemsText({ listed, loaded, rejected, vanished, unread }: NonNullable<Manifest["items"]>): string {
   const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
   const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
-  const became = `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
-  const change = changeText(manifest);
-  return [["Items", became], ...(change === "" ? [] : [["Change", change] as [string, string]])];
-}
-
-/** Of a run that took the place of another when somebody was erased from it. */
-function supersession({ supersedes, erasedAt }: Manifest): [string, string][] {
-  const last = erasedAt?.at(-1);
-  if (supersedes === undefined || last === undefined) return [];
-  return [["Supersedes", `${supersedes}, erased ${minuteOf(new Date(last))} UTC`]];
+  return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
 }
 
 function sizeOf(files: Manifest["files"]): number {

@@ -1,13 +1,12 @@
-import { Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { TABLES } from "../../tables/all.ts";
-import type { Table } from "../../tables/declare.ts";
+import type { Column, Table } from "../../tables/declare.ts";
 import { VIEWS } from "../../tables/own-tables.ts";
-import { schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
+import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../render/schema-dbt.ts";
-import { schemaText } from "../render/schema-text.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { paragraph, writeAll } from "../render/terminal.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
 
@@ -27,18 +26,15 @@ Examples:
   $ content-warehouse schema --format json | jq '.tables[].name'
 `;
 
-/** `content-warehouse schema [TABLE]`: the tables with their columns, and the API field that each column comes from. */
-export function schemaCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("schema")
+export function schemaCommand({ out } = processEnvironment()): CliCommand {
+  return new CliCommand("schema")
     .description("show the tables: columns, keys, comments and where each column comes from")
     .argument("[table]", "only this table")
-    .addOption(
-      new Option("--format <format>", "form of the output").choices(Object.keys(FORMATS)).default("text"),
-    )
+    .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
       const tables = name === undefined ? TABLES : [tableNamed(name)];
-      await writeAll(terminal, [FORMATS[format](tables, terminal.columns)]);
+      await writeAll(out, [FORMATS[format](tables, out.columns)]);
     });
 }
 
@@ -53,12 +49,34 @@ function tableNamed(name: string): Table {
       `${view} is a view, and this shows tables; it describes itself: content-warehouse sql "DESCRIBE ${view}".`,
     );
   }
-  const nearest = hint(
-    name,
-    TABLES.map((each) => each.name),
-  );
+  const names = TABLES.map((each) => each.name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no table ${name}${nearest}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
+    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
   );
+}
+
+/** A block a table: its comment, then its columns, each with its meaning and the API fields that it comes from. */
+function schemaText(tables: readonly Table[], width: number | undefined): string {
+  return tables.map((table) => tableText(table, width)).join("\n");
+}
+
+function tableText(table: Table, width: number | undefined): string {
+  const names = Math.max(...table.columns.map(({ name }) => name.length));
+  const columns = table.columns.map((column) => columnText(table, column, { names, width }));
+  return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
+}
+
+/** `names`: width of the longest column name. */
+function columnText(
+  table: Table,
+  column: Column,
+  { names, width }: { readonly names: number; readonly width: number | undefined },
+): string {
+  const marks = marksOf(table, column);
+  const meaning = `${column.comment}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;
+  const lead = `  ${column.name.padEnd(names)}  ${column.type.padEnd("timestamp".length)}  `;
+  const from = column.origins.map(({ resource, path }) => `${resource}:${path}`).join(", ");
+  const origins = from === "" ? "" : paragraph(" ".repeat(lead.length), `from ${from}`, width);
+  return paragraph(lead, meaning, width) + origins;
 }

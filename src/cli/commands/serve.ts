@@ -1,17 +1,13 @@
+import { once } from "node:events";
 import { Command, InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
-import { createService, type Service } from "../../service/service.ts";
+import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
+import { StopSignals } from "../command.ts";
 
-interface ServeOptions {
+interface Options extends ServiceOptions {
   readonly data: string;
-  readonly port: number;
-  readonly host: string;
-  readonly maxPerPage: number;
-  readonly rateLimit?: RateLimitSpec;
-  readonly maxConcurrent?: number;
-  readonly latency: number;
 }
 
 const EXAMPLES = `
@@ -22,7 +18,6 @@ Examples:
   $ content-warehouse serve --rate-limit 5000/hour --latency 300
 `;
 
-/** `content-warehouse serve`: the read interface over a content set, until SIGTERM or SIGINT. */
 export function serveCommand(): Command {
   return new Command("serve")
     .description("serve a content set: the whole read interface, for an integration under development")
@@ -50,11 +45,14 @@ export function serveCommand(): Command {
     .action(serve);
 }
 
-async function serve(options: ServeOptions): Promise<void> {
+async function serve(options: Options): Promise<void> {
   const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
   const service = await createService({ ...options, logger });
   process.stdout.write(`${introduction(service, options.data)}\n`);
-  await stopSignal();
+  {
+    using stop = new StopSignals("the service is closed");
+    await once(stop.signal, "abort");
+  }
   await service.close();
 }
 
@@ -70,17 +68,6 @@ function introduction({ url, contentSet }: Service, folder: string): string {
     "",
     "Stop with Ctrl-C.",
   ].join("\n");
-}
-
-/** Resolves with the first signal to stop; a second one ends the process at once, as it does by default. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = () => {
-      process.off("SIGTERM", stop).off("SIGINT", stop);
-      resolve();
-    };
-    process.on("SIGTERM", stop).on("SIGINT", stop);
-  });
 }
 
 function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: string) => number {

@@ -1,20 +1,19 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { extname, join } from "node:path";
-import type { Writable } from "node:stream";
-import { Command, Option } from "commander";
+import { extname, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
-import { outputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { quoteLiteral } from "../../storage/sql-text.ts";
+import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
+import { findRun } from "../../warehouse/retention.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
+import { openNamedFile, readNamedFile } from "../named-file.ts";
+import { printableText, shellWord, writeAll } from "../render/terminal.ts";
 import { answerTexts, type FormOptions, planTexts, TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { copyToParquet, openCurrent, type Question, questionOf, refusals } from "../sql/question.ts";
-import { type Input, statementOf } from "../sql/statement.ts";
-import { waysToOpen } from "../sql/ways-to-open.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-import { openNamedFile } from "../write-file.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
 type Format = (typeof FORMATS)[number];
@@ -50,61 +49,48 @@ Without a query, the statement is read from standard input. A screen gets the fi
 file all of them. CSV holds values as they are; add --spreadsheet for a file that Excel opens.
 `;
 
-interface SqlStreams {
-  readonly terminal: Terminal;
-  /** Takes what is not the answer. */
-  readonly err: Writable;
-  /** Only looked at where no other statement is given. */
-  readonly input: () => Input;
-}
-
-/** `content-warehouse sql`: asks the current run's database a question. */
-export function sqlCommand(
-  terminal: Terminal = standardOutput(),
-  err: Writable = process.stderr,
-  input: () => Input = () => process.stdin,
-): Command {
-  return new Command("sql")
+export function sqlCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
     .argument("[query]", "one SQL statement (default: read from standard input)")
     .option("-f, --file <file>", "read the statement from a file; - is standard input")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(
-      new Option(
-        "--format <format>",
-        "output format (default: by the extension of --out, otherwise table)",
-      ).choices(FORMATS),
+    .warehouse()
+    .choice(
+      "--format <format>",
+      "output format (default: by the extension of --out, otherwise table)",
+      FORMATS,
     )
     .option("--out <file>", "write the answer to a file instead of standard output")
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
-    .action((query: string | undefined, options: Options) =>
-      answer({ terminal, err, input }, query, options),
-    );
+    .action((query: string | undefined, options: Options) => answer(environment, query, options));
 }
 
-async function answer(streams: SqlStreams, query: string | undefined, options: Options): Promise<void> {
+async function answer(
+  environment: CliEnvironment,
+  query: string | undefined,
+  options: Options,
+): Promise<void> {
   keepHeapsSmall();
+  const { out, err } = environment;
   const target = targetOf(options);
   const spreadsheet = options.spreadsheet === true;
-  const statement = await statementOf({ query, file: options.file }, streams.input);
-  if (statement === undefined) return writeAll(streams.terminal, [await waysToOpen(options.warehouse)]);
+  const statement = await statementOf({ query, file: options.file }, environment);
+  if (statement === undefined) return writeAll(out, [await waysToOpen(options.warehouse)]);
   await withTemporaryFolder("sql", async (temporaryDirectory) => {
     const place = { temporaryDirectory, writes: target.format === "parquet" };
     await using database = await openCurrent(options.warehouse, place);
     const question = await questionOf(database.connection, statement);
     if (target.out === undefined) {
-      const form = { width: streams.terminal.columns, spreadsheet };
-      return writeAll(streams.terminal, await texts(question, target.format, form));
+      const form = { width: out.columns, spreadsheet };
+      return writeAll(out, await texts(question, target.format, form));
     }
     await using named = await openNamedFile(target.out, outputFolder(options.warehouse));
     // Whole before it replaces what the file had: a query can fail at its last row.
     const file = join(temporaryDirectory, "answer");
     if (target.format === "parquet") await copyToParquet(database.connection, question, file);
     else await writeFile(file, await texts(question, target.format, { width: undefined, spreadsheet }));
-    streams.err.write(await named.write(createReadStream(file), "has the answer"));
+    err.write(await named.write(createReadStream(file), "has the answer"));
   });
 }
 
@@ -118,22 +104,20 @@ function targetOf({ format: named, out }: Options): Target {
   const extension = extname(out ?? "").toLowerCase();
   const byName = FORMAT_OF[extension];
   if (named === undefined && byName === undefined && extension !== "") {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `The name ${out} does not say in which format to write; add --format, or end it with ${listed(Object.keys(FORMAT_OF), "or")}.`,
     );
   }
   // Text can be of any form.
   if (named !== undefined && byName !== undefined && named !== byName && byName !== "table") {
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalid(
       `--format ${named} contradicts the name ${out}, which says ${byName}; leave out --format or give the file another name.`,
     );
   }
   const format = named ?? byName ?? "table";
   if (out !== undefined) return { format, out };
   if (format !== "parquet") return { format, out };
-  throw new WarehouseError("config.invalid", "Parquet goes to a file; name it with --out FILE.");
+  throw invalid("Parquet goes to a file; name it with --out FILE.");
 }
 
 async function texts(
@@ -145,4 +129,66 @@ async function texts(
   return refusals(
     question.isPlan && format === "table" ? planTexts(result) : answerTexts(result, format, options),
   );
+}
+
+/**
+ * The statement; undefined where nobody gave one: standard input is a terminal. `file`: `-` is standard input. Throws
+ * `config.invalid`, `config.not_found`.
+ */
+async function statementOf(
+  { query, file }: { readonly query: string | undefined; readonly file: string | undefined },
+  environment: CliEnvironment,
+): Promise<string | undefined> {
+  if (query !== undefined && file !== undefined) {
+    throw invalid("A query and --file exclude each other; give one of them.");
+  }
+  if (query !== undefined) return query;
+  if (file !== undefined && file !== "-")
+    return withoutMark((await readNamedFile("The file", file)).toString());
+  const { input } = environment;
+  if (file === undefined && input.isTTY === true) return undefined;
+  return withoutMark(await text(input));
+}
+
+/** Editors on Windows put a byte order mark before the text. */
+function withoutMark(statement: string): string {
+  return statement.replace(/^\uFEFF/, "");
+}
+
+/** How the published run is opened in tools that people have. Paths go by `current`, so that the same line opens the next run too. Throws `config.not_found` without a run. */
+async function waysToOpen(warehouse: string): Promise<string> {
+  const folder = outputFolder(warehouse);
+  const { manifest } = await findRun(folder, "current");
+  if (manifest instanceof WarehouseError) throw manifest;
+  const current = resolve(folder.current);
+  const ways = manifest.loaders.includes("duckdb")
+    ? databaseWays(`${current}/${DATABASE_FILE}`)
+    : parquetWays(`${current}/parquet`);
+  return printableText(`${ways.join("\n")}\n`);
+}
+
+function databaseWays(file: string): string[] {
+  return [
+    'Give a query, or pipe one in: content-warehouse sql "SHOW TABLES"',
+    "",
+    "DuckDB CLI (1.4.2 or newer):",
+    `  duckdb -readonly ${shellWord(file)}`,
+    "Python (pip install duckdb pytz):",
+    `  import duckdb; duckdb.connect(${JSON.stringify(file)}, read_only=True).sql("FROM content")`,
+    'R (install.packages("duckdb")):',
+    `  DBI::dbConnect(duckdb::duckdb(${JSON.stringify(file)}, read_only = TRUE))`,
+  ];
+}
+
+function parquetWays(folder: string): string[] {
+  return [
+    "This run has Parquet files alone, and no database to query.",
+    "",
+    "DuckDB CLI:",
+    `  duckdb -c ${shellWord(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,
+    "polars (pip install polars):",
+    `  polars.read_parquet(${JSON.stringify(`${folder}/content/*.parquet`)})`,
+    "pandas (pip install pandas pyarrow):",
+    `  pandas.read_parquet(${JSON.stringify(`${folder}/content`)})`,
+  ];
 }

@@ -1,27 +1,13 @@
-import { Command } from "commander";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { counted, minuteOf } from "../../common/figures.ts";
-import type { InstanceIdentity, Target, TargetRun } from "../../pipeline.ts";
+import type { Target, TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  findWarehouse,
-  processEnvironment,
-  StopSignals,
-  warehouseOption,
-} from "../options.ts";
-import { drawInParts, whole } from "../render/table.ts";
-import { printableText, type Terminal, writeAll } from "../render/terminal.ts";
-import { chosenTargets } from "../targets.ts";
-
-interface Options {
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly json?: true;
-}
+import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
+import { drawInParts, tableOf, whole } from "../render/table.ts";
+import { writeAnswer } from "../render/terminal.ts";
+import { chosenTargets, type TargetOptions } from "../targets.ts";
 
 const HELP = `
 Examples:
@@ -40,36 +26,30 @@ interface State {
   readonly failure: { readonly code: string; readonly message: string } | null;
 }
 
-/** `content-warehouse targets`: which run each target has. */
-export function targetsCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("targets")
+export function targetsCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("targets")
     .description("list the configured targets with the last run that each has")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(CONFIG_OPTION)
+    .warehouse()
+    .config()
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
-    .action((options: Options) => listTargets(options, environment));
-}
-
-async function listTargets(options: Options, { cwd, out }: CliEnvironment): Promise<void> {
-  const targets = await chosenTargets(cwd, options);
-  const current = await currentOf(options.warehouse);
-  using stop = new StopSignals("nothing was changed");
-  const states: State[] = [];
-  for (const target of targets) states.push(await stateOf(target, current, stop.signal));
-  const columns = "columns" in out && typeof out.columns === "number" ? out.columns : undefined;
-  const terminal: Terminal = { out, columns };
-  const json = { current: current?.run ?? null, targets: states };
-  const text = options.json === true ? `${JSON.stringify(json)}\n` : tableText(states, current, columns);
-  await writeAll(terminal, [text]);
-  const failures = states.flatMap(({ failure }) => failure ?? []);
-  const [first] = failures;
-  if (first === undefined) return;
-  throw new WarehouseError(
-    "target.unavailable",
-    `${counted(failures.length, "target")} could not be asked: ${first.message}`,
-  );
+    .action(async (options: TargetOptions) => {
+      const { cwd, out } = environment;
+      const targets = await chosenTargets(cwd, options);
+      const current = await currentOf(options.warehouse);
+      using stop = new StopSignals("nothing was changed");
+      const states: State[] = [];
+      for (const target of targets) states.push(await stateOf(target, current, stop.signal));
+      const json = { current: current?.run ?? null, targets: states };
+      await writeAnswer(out, options.json === true ? json : tableText(states, current, out.columns));
+      const failures = states.flatMap(({ failure }) => failure ?? []);
+      const [first] = failures;
+      if (first === undefined) return;
+      throw new WarehouseError(
+        "target.unavailable",
+        `${counted(failures.length, "target")} could not be asked: ${first.message}`,
+      );
+    });
 }
 
 /** Undefined: nothing is published in the folder, or it is not there. */
@@ -88,19 +68,15 @@ async function stateOf(
   signal: AbortSignal,
 ): Promise<State> {
   try {
-    const last = await target.last(instanceOf(current), signal);
+    const manifest = current?.manifest;
+    const instance = manifest instanceof WarehouseError ? undefined : manifest?.instance;
+    const last = await target.last(instance ?? null, signal);
     return { target: target.name, state: comparison(last, current), last, failure: null };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);
     return { target: target.name, state: "failed", last: null, failure: { code, message } };
   }
-}
-
-function instanceOf(current: PublishedRun | undefined): InstanceIdentity | null {
-  return current === undefined || current.manifest instanceof WarehouseError
-    ? null
-    : current.manifest.instance;
 }
 
 function comparison(last: TargetRun | null, current: PublishedRun | undefined): State["state"] {
@@ -122,16 +98,15 @@ function tableText(
   current: PublishedRun | undefined,
   width: number | undefined,
 ): string {
-  const columns = [whole("target"), whole("last run"), whole("published"), whole("state")];
-  const rows = states.map(({ target, last, state }) => {
-    const startedAt = parseRunName(last?.run ?? "")?.startedAt;
-    return [
-      target,
-      last?.run ?? (state === "failed" ? "not known" : "none"),
-      startedAt === undefined ? "" : minuteOf(startedAt),
-      WORDS[state],
-    ];
-  });
+  const table = tableOf(states, [
+    whole("target", ({ target }) => target),
+    whole("last run", ({ last, state }) => last?.run ?? (state === "failed" ? "not known" : "none")),
+    whole("published", ({ last }) => {
+      const startedAt = parseRunName(last?.run ?? "")?.startedAt;
+      return startedAt === undefined ? "" : minuteOf(startedAt);
+    }),
+    whole("state", ({ state }) => WORDS[state]),
+  ]);
   const here = current === undefined ? "no run" : `the run ${current.run}`;
-  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`the warehouse folder has ${here}\n`)}`;
+  return `${drawInParts(table, 1, width)}the warehouse folder has ${here}\n`;
 }

@@ -1,38 +1,23 @@
 import { randomInt } from "node:crypto";
-import { Command, Option } from "commander";
 import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/compare.ts";
 import type { Definitions } from "../../audit/mapping/definitions.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
-import { type Config, loadConfig } from "../../config/config.ts";
+import type { Config, ConfigFlags } from "../../config/config.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
-import { askAgain, assertReadFrom } from "../ask-again.ts";
-import {
-  CONFIG_OPTION,
-  findWarehouse,
-  positive,
-  processEnvironment,
-  type Settings,
-  URL_OPTION,
-  warehouseOption,
-} from "../options.ts";
+import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
 import { createDisplay } from "../render/display.ts";
-import { drawInParts, left, right, whole } from "../render/table.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
-import { withRun } from "../with-run.ts";
+import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
+import { printableText, writeAll } from "../render/terminal.ts";
+import { askAgain, serviceConfig, withRun } from "../with-run.ts";
 
-interface Options {
+interface Options extends ConfigFlags {
   readonly warehouse: string;
   readonly items: number;
   readonly seed?: string;
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json";
 }
-
-const FORMATS = ["table", "json"] as const;
 
 const EXAMPLES = `
 Examples:
@@ -48,12 +33,8 @@ changed definition or mapping, explains is a change since the run. Exit code 31:
 explains.
 `;
 
-/** `content-warehouse verify-mappings [RUN]`: compares published mapped values with what the service answers now. */
-export function verifyMappingsCommand(
-  terminal: Terminal = standardOutput(),
-  settings: Settings = processEnvironment(),
-): Command {
-  return new Command("verify-mappings")
+export function verifyMappingsCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("verify-mappings")
     .description(
       "ask the service again for some items, and check the published mapped values against its answers",
     )
@@ -63,35 +44,25 @@ export function verifyMappingsCommand(
       "--seed <text>",
       "which items: the same seed draws the same ones (default: another draw each time)",
     )
-    .option("--sample", "ask the embedded service with the sample content")
-    .addOption(URL_OPTION)
-    .addOption(CONFIG_OPTION)
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .service("ask the embedded service with the sample content")
+    .warehouse()
+    .format("table", "json")
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
-      const { sample, url, config: file } = options;
-      const { env, cwd } = settings;
-      const config = await loadConfig({
-        cwd,
-        env,
-        flags: { sample, url, config: file },
-        sampleBy: `for a run of the sample, "content-warehouse verify-mappings --items ${options.items} --sample"`,
-      });
-      await withRun(options.warehouse, run, (opened) => verify(terminal, opened, config, options, settings));
+      const command = `verify-mappings --items ${options.items}`;
+      const config = await serviceConfig(environment, options, command);
+      await withRun(options.warehouse, run, (opened) => verify(opened, config, options, environment));
     });
 }
 
 async function verify(
-  terminal: Terminal,
   opened: OpenedRun,
   config: Config,
   options: Options,
-  { err }: Settings,
+  environment: CliEnvironment,
 ): Promise<void> {
   const { run } = opened;
-  assertReadFrom(opened, config);
+  const { out, err } = environment;
   const seed = options.seed ?? String(randomInt(2 ** 32));
   const { onProgress } = createDisplay({
     write: (text) => err.write(text),
@@ -101,12 +72,12 @@ async function verify(
   });
   const onItem = (done: number, total: number) =>
     onProgress({ stage: "items", done, total, items: done, bytes: 0 });
-  const found = await askAgain(config, err, (source, asking) =>
+  const found = await askAgain(opened, config, environment, (source, asking) =>
     verifyMappings(opened, { items: options.items, seed, source, onItem, ...asking }),
   );
   const text =
-    options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, terminal.columns);
-  await writeAll(terminal, [text]);
+    options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, out.columns);
+  await writeAll(out, [text]);
   const wrong = found.others.filter(({ verdict }) => verdict === "differs");
   if (wrong.length === 0) return;
   throw new WarehouseError(
@@ -116,15 +87,17 @@ async function verify(
   );
 }
 
+const cellAt = (index: number) => (cells: readonly string[]) => cells[index] ?? "";
+
 /** A row's number says which rows belong together where the table takes several parts. */
 const COLUMNS = [
-  right("row"),
-  whole("item"),
-  whole("destination"),
-  whole("field"),
-  left("because"),
-  left("published"),
-  left("by the answers"),
+  right("row", cellAt(0)),
+  whole("item", cellAt(1)),
+  whole("destination", cellAt(2)),
+  whole("field", cellAt(3)),
+  left("because", cellAt(4)),
+  left("published", cellAt(5)),
+  left("by the answers", cellAt(6)),
 ];
 
 /** Rows that a screen gets; `--format json` has all. */
@@ -138,11 +111,11 @@ function reportText(
 ): string {
   const rows = others.flatMap(({ contentId, verdict, differences }) =>
     verdict === "gone"
-      ? [[contentId, "", "", "item gone", "", ""]]
+      ? [[contentId, "", "", "item gone"]]
       : differences.map((each) => [contentId, ...differenceCells(each, published)]),
   );
   const numbered = rows.slice(0, SHOWN).map((cells, index) => [count(index + 1), ...cells]);
-  const drawn = rows.length === 0 ? "" : drawInParts({ columns: COLUMNS, rows: numbered }, 1, width);
+  const drawn = rows.length === 0 ? "" : drawInParts(tableOf(numbered, COLUMNS), 1, width);
   const more = rows.length > SHOWN ? `and ${counted(rows.length - SHOWN, "more row")}; ` : "";
   const inFull = rows.length === 0 ? "" : `${more}--format json has all in full\n`;
   const of = (verdict: VerifiedItem["verdict"]) => others.filter((item) => item.verdict === verdict).length;

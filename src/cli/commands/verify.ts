@@ -1,9 +1,8 @@
-import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
-import { existingFolder, findWarehouse, warehouseOption } from "../options.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { CliCommand, existingFolder, invalid, type Output, processEnvironment } from "../command.ts";
+import { writeAnswer } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
@@ -21,43 +20,38 @@ Examples:
 RUN is a run's name, its number, or "current". Exit code 0: everything is as it was published. 31: it is not.
 `;
 
-/** `content-warehouse verify [RUN]`: compares published files with the manifest. */
-export function verifyCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("verify")
+export function verifyCommand({ out } = processEnvironment()): CliCommand {
+  return new CliCommand("verify")
     .description("verify that published runs are as they were published")
     .argument("[run]", "name or number of a run, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--all", "verify all published runs")
     .option("--json", "print one JSON object instead of the report")
     .addHelpText("after", EXAMPLES)
-    .action(async (run: string, options: Options, command: Command) => {
+    .action(async (run: string, options: Options, command: CliCommand) => {
       if (options.all === true && command.args.length > 0) {
-        throw new WarehouseError("config.invalid", "--all verifies every run; name one, or leave --all out.");
+        throw invalid("--all verifies every run; name one, or leave --all out.");
       }
-      await verify(terminal, options.all === true ? { all: true } : { run }, options);
+      await verify(out, options.all === true ? { all: true } : { run }, options);
     });
 }
 
-async function verify(terminal: Terminal, wanted: Wanted, { warehouse, json }: Options): Promise<void> {
+async function verify(out: Output, wanted: Wanted, { warehouse, json }: Options): Promise<void> {
   const folder = existingFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
   );
-  await writeAll(terminal, [json === true ? jsonText(folder.root, found) : reportText(found)]);
-  const { length } = found.findings;
+  const { current = null, runs, findings } = found;
+  const { length } = findings;
+  const object = { ok: length === 0, warehouse: folder.root, current, findings, runs };
+  await writeAnswer(out, json === true ? object : reportText(found));
   if (length === 0) return;
-  const denied = found.runs.reduce((sum, run) => sum + run.denied, 0);
+  const denied = runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
     denied === length
       ? "verify it again as a user who may read all of the run"
       : 'make a run that is whole current with "runs rollback", or run again';
   throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
-}
-
-function jsonText(warehouse: string, { current, runs, findings }: Verification): string {
-  const ok = findings.length === 0;
-  return `${JSON.stringify({ ok, warehouse, current: current ?? null, findings, runs })}\n`;
 }
 
 /** More of them say nothing new to a person; `--json` has them all. */
@@ -66,11 +60,22 @@ const SHOWN = 20;
 function reportText({ runs, findings }: Verification): string {
   const ofRuns = new Set(runs.flatMap((run) => run.findings));
   const others = findings.filter((finding) => !ofRuns.has(finding));
-  return printableText([...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join(""));
+  return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
 }
 
-function runText({ run, current, files, bytes, tables, rows, denied, findings }: VerifiedRun): string {
-  const name = current ? `${run} (current)` : run;
+function runText(run: VerifiedRun): string {
+  const name = run.current ? `${run.run} (current)` : run.run;
+  return foundText(name, run, run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED");
+}
+
+type Found = Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">;
+
+/** What was found of the run `name`. */
+export function foundText(
+  name: string,
+  { files, bytes, tables, rows, findings }: Found,
+  damaged = "DAMAGED",
+): string {
   if (findings.length === 0) {
     const size = `${counted(files, "file")} (${fileSize(bytes)})`;
     return `Whole: run ${name}, ${size}, ${count(rows)} rows in ${counted(tables, "table")}\n`;
@@ -78,6 +83,5 @@ function runText({ run, current, files, bytes, tables, rows, denied, findings }:
   const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
   const more = findings.length - SHOWN;
   const rest = more > 0 ? `  and ${count(more)} more\n` : "";
-  const verdict = denied === findings.length ? "NOT VERIFIED" : "DAMAGED";
-  return `${verdict}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
+  return `${damaged}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }

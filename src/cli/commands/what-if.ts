@@ -1,26 +1,22 @@
-import { readFile } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { Command, Option } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
-import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
-import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
+import { readNamedFile } from "../named-file.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { mappingFormat } from "./audit.ts";
-
-const FORMATS = ["table", "json", "csv"] as const;
 
 interface Options {
   readonly warehouse: string;
   readonly mapping: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json" | "csv";
   readonly spreadsheet?: true;
 }
 
@@ -37,43 +33,30 @@ The file is what "audit --export-mapping" writes, CSV or JSON, with changes: oth
 taken away. The service is not asked, and nothing is published.
 `;
 
-/** `content-warehouse what-if`: what destinations would receive otherwise by an edited mapping. */
-export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("what-if")
+export function whatIfCommand({ out } = processEnvironment()): CliCommand {
+  return new CliCommand("what-if")
     .description("show which external values an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run, or current", "current")
     .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .warehouse()
+    .format("table", "json", "csv")
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
       const format = mappingFormat(file);
-      const rows = readMapping(await bytesOf(file), file, format);
+      const rows = readMapping(await readNamedFile("The mapping file", file), file, format);
       await withRun(options.warehouse, run, async (opened) => {
         const found = await whatIf(opened.connection, rows);
-        const form = { spreadsheet: options.spreadsheet === true, toScreen: terminal.columns !== undefined };
+        const form = { spreadsheet: options.spreadsheet === true, toScreen: out.columns !== undefined };
         const texts = {
-          table: () => tableTexts(opened, found, terminal.columns),
+          table: () => tableTexts(opened, found, out.columns),
           json: () => jsonTexts(opened, found),
           csv: async () => csvTexts(await itemRows(opened.connection), form),
         };
-        await writeAll(terminal, await texts[options.format]());
+        await writeAll(out, await texts[options.format]());
       });
     });
-}
-
-async function bytesOf(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    const why = codeOf(cause) ?? String(cause);
-    const message = `The mapping file ${file} cannot be read (${why}); name one that exists.`;
-    throw new WarehouseError("config.not_found", message, { cause });
-  }
 }
 
 /** Items that a screen gets. */

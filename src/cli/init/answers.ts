@@ -2,13 +2,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { Secret } from "../../common/secret.ts";
 import { readTokenFile } from "../../config/config-file.ts";
 import { checkedToken } from "../../config/service-source.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
-import { type Destination, type Destinations, destinationIn, NO_DESTINATION } from "../options.ts";
+import { type Destinations, destinationIn, invalid, NO_DESTINATION } from "../command.ts";
 import type { Prompt } from "./prompt.ts";
 import { SCHEDULERS, type Scheduler } from "./schedule.ts";
 
@@ -23,43 +22,30 @@ export interface InitFlags {
 
 export interface Asking {
   readonly flags: InitFlags;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** From the option, else from the variable. */
+  readonly url: string | undefined;
+  /** From the variable. */
+  readonly token: string | undefined;
   /** Absolute. */
   readonly cwd: string;
   /** Null: there is nobody to ask. */
   readonly prompt: Prompt | null;
 }
 
-export function invalid(sentence: string): WarehouseError {
-  return new WarehouseError("config.invalid", sentence);
-}
-
 /** Throws `config.invalid`, naming the options that are missing where nobody can be asked. */
-export function assertAnswerable({ flags, env, prompt }: Asking): void {
-  if (prompt !== null) return;
+export function assertAnswerable({ flags, url, token, prompt }: Asking): void {
   const missing = [
-    ...(addressGiven({ flags, env }) === undefined ? ["--url (or CONTENT_API_URL)"] : []),
-    ...(flags.tokenFile === undefined && tokenGiven(env) === undefined
-      ? ["--token-file (or CONTENT_API_TOKEN)"]
-      : []),
-  ];
-  if (missing.length === 0) return;
+    url === undefined && "--url (or CONTENT_API_URL)",
+    flags.tokenFile === undefined && token === undefined && "--token-file (or CONTENT_API_TOKEN)",
+  ].filter((option) => option !== false);
+  if (prompt !== null || missing.length === 0) return;
   throw invalid(`Nothing can be asked without a terminal or with --yes: give ${missing.join(" and ")}.`);
 }
 
-function addressGiven({ flags, env }: Pick<Asking, "flags" | "env">): string | undefined {
-  return flags.url ?? (env.CONTENT_API_URL?.trim() || undefined);
-}
-
-function tokenGiven(env: Asking["env"]): string | undefined {
-  return env.CONTENT_API_TOKEN?.trim() || undefined;
-}
-
 /** Address of the service, as it goes into the file. */
-export async function askUrl({ flags, env, prompt }: Asking): Promise<string> {
-  const given = addressGiven({ flags, env });
-  if (flags.url !== undefined || prompt === null) return checkedUrl(given ?? "", "--url");
-  return prompt.ask("Address of the service", given ?? null, (text) => checkedUrl(text, "The address"));
+export async function askUrl({ flags, url, prompt }: Asking): Promise<string> {
+  if (flags.url !== undefined || prompt === null) return checkedUrl(url ?? "", "--url");
+  return prompt.ask("Address of the service", url ?? null, (text) => checkedUrl(text, "The address"));
 }
 
 function checkedUrl(text: string, place: string): string {
@@ -77,32 +63,28 @@ export interface TokenAnswer {
 }
 
 export async function askToken(asking: Asking): Promise<TokenAnswer> {
-  const { flags, env, prompt } = asking;
-  const given = tokenGiven(env);
-  if (flags.tokenFile === undefined && prompt === null)
-    return { token: fromVariable(given ?? ""), file: null, isNew: false };
-  if (flags.tokenFile !== undefined || prompt === null) return tokenIn(flags.tokenFile ?? "", asking);
+  const { flags, token, prompt } = asking;
+  if (flags.tokenFile !== undefined) return tokenIn(flags.tokenFile, asking);
+  if (prompt === null) return { token: fromVariable(token ?? ""), file: null, isNew: false };
   return prompt.ask("File with the API token, made if there is none", "./token", (text) =>
     tokenIn(text.replace(/^~(?=\/)/, homedir()), asking),
   );
 }
 
 /** The token in a file, or the one that is to be written to it. */
-async function tokenIn(file: string, { cwd, env, prompt }: Asking): Promise<TokenAnswer> {
+async function tokenIn(file: string, { cwd, token: given, prompt }: Asking): Promise<TokenAnswer> {
   const path = resolve(cwd, file);
   if (existsSync(path)) {
     const token = checkedToken(await readTokenFile(path, "The token file"), printable(path));
     return { token, file, isNew: false };
   }
-  const given = tokenGiven(env);
   if (given !== undefined) return { token: fromVariable(given), file, isNew: true };
   if (prompt === null) {
     const wayOut = "write the token into it, or set CONTENT_API_TOKEN, which is then written to it";
     throw invalid(`--token-file: there is no file ${printable(path)}; ${wayOut}.`);
   }
-  const token = await prompt.askHidden("API token (it is not shown)", (text) =>
-    checkedToken(new Secret(text), "The answer"),
-  );
+  const read = (text: string) => checkedToken(new Secret(text), "The answer");
+  const token = await prompt.ask("API token (it is not shown)", null, read, true);
   return { token, file, isNew: true };
 }
 
@@ -123,7 +105,7 @@ export async function askDestinations(
   prompt.say(
     'Destinations whose external values you want, as NAME or NAME:PLATFORM ("External" unless given).',
   );
-  const found: Destination[] = [];
+  const found: Destinations[number][] = [];
   for (;;) {
     const next = await prompt.ask("Destination (Enter: no more)", "", async (text) => {
       if (text === "") return null;

@@ -29,25 +29,11 @@ export class Prompt implements Disposable {
     );
   }
 
-  /** Asks until the answer can be read; Enter alone answers `fallback`, where there is one. */
-  ask<T>(question: string, fallback: string | null, read: ReadAnswer<T>): Promise<T> {
-    const shown = fallback === null || fallback === "" ? question : `${question} [${fallback}]`;
-    const answer = () => this.#question(`${shown}: `);
-    return this.#untilRead(answer, fallback, read);
-  }
-
-  /** Asks for a secret, which the terminal does not show. */
-  askHidden<T>(question: string, read: ReadAnswer<T>): Promise<T> {
-    return this.#untilRead(() => this.#hiddenQuestion(`${question}: `), null, read);
-  }
-
-  async #untilRead<T>(
-    answer: () => Promise<string>,
-    fallback: string | null,
-    read: ReadAnswer<T>,
-  ): Promise<T> {
+  /** Asks until the answer can be read; Enter alone answers `fallback`, where there is one. A hidden answer is not shown. */
+  async ask<T>(question: string, fallback: string | null, read: ReadAnswer<T>, isHidden = false): Promise<T> {
+    const shown = fallback === null || fallback === "" ? `${question}: ` : `${question} [${fallback}]: `;
     for (;;) {
-      const text = (await answer()).trim();
+      const text = (await this.#answer(shown, isHidden)).trim();
       try {
         return await read(text === "" && fallback !== null ? fallback : text);
       } catch (thrown) {
@@ -61,24 +47,18 @@ export class Prompt implements Disposable {
     this.#out.write(printableText(`${text}\n`));
   }
 
-  async #hiddenQuestion(text: string): Promise<string> {
-    this.#out.write(text);
-    this.#isHidden = true;
-    try {
-      return await this.#question("");
-    } finally {
-      this.#isHidden = false;
-      this.#out.write("\n");
-    }
-  }
-
-  async #question(text: string): Promise<string> {
+  async #answer(question: string, isHidden: boolean): Promise<string> {
     const { signal } = this.#closed;
     signal.throwIfAborted();
+    if (isHidden) this.#out.write(question);
+    this.#isHidden = isHidden;
     try {
-      return await this.#lines.question(text, { signal });
+      return await this.#lines.question(isHidden ? "" : question, { signal });
     } catch (thrown) {
       throw signal.aborted ? signal.reason : thrown;
+    } finally {
+      this.#isHidden = false;
+      if (isHidden) this.#out.write("\n");
     }
   }
 

@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path";
 import { VERSION } from "../../common/version.ts";
 import { NEW_CONFIG_FILE } from "../../config/config-text.ts";
+import { shellWord } from "../render/terminal.ts";
 
 export const SCHEDULERS = ["cron", "systemd", "kubernetes"] as const;
 export type Scheduler = (typeof SCHEDULERS)[number];
@@ -11,7 +12,6 @@ export interface NightlyRun {
   readonly program: readonly string[];
   /** Absolute path of the configuration file. */
   readonly config: string;
-  /** Whom the warehouse belongs to. */
   readonly user: string;
 }
 
@@ -29,8 +29,8 @@ const FILES: Readonly<Record<Scheduler, readonly [name: string, text: (run: Nigh
   kubernetes: [["content-warehouse.yaml", kubernetesText]],
 };
 
-export function scheduleFileNames(scheduler: Scheduler): string[] {
-  return FILES[scheduler].map(([name]) => name);
+export function scheduleFileNames(scheduler: Scheduler | null): string[] {
+  return scheduler === null ? [] : FILES[scheduler].map(([name]) => name);
 }
 
 export function scheduleFiles(scheduler: Scheduler, run: NightlyRun): NewFile[] {
@@ -46,10 +46,6 @@ function cronText(run: NightlyRun): string {
   return `# Add it to your crontab: (crontab -l; cat content-warehouse.cron) | crontab -
 0 2 * * *  ${command}
 `;
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function serviceText(run: NightlyRun): string {

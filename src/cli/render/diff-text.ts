@@ -9,7 +9,6 @@ import { paragraph, printableLine } from "./terminal.ts";
 
 const COUNTS = "items values gained lost changed reordered alike";
 
-/** Changes by cause, and by cause, destination and field. */
 export function diffSections({ causes, groups }: Diff): [causes: Section, groups: Section] {
   return [
     {
@@ -46,24 +45,20 @@ export function headline(
   { before, after, basis }: RunPair,
   { sendsOtherwise }: Pick<Diff, "sendsOtherwise">,
 ): string {
-  const from = `From run ${before.run} to run ${after.run}`;
-  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
-  const caution =
-    unsettled.length === 0
-      ? ""
-      : ` ${unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`} unsettled: ${
-          basis === undefined
-            ? "what it did not see is missing in its ledger."
-            : "what it did not see counts as it was."
-        }`;
-  const sending = sendsOtherwise
-    ? " Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here."
-    : "";
   const by =
     basis === undefined
       ? "their own ledgers: no history knows both, so that causes cannot be told"
       : `the history of run ${basis}`;
-  return `${from}, by ${by}.${caution}${sending}`;
+  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
+  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
+  const unseen = basis === undefined ? "is missing in its ledger" : "counts as it was";
+  const sentences = [
+    `From run ${before.run} to run ${after.run}, by ${by}.`,
+    unsettled.length > 0 && `${are} unsettled: what it did not see ${unseen}.`,
+    sendsOtherwise &&
+      "Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here.",
+  ];
+  return sentences.filter((sentence) => sentence !== false).join(" ");
 }
 
 export interface Group {
@@ -95,9 +90,7 @@ export function diffText(
 }
 
 function groupText(diff: Diff, { row, lines, more }: Group, width: number | undefined): string {
-  const { destination, destination_id, custom_field, custom_field_id } = row;
-  const at = `${bare(custom_field ?? custom_field_id)} at ${bare(destination ?? destination_id)}`;
-  const head = paragraph("  ", `${at}: ${counted(Number(row.values), "value")}`, width);
+  const head = paragraph("  ", `${placeText(row)}: ${counted(Number(row.values), "value")}`, width);
   const widest = Math.max(...lines.map((line) => count(Number(line.items)).length));
   const units = lines.every((line) => Number(line.items) === 1) ? "item:" : "items:";
   const shown = lines.map((line) => {
@@ -117,16 +110,17 @@ export function itemsText(rows: readonly Row[], width: number | undefined): stri
   const texts = [...items.values()].map((own) => {
     const { content_id, title } = own[0] ?? {};
     const head = typeof title === "string" ? `${bare(content_id)} ${bare(title)}` : bare(content_id);
-    const lines = own.map((row) => paragraph("    ", itemWords(row), width));
+    const lines = own.map((row) => {
+      const words = `${placeText(row)}: ${changeWords(row)} (${causesText(row.causes)})`;
+      return paragraph("    ", words, width);
+    });
     return paragraph("  ", head, width) + lines.join("");
   });
   return `Items\n${texts.join("")}`;
 }
 
-function itemWords(row: Row): string {
-  const { destination, destination_id, custom_field, custom_field_id } = row;
-  const at = `${bare(custom_field ?? custom_field_id)} at ${bare(destination ?? destination_id)}`;
-  return `${at}: ${changeWords(row)} (${causesText(row.causes)})`;
+function placeText({ destination, destination_id, custom_field, custom_field_id }: Row): string {
+  return `${bare(custom_field ?? custom_field_id)} at ${bare(destination ?? destination_id)}`;
 }
 
 function bare(value: Row[string] | undefined): string {
@@ -143,7 +137,7 @@ export function changeWords(row: Row): string {
     return fieldWords(row);
   const what = valueWords(row);
   const states = stateWords(row);
-  const name = row.name_before !== row.name_after;
+  const renamed = row.name_before !== row.name_after;
   const copies = copiesWords(row, what);
   if (copies !== undefined) return copies + states;
   switch (row.change) {
@@ -151,10 +145,11 @@ export function changeWords(row: Row): string {
       return `${what} sends ${sentText(row, "after")}${asName(row, "after")}, and sent nothing${states}`;
     case "lost":
       return `${what} no longer sends ${sentText(row, "before")}${asName(row, "before")}${states}`;
-    case "changed":
-      return name
-        ? `${what}: ${sentText(row, "before")} as ${quoted(row.name_before)} -> ${sentText(row, "after")} as ${quoted(row.name_after)}${states}`
-        : `${what}: ${sentText(row, "before")} -> ${sentText(row, "after")}${states}`;
+    case "changed": {
+      const sent = (side: Side) =>
+        `${sentText(row, side)}${renamed ? ` as ${quoted(row[`name_${side}`])}` : ""}`;
+      return `${what}: ${sent("before")} -> ${sent("after")}${states}`;
+    }
     case "reordered":
       return row.external_value_before === null || row.external_value_before === undefined
         ? "the values stand in another order"
@@ -168,8 +163,10 @@ export function changeWords(row: Row): string {
   }
 }
 
+type Side = "before" | "after";
+
 /** Under which external name; a value that was removed is told with the one that it had. */
-function asName(row: Row, side: "before" | "after"): string {
+function asName(row: Row, side: Side): string {
   const name = row[`name_${side}`];
   return typeof name === "string" ? ` as ${quoted(name)}` : "";
 }
@@ -213,14 +210,14 @@ const FLAG_WORDS: Readonly<Record<string, string>> = {
   collision: "under a name that several fields have",
 };
 
-function sentText(row: Row, side: "before" | "after"): string {
+function sentText(row: Row, side: Side): string {
   const text = row[`external_value_${side}`];
   return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
 }
 
 /** The internal value; where another took its place, both. */
 function valueWords(row: Row): string {
-  const side = (name: "before" | "after") => {
+  const side = (name: Side) => {
     const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
     if (row[`status_${name}`] === null) return undefined;
     return value === null ? "a value" : `"${bare(value)}"`;
@@ -232,7 +229,7 @@ function valueWords(row: Row): string {
 
 /** Status and flags, as far as they are not as they were. */
 function stateWords(row: Row): string {
-  const state = (side: "before" | "after") => {
+  const state = (side: Side) => {
     const status = row[`status_${side}`];
     if (typeof status !== "string") return undefined;
     const flags = row[`flags_${side}`];

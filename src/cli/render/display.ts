@@ -43,10 +43,8 @@ interface Timed extends Progress {
   readonly atMs: number;
 }
 
-export function createDisplay({ write, report, columns, elapsedMs }: DisplayOptions): Display {
-  return columns === undefined
-    ? lineDisplay(write, report, elapsedMs)
-    : liveDisplay(write, elapsedMs, columns);
+export function createDisplay(options: DisplayOptions): Display {
+  return options.columns === undefined ? lineDisplay(options) : liveDisplay(options, options.columns);
 }
 
 /** Shows no progress, and the log all the same. */
@@ -63,10 +61,7 @@ function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number):
   return state;
 }
 
-type Write = DisplayOptions["write"];
-type Elapsed = DisplayOptions["elapsedMs"];
-
-function liveDisplay(write: Write, elapsedMs: Elapsed, columns: () => number): Display {
+function liveDisplay({ write, elapsedMs }: DisplayOptions, columns: () => number): Display {
   const stages = new Map<StageName, Timed>();
   let drawn = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -91,7 +86,7 @@ function liveDisplay(write: Write, elapsedMs: Elapsed, columns: () => number): D
   };
 }
 
-function lineDisplay(write: Write, report: DisplayOptions["report"], elapsedMs: Elapsed): Display {
+function lineDisplay({ write, report, elapsedMs }: DisplayOptions): Display {
   const stages = new Map<StageName, Timed>();
   let lastMs = elapsedMs();
   return {

@@ -1,12 +1,14 @@
 /** What an item produced in a run whose files are gone: what its history says, without steps and evidence. */
-
 import type { MappedValue } from "../../audit/mapping/mapped-value.ts";
 import type { PastExplanation } from "../../audit/questions/explain-past.ts";
 import type { HeldValue } from "../../audit/questions/item-history.ts";
 import {
+  BLANK,
   bare,
   isWanted,
-  memberText,
+  type Line,
+  partsText,
+  payloadLines,
   quoted,
   shownInstant,
   sinceSentence,
@@ -14,36 +16,27 @@ import {
   titleText,
   withId,
 } from "./explain-sentences.ts";
-import { paragraph } from "./terminal.ts";
 
-export function pastText(explanation: PastExplanation, told: Told, width: number | undefined): string {
-  const say = (lead: string, text: string) => paragraph(lead, text, width);
+export function pastText(explanation: PastExplanation, told: Told): string {
   const { destinations } = explanation;
   const wanted = wantedValues(explanation, told);
   const byDestination = Map.groupBy(wanted, ({ row }) => row.destinationId);
-  const parts = [...byDestination].map(([id, held]) => {
+  const answers = [...byDestination].map(([id, held]) => {
     const at = bare(destinations.get(id) ?? id);
+    const names = new Set(held.map(({ row }) => row.externalFieldName));
+    const members = [...(explanation.payloads.get(id) ?? [])].filter(([name]) => names.has(name));
     const fields = [...Map.groupBy(held, ({ row }) => row.customFieldId)];
     return [
-      payloadText(explanation, told, { id, at }, say),
-      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, say)),
-    ].join("");
+      ...payloadLines(members, `${at} received:`, `${at} received nothing by this.`),
+      ...fields.flatMap(([fieldId, values]) => fieldLines(explanation, fieldId, values)),
+    ];
   });
-  const none =
-    wanted.length === 0 ? say("", "Nothing that it had was mapped, as far as that was asked for.") : "";
-  return [headingText(explanation, told, say, width), none, ...parts]
-    .filter((part) => part !== "")
-    .join("\n");
+  const none: Line = ["", "Nothing that it had was mapped, as far as that was asked for."];
+  const parts = [headingLines(explanation, told), ...(wanted.length === 0 ? [[none]] : answers)];
+  return partsText(parts, told.width);
 }
 
-type Say = (lead: string, text: string) => string;
-
-function headingText(
-  { item, past }: PastExplanation,
-  { run }: Told,
-  say: Say,
-  width: number | undefined,
-): string {
+function headingLines({ item, past }: PastExplanation, told: Told): Line[] {
   const { contentId, slug, title } = item;
   const names =
     title === null && slug === null
@@ -51,24 +44,19 @@ function headingText(
       : `Item ${bare(contentId)}${slug === null ? "" : `, slug ${bare(slug)}`}, as it is called now.`;
   const unsettled =
     past.verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
-  const source = `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
-  return [titleText(title, width), names, source].map((text) => say("", text)).join("");
+  const source = `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${told.run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
+  return [titleText(title, told), names, source].map((text) => ["", text]);
 }
 
-function fieldText(
-  { fields }: PastExplanation,
-  fieldId: string,
-  values: readonly HeldValue[],
-  say: Say,
-): string {
+function fieldLines({ fields }: PastExplanation, fieldId: string, values: readonly HeldValue[]): Line[] {
   const own = bare(fields.get(fieldId) ?? fieldId);
-  const [first] = values;
-  const name = first?.row.externalFieldName ?? null;
+  const name = values[0]?.row.externalFieldName ?? null;
   const called = name === null ? "without a name there" : `called ${quoted(name)} there`;
   return [
-    `\n  ${withId(own, fieldId)}, ${called}\n`,
-    ...values.map(({ row, since }) => say("     ", `${valueSentence(row)} ${sinceSentence(since)}`)),
-  ].join("");
+    BLANK,
+    ["  ", `${withId(own, fieldId)}, ${called}`],
+    ...values.map(({ row, since }): Line => ["     ", `${valueSentence(row)} ${sinceSentence(since)}`]),
+  ];
 }
 
 function valueSentence(row: MappedValue): string {
@@ -89,27 +77,12 @@ function valueSentence(row: MappedValue): string {
   }
 }
 
-function payloadText(
-  { payloads, values }: PastExplanation,
-  { fieldIds }: Told,
-  { id, at }: { readonly id: string; readonly at: string },
-  say: Say,
-): string {
-  const own = values.filter(({ row }) => row.destinationId === id && isWanted(fieldIds, row.customFieldId));
-  const names = new Set(own.map(({ row }) => row.externalFieldName));
-  const members = [...(payloads.get(id) ?? [])].filter(([name]) => names.has(name));
-  if (members.length === 0) return say("", `${at} received nothing by this.`);
-  const lines = members.map(([name, sent]) => say("  ", memberText(name, sent)));
-  return `${say("", `${at} received:`)}${lines.join("")}`;
-}
-
 function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: Told): HeldValue[] {
   return values.filter(
     ({ row }) => isWanted(destinationIds, row.destinationId) && isWanted(fieldIds, row.customFieldId),
   );
 }
 
-/** The same for programs. */
 export function pastJson(explanation: PastExplanation, told: Told): object {
   const { item, past, payloads, destinations, fields } = explanation;
   const { run, sequence, startedAt, verdict, passthrough } = past;

@@ -2,17 +2,46 @@
 import type { FieldDefinition } from "../../audit/mapping/definitions.ts";
 import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../../audit/mapping/procedure.ts";
 import type { Since } from "../../audit/questions/item-history.ts";
-import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Cause } from "../../tables/history.ts";
-import { printableLine, truncate } from "./terminal.ts";
+import { paragraph, printableLine, truncate } from "./terminal.ts";
 
 export const quoted = (text: string): string => `"${printableLine(text)}"`;
 export const bare = (text: string): string => printableLine(text);
 
+/** A paragraph: what stands before its first line, and its text. */
+export type Line = readonly [lead: string, text: string];
+
+export const BLANK: Line = ["", ""];
+
+/** Parts with a blank line between them; `width`: of the screen; undefined: lines are as long as they are. */
+export function partsText(parts: readonly (readonly Line[])[], width: number | undefined): string {
+  const lines = parts.flatMap((part, index) => (index === 0 ? part : [BLANK, ...part]));
+  return lines.map(([lead, text]) => paragraph(lead, text, width)).join("");
+}
+
+/** What a destination receives: the members of its payload. */
+export function payloadLines(
+  members: readonly (readonly [name: string, values: readonly string[]])[],
+  receives: string,
+  nothing: string,
+  indent = "",
+): Line[] {
+  if (members.length === 0) return [[indent, nothing]];
+  const lines = members.map(
+    ([name, values]): Line => [
+      `${" ".repeat(indent.length)}  `,
+      `${quotedJson(name)}: ${quotedJson(values)}`,
+    ],
+  );
+  return [[indent, receives], ...lines];
+}
+
 /** What of an explanation is told. */
 export interface Told {
   readonly run: string;
+  /** Of the screen; undefined: none. */
+  readonly width: number | undefined;
   /** Undefined: all. */
   readonly destinationIds?: readonly string[] | undefined;
   readonly fieldIds?: readonly string[] | undefined;
@@ -27,17 +56,7 @@ export function withId(name: string, id: string): string {
   return name === bare(id) ? name : `${name} (${bare(id)})`;
 }
 
-/** A member of a payload. */
-export function memberText(name: string, values: readonly string[]): string {
-  return `${quotedJson(name)}: ${quotedJson(values)}`;
-}
-
 const quotedJson = (value: unknown): string => printableLine(JSON.stringify(value));
-
-export function entryCount(entries: number): string {
-  if (entries === 0) return "no entries";
-  return entries === 1 ? "one entry" : `${count(entries)} entries`;
-}
 
 export function mappingSentence({ mappingIds, mappingId }: MappingStep, at: string): string {
   const own = `Its mapping for ${at} is ${bare(mappingId ?? "")}.`;
@@ -59,7 +78,7 @@ type Said = (input: string, field: FieldDefinition | undefined, valueId: string 
 
 const READ: Readonly<Record<Exclude<ReadAs, "absent">, Said>> = {
   id_in_value_ids: (input, field, valueId) =>
-    isOffered(field, valueId)
+    field?.selectValues.some((each) => each.valueId === valueId) === true
       ? `${input}: the ID of ${shownValue(field, valueId)}.`
       : `${input}: a value ID, as custom_field_value_ids says, and ${shownValue(field, valueId)}.`,
   id_of_select_value: (input, field, valueId) =>
@@ -73,10 +92,6 @@ const READ: Readonly<Record<Exclude<ReadAs, "absent">, Said>> = {
   unknown_text: (input) => `${input}: neither an ID nor the text of any value of the field.`,
   value: (input) => `${input}.`,
 };
-
-function isOffered(field: FieldDefinition | undefined, valueId: string | null): boolean {
-  return field?.selectValues.some((each) => each.valueId === valueId) === true;
-}
 
 export function readSentence(
   { input, readAs, valueId, fits }: InputStep,
@@ -98,11 +113,8 @@ function shownValue(field: FieldDefinition | undefined, valueId: string | null):
 }
 
 export function entrySentence({ entryIds, row }: EntryStep, passthrough: boolean): string {
-  if (row.status === "no_value_mapping") {
-    return passthrough
-      ? "There is nothing to look up; the value is sent as it is."
-      : "There is nothing to look up, and nothing is sent.";
-  }
+  if (row.status === "no_value_mapping")
+    return `There is nothing to look up${passthrough ? "; the value is sent as it is" : ", and nothing is sent"}.`;
   if (row.status === "unknown_value")
     return "No entry can be looked up for it: the value is unknown, and nothing is sent.";
   if (row.status === "unmapped")
@@ -112,30 +124,30 @@ export function entrySentence({ entryIds, row }: EntryStep, passthrough: boolean
     others.length === 0
       ? ""
       : ` ${listed(others, "and")} would fit too; the first in source order counts, so this is ambiguous.`;
-  if (row.externalValue === null)
-    return `The entry ${entry} has no external value, and nothing is sent.${more}`;
-  return `The entry ${entry} makes it ${quoted(row.externalValue)}.${more}`;
+  const made =
+    row.externalValue === null
+      ? "has no external value, and nothing is sent"
+      : `makes it ${quoted(row.externalValue)}`;
+  return `The entry ${entry} ${made}.${more}`;
 }
 
 /** Words for each cause, of a value. */
-const CAUSE_WORDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    first_seen: "the item was first seen",
-    item_removed: "the item was removed",
-    item_returned: "the item came back",
-    item_changed: "the item changed",
-    destination_changed: "the destination changed",
-    mapping_changed: "the mapping changed",
-    definition_changed: "the definition of the field changed",
-    reordered: "the values were put in another order",
-  } satisfies Record<Cause, string>),
-);
+const CAUSE_WORDS: Readonly<Record<Cause, string>> & Readonly<Record<string, string>> = {
+  first_seen: "the item was first seen",
+  item_removed: "the item was removed",
+  item_returned: "the item came back",
+  item_changed: "the item changed",
+  destination_changed: "the destination changed",
+  mapping_changed: "the mapping changed",
+  definition_changed: "the definition of the field changed",
+  reordered: "the values were put in another order",
+};
 
 /** Since when a value is as it is, and why. */
 export function sinceSentence({ run, startedAt, causes, begins, why }: Since): string {
   const when = `So since ${shownInstant(startedAt)}, run ${run}`;
   if (begins) return `${when}, with which the history begins.`;
-  const words = causes.map((cause) => CAUSE_WORDS.get(cause) ?? bare(cause));
+  const words = causes.map((cause) => CAUSE_WORDS[cause] ?? bare(cause));
   const because = why.length === 0 ? "" : ` (${why.map(bare).join("; ")})`;
   return `${when}: ${listed(words, "and")}${because}.`;
 }
@@ -149,7 +161,7 @@ export function shownInstant(iso: string): string {
 const TITLE_LINES = 3;
 
 /** The title of an item, cut where it would fill a screen. */
-export function titleText(title: string | null, width: number | undefined): string {
+export function titleText(title: string | null, { width }: Told): string {
   if (title === null) return "An item without a title";
   return width === undefined ? bare(title) : truncate(bare(title), TITLE_LINES * width);
 }

@@ -6,14 +6,15 @@ import { listed } from "../../common/nearest.ts";
 import {
   bare,
   isWanted,
-  memberText,
+  type Line,
+  partsText,
+  payloadLines,
   quoted,
   shownInstant,
   type Told,
   titleText,
 } from "./explain-sentences.ts";
-import { stepsText } from "./explain-steps-text.ts";
-import { paragraph } from "./terminal.ts";
+import { stepsParts } from "./explain-steps-text.ts";
 
 export interface ToldText extends Told {
   readonly verdict: string;
@@ -21,101 +22,92 @@ export interface ToldText extends Told {
   readonly steps: boolean;
 }
 
-/** `width`: of the screen; undefined: lines are as long as they are. */
-export function explanationText(
-  explanation: ItemExplanation,
-  told: ToldText,
-  width: number | undefined,
-): string {
+export function explanationText(explanation: ItemExplanation, told: ToldText): string {
   const answers = explanation.definitions.destinations
     .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
-    .flatMap(({ destinationId }) => answerText(explanation, told, destinationId, width) ?? []);
-  const none = paragraph("", "No destination maps a field of which this item has a value.", width);
-  const rest = told.steps
-    ? stepsText(explanation, told, width)
-    : paragraph("", sourceSentence(explanation), width);
-  return [
-    headingText(explanation.item, told, width),
-    ...(answers.length === 0 ? [none] : answers),
-    rest,
-  ].join("\n");
+    .map((destination) => answerLines(explanation, told, destination))
+    .filter((lines) => lines.length > 0);
+  const none: Line = ["", "No destination maps a field of which this item has a value."];
+  return partsText(
+    [
+      headingLines(explanation.item, told),
+      ...(answers.length === 0 ? [[none]] : answers),
+      ...(told.steps ? stepsParts(explanation, told) : [[sourceLine(explanation)]]),
+    ],
+    told.width,
+  );
 }
 
-function headingText(
+function headingLines(
   { contentId, slug, title, contentType, updatedAt }: ItemExplanation["item"],
-  { run, verdict }: ToldText,
-  width: number | undefined,
-): string {
+  told: ToldText,
+): Line[] {
   const facts = [
     `Item ${bare(contentId)}`,
     slug !== null && `slug ${bare(slug)}`,
     contentType !== null && `content type ${quoted(contentType)}`,
     updatedAt !== null && `last changed ${shownInstant(updatedAt)}`,
   ].filter((fact) => fact !== false);
-  const unsettled = verdict === "unsettled" ? ", which is unsettled" : "";
-  return [titleText(title, width), `${facts.join(", ")}.`, `Published by run ${run}${unsettled}.`]
-    .map((text) => paragraph("", text, width))
-    .join("");
+  const unsettled = told.verdict === "unsettled" ? ", which is unsettled" : "";
+  return [
+    ["", titleText(title, told)],
+    ["", `${facts.join(", ")}.`],
+    ["", `Published by run ${told.run}${unsettled}.`],
+  ];
 }
 
-function sourceSentence({ evidence }: ItemExplanation): string {
-  const { document } = evidence;
+function sourceLine({ evidence }: ItemExplanation): Line {
+  const request = evidence.document?.request;
   const read =
-    document?.request === undefined
+    request === undefined
       ? ""
-      : `Read with request ${document.request.request}, answered ${shownInstant(document.request.observedAt)}. `;
-  return `${read}--steps shows each rule, the entry and the document behind every value, and since when it is so.`;
+      : `Read with request ${request.request}, answered ${shownInstant(request.observedAt)}. `;
+  const more =
+    "--steps shows each rule, the entry and the document behind every value, and since when it is so.";
+  return ["", read + more];
 }
 
-/** Undefined where the item has nothing that the destination maps, and nobody asked for it. */
-function answerText(
+/** None where the item has nothing that the destination maps, and nobody asked for it. */
+function answerLines(
   explanation: ItemExplanation,
   { destinationIds, fieldIds }: Told,
-  destinationId: string,
-  width: number | undefined,
-): string | undefined {
-  const { definitions, mapped } = explanation;
-  const rows = mapped.ledger.filter(
+  destination: Destination,
+): Line[] {
+  const { destinationId } = destination;
+  const { ledger, payloads } = explanation.mapped;
+  const rows = ledger.filter(
     (row) => row.destinationId === destinationId && isWanted(fieldIds, row.customFieldId),
   );
-  if (rows.length === 0 && destinationIds === undefined && fieldIds === undefined) return undefined;
-  const destination = definitions.destinations.find((each) => each.destinationId === destinationId);
-  const at = nameOf(destinationId, destination);
+  if (rows.length === 0 && destinationIds === undefined && fieldIds === undefined) return [];
+  const at = nameOf(destination);
   const names = new Set(rows.map(({ externalFieldName }) => externalFieldName));
-  const members = [...(mapped.payloads.get(destinationId) ?? [])].filter(([name]) => names.has(name));
+  const members = [...(payloads.get(destinationId) ?? [])].filter(([name]) => names.has(name));
   const of = fieldIds === undefined ? "of this item" : "by this field";
   return [
-    paragraph("", members.length === 0 ? `${at} receives nothing ${of}.` : `${at} receives:`, width),
-    ...members.map(([name, values]) => paragraph("  ", memberText(name, values), width)),
-    notSentText(explanation, rows, width),
-    fieldIds === undefined ? unmappedText(explanation, destinationId, width) : "",
-  ].join("");
+    ...payloadLines(members, `${at} receives:`, `${at} receives nothing ${of}.`),
+    ...notSentLines(explanation, rows),
+    ...(fieldIds === undefined ? unmappedLines(explanation, destinationId) : []),
+  ];
 }
 
 /** What stands before "receives". */
-function nameOf(destinationId: string, destination: Destination | undefined): string {
-  const { identification = null, supportsMappings = null } = destination ?? {};
+function nameOf({ destinationId, identification, supportsMappings }: Destination): string {
   if (identification === null) return `The destination ${bare(destinationId)}, which was not looked up,`;
   const unsupported = supportsMappings === false ? ", which says that it supports no mappings," : "";
   return `${bare(identification)}${unsupported}`;
 }
 
-/** A line for each value that is not sent. */
-function notSentText(
-  { definitions, passthrough }: ItemExplanation,
-  rows: readonly MappedValue[],
-  width: number | undefined,
-): string {
-  const lines = rows.flatMap((row) => {
+function notSentLines({ definitions, passthrough }: ItemExplanation, rows: readonly MappedValue[]): Line[] {
+  const lines = rows.flatMap((row): Line[] => {
     const field = definitions.fields.find((each) => each.customFieldId === row.customFieldId);
     const why = whyNotSent(row, field, passthrough);
     if (why === undefined) return [];
-    const value = row.value ?? row.valueId;
+    const own = row.value ?? row.valueId;
+    const value = own === null ? "a value without text" : quoted(own);
     const archived = row.valueArchived ? " (archived)" : "";
-    const what = `${bare(field?.name ?? row.customFieldId)}: ${value === null ? "a value without text" : quoted(value)}${archived}`;
-    return [paragraph("    ", `${what}: ${why}`, width)];
+    return [["    ", `${bare(field?.name ?? row.customFieldId)}: ${value}${archived}: ${why}`]];
   });
-  return lines.length === 0 ? "" : `  Not sent:\n${lines.join("")}`;
+  return lines.length === 0 ? [] : [["  ", "Not sent:"], ...lines];
 }
 
 /** Undefined: it is sent. */
@@ -136,11 +128,7 @@ function whyNotSent(
 }
 
 /** Fields of which the item has values, and that the destination has no mapping for. */
-function unmappedText(
-  { definitions, values }: ItemExplanation,
-  destinationId: string,
-  width: number | undefined,
-): string {
+function unmappedLines({ definitions, values }: ItemExplanation, destinationId: string): Line[] {
   const given = new Set(
     values.values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
   );
@@ -148,6 +136,5 @@ function unmappedText(
     .filter(({ customFieldId }) => given.has(customFieldId))
     .filter(({ mappings }) => mappings.every((mapping) => mapping.destinationId !== destinationId))
     .map(({ name, customFieldId }) => bare(name ?? customFieldId));
-  if (names.length === 0) return "";
-  return paragraph("  ", `No mapping for the values in ${listed(names, "and")}.`, width);
+  return names.length === 0 ? [] : [["  ", `No mapping for the values in ${listed(names, "and")}.`]];
 }

@@ -1,9 +1,23 @@
-/** Rows of an answer as JSON or CSV, written as they come. */
-import { DuckDBDecimalValue, type DuckDBValue } from "@duckdb/node-api";
+/** Rows of an answer as JSON, CSV or Markdown, written as they come. */
+import {
+  DuckDBArrayValue,
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
+  DuckDBMapValue,
+  DuckDBStructValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  DuckDBUnionValue,
+  type DuckDBValue,
+  DuckDBVariantValue,
+} from "@duckdb/node-api";
 import { csvRow, safeText } from "../../common/csv.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { cellText, jsonObject } from "./cells.ts";
-import { printableText } from "./terminal.ts";
+import { printableLine, printableText } from "./terminal.ts";
 
 export type Rows = Iterable<readonly DuckDBValue[]>;
 
@@ -28,25 +42,35 @@ export function* pieces(texts: Iterable<string>): Iterable<string> {
   if (piece !== "") yield piece;
 }
 
-/** An array of objects, one per line. */
-export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<string> {
-  let before = "[\n";
+type RowText = (row: readonly DuckDBValue[]) => string;
+
+export async function* rowTexts(chunks: AsyncIterable<Rows>, text: RowText): AsyncIterable<string> {
   const texts = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) {
-      yield `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
-      before = ",\n";
-    }
+    for (const row of rows) yield text(row);
   };
   for await (const rows of chunks) yield* pieces(texts(rows));
+}
+
+const objectOf =
+  (names: readonly string[]): RowText =>
+  (row) =>
+    jsonObject(names.map((name, index) => [name, row[index] ?? null]));
+
+/** An array of objects, one per line. */
+export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<string> {
+  const object = objectOf(names);
+  let before = "[\n";
+  yield* rowTexts(chunks, (row) => {
+    const text = before + object(row);
+    before = ",\n";
+    return text;
+  });
   yield before === "[\n" ? "[]" : "\n]";
 }
 
-/** An object a line. */
-export async function* jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) yield `${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}\n`;
-  };
-  for await (const rows of chunks) yield* pieces(lines(rows));
+export function jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
+  const object = objectOf(names);
+  return rowTexts(chunks, (row) => `${object(row)}\n`);
 }
 
 /** An array of objects, of rows that are all there; `names`: the columns to take, all unless given. */
@@ -64,11 +88,8 @@ export interface CsvOptions {
 }
 
 export async function* csvTexts({ names, chunks }: RowStream, options: CsvOptions): AsyncIterable<string> {
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) yield csvLine(row, options);
-  };
   yield csvLine(names, options);
-  for await (const rows of chunks) yield* pieces(lines(rows));
+  yield* rowTexts(chunks, (row) => csvLine(row, options));
 }
 
 /** A line with its end. On a screen, control characters are left out. */
@@ -85,4 +106,91 @@ function csvText(value: DuckDBValue, spreadsheet: boolean): string {
 
 function isNumber(value: DuckDBValue): boolean {
   return typeof value === "number" || typeof value === "bigint" || value instanceof DuckDBDecimalValue;
+}
+
+/** Text of foreign origin with its markup escaped. */
+export function markdownText(text: string): string {
+  return printableLine(text)
+    .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;");
+}
+
+/** A line of a table, with its end; the cells are Markdown. */
+export function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |\n`;
+}
+
+/** A value as text: numbers exact, instants in ISO 8601, lists and structures as JSON. Null is the empty text. */
+export function cellText(value: DuckDBValue): string {
+  if (value === null) return "";
+  if (value instanceof DuckDBTimestampTZValue) return instant(value.micros, "Z") ?? String(value);
+  if (value instanceof DuckDBTimestampValue) return instant(value.micros, "") ?? String(value);
+  if (value instanceof DuckDBDateValue) return value.isFinite ? String(value) : infinite(value.days);
+  if (value instanceof DuckDBTimestampSecondsValue) return plainInstant(value, value.seconds);
+  if (value instanceof DuckDBTimestampMillisecondsValue) return plainInstant(value, value.millis);
+  if (value instanceof DuckDBTimestampNanosecondsValue) return plainInstant(value, value.nanos);
+  return nestedJson(value) ?? String(value);
+}
+
+/**
+ * A value as JSON text. Numbers of any size are written digit by digit, what JSON has no number for (NaN, infinity)
+ * as text. Characters that could steer a terminal are escaped.
+ */
+export function cellJson(value: DuckDBValue): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number")
+    return Number.isFinite(value) ? JSON.stringify(value) : jsonText(String(value));
+  if (typeof value === "bigint" || value instanceof DuckDBDecimalValue) return String(value);
+  return nestedJson(value) ?? jsonText(cellText(value));
+}
+
+/** JSON of a value that has values within; undefined of any other. */
+function nestedJson(value: DuckDBValue): string | undefined {
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
+    return `[${value.items.map(cellJson).join(",")}]`;
+  if (value instanceof DuckDBStructValue) return jsonObject(Object.entries(value.entries));
+  if (value instanceof DuckDBMapValue)
+    return `[${value.entries.map((entry) => jsonObject(Object.entries(entry))).join(",")}]`;
+  if (value instanceof DuckDBUnionValue) return jsonObject([[value.tag, value.value]]);
+  return value instanceof DuckDBVariantValue ? cellJson(value.value) : undefined;
+}
+
+/** An object of values by name, in their order. */
+export function jsonObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
+  return `{${entries.map(([name, value]) => `${jsonText(name)}:${cellJson(value)}`).join(",")}}`;
+}
+
+const STEERING = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
+
+function jsonText(text: string): string {
+  return JSON.stringify(text).replace(
+    STEERING,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function plainInstant(value: { readonly isFinite: boolean }, sign: bigint): string {
+  return value.isFinite ? String(value).replace(" ", "T") : infinite(sign);
+}
+
+const MICROS = 1_000_000n;
+const LAST_MICROS = 8_640_000_000_000_000_000n;
+
+/** `2026-03-01T09:30:12.123456Z`; undefined for years that ISO 8601 has no form for. */
+function instant(micros: bigint, zone: string): string | undefined {
+  if (micros > LAST_MICROS || micros < -LAST_MICROS) {
+    const isInfinite =
+      micros === DuckDBTimestampValue.PosInf.micros || micros === DuckDBTimestampValue.NegInf.micros;
+    return isInfinite ? infinite(micros) : undefined;
+  }
+  const fraction = ((micros % MICROS) + MICROS) % MICROS;
+  const seconds = (micros - fraction) / MICROS;
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, -".000Z".length);
+  const digits = String(fraction).padStart(6, "0").replace(/0+$/, "");
+  return `${whole}${digits === "" ? "" : `.${digits}`}${zone}`;
+}
+
+function infinite(sign: bigint | number): string {
+  return sign > 0 ? "infinity" : "-infinity";
 }

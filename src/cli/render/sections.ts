@@ -1,10 +1,7 @@
 /** Results of several parts, as tables on a screen, Markdown, JSON or CSV. */
-
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { cellText } from "./cells.ts";
-import { markdownRow, markdownText } from "./markdown.ts";
-import { type CsvOptions, csvLine, jsonRows } from "./rows.ts";
+import { type CsvOptions, cellText, csvLine, jsonRows, markdownRow, markdownText } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
 import { paragraph } from "./terminal.ts";
 
@@ -58,9 +55,6 @@ function namesIn(columns = ""): string[] {
   return columns.split(" ").filter((name) => name !== "");
 }
 
-/** Rows of a section that a screen gets unless it says otherwise; the other forms have them all. */
-const ROWS_SHOWN = 20;
-
 /** A destination that is known only by its ID is shown by it, and so is a field without a name. */
 const STAND_IN: Readonly<Record<string, string>> = {
   destination: "destination_id",
@@ -80,7 +74,6 @@ function isNumber(section: Section, name: string): boolean {
   return section.rows.some((row) => typeof row[name] === "bigint" || typeof row[name] === "number");
 }
 
-/** A title with its table below, for each section. */
 export function sectionTables(sections: readonly Section[], width: number | undefined): string {
   return sections.map((section) => sectionTable(section, width)).join("\n");
 }
@@ -94,9 +87,7 @@ function sectionTable(section: Section, width: number | undefined): string {
     const align = isNumber(section, name) ? "right" : "left";
     return { name: headingOf(section, name), align, ...(whole.includes(name) ? { whole: true } : {}) };
   });
-  const some = rows
-    .slice(0, section.limit ?? ROWS_SHOWN)
-    .map((row) => shown.map((name) => shownText(row, name)));
+  const some = rows.slice(0, section.limit ?? 20).map((row) => shown.map((name) => shownText(row, name)));
   const text = drawn(section, { columns, rows: some }, width);
   const more = rows.length - some.length;
   const rest = `and ${counted(more, "more row")}; ${section.all ?? "--format json"} shows all`;
@@ -130,14 +121,17 @@ export function sectionMarkdown(sections: readonly Section[]): string {
 }
 
 /** The sections by their names, a row a line, after further members. */
-export function sectionJson(head: readonly string[], sections: readonly Section[]): string {
-  const members = sections.map(
-    ({ key, columns, rows }) => `${JSON.stringify(key)}:${jsonRows(rows, namesIn(columns))}`,
-  );
-  return `{${[...head, ...members].join(",\n")}}\n`;
+export function sectionJson(
+  head: object,
+  sections: readonly Pick<Section, "key" | "columns" | "rows">[],
+): string {
+  const members = [
+    ...Object.entries(head).map(([key, value]) => [key, JSON.stringify(value)]),
+    ...sections.map(({ key, columns, rows }) => [key, jsonRows(rows, columns?.split(" "))]),
+  ];
+  return `{${members.map(([key, json]) => `"${key}":${json}`).join(",\n")}}\n`;
 }
 
-/** A section with all columns. */
 export function sectionCsv({ columns, rows }: Section, options: CsvOptions): string {
   const names = namesIn(columns);
   const lines = rows.map((row) =>

@@ -1,33 +1,46 @@
 /** What a run did, to be read at a glance. */
-
 import { resolve } from "node:path";
+import { styleText } from "node:util";
+import { type DriftLine, type DriftPart, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, duration, megabytes } from "../../common/figures.ts";
 import type { Throttled } from "../../extract/http/throttle.ts";
 import type { Resumed, RunSummary } from "../../run/summary.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
-import { isUneventful, summaryOfDrift } from "./drift-summary.ts";
-import { PLAIN, type Style } from "./style.ts";
-import { paragraph, printableLine, printableText } from "./terminal.ts";
+import type { CliEnvironment } from "../command.ts";
+import { paragraph, printableLine, printableText, shellWord } from "./terminal.ts";
 
-/** Where a summary is read. */
 export interface SummaryReader {
   /** Of the screen; undefined: no screen, and no line is broken. */
   readonly width: number | undefined;
-  readonly style: Style;
+  readonly isColoured: boolean;
   /** Working directory: commands name the warehouse where they would not find it from there. */
   readonly cwd: string;
 }
 
-const NO_SCREEN: SummaryReader = { width: undefined, style: PLAIN, cwd: "/" };
+/** Colours only for a terminal, and not where `NO_COLOR` is set to anything (no-color.org) or `TERM` is `dumb`. */
+export function takesColours(
+  { env, out }: Pick<CliEnvironment, "env" | "out">,
+  { color = true }: { readonly color?: boolean },
+): boolean {
+  return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
+}
+
+const NO_SCREEN: SummaryReader = { width: undefined, isColoured: false, cwd: "/" };
 
 /** Its name and what it says: a sentence, which a narrow screen breaks, or lines to copy. */
 type Field = readonly [name: string, value: string | readonly string[]];
 
 export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCREEN): string {
-  const { accounting, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { warehouse } = summary;
+  const where = warehouse === resolve(reader.cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
+  const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
   const fields: (Field | false)[] = [
     ["Items", items(summary)],
-    summary.mappedValues !== null && ["Values", mappedValues(summary.mappedValues)],
+    mappedValues !== null && [
+      "Values",
+      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
+    ],
     ["Evidence", evidence(summary)],
     ["Rows", rows(summary)],
     ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
@@ -40,41 +53,51 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
       "Rejected",
       `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
-    ...summaryOfDrift(summary).map((text): Field => ["Drift", text]),
-    ...checks(summary.checks),
-    ...delivered(summary.deliveries),
+    ...drifted(summary).map((text): Field => ["Drift", text]),
+    ["Checks", checks(summary.checks)],
+    delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
+    failed.length > 0 && [
+      "Warning",
+      `NOT delivered to ${failed.join(", ")}: "content-warehouse deliver" repeats it`,
+    ],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
-    ["Next", nextCommand(summary, reader.cwd)],
+    ["Next", `content-warehouse ${nextQuestion(summary)}${where}`],
   ];
   const lines = fields.filter((field) => field !== false).map((field) => fieldText(field, reader));
   return `${headline(summary, reader)}\n${lines.join("")}`;
 }
 
-function headline(summary: RunSummary, { width, style }: SummaryReader): string {
+function headline(summary: RunSummary, { width, isColoured }: SummaryReader): string {
   const { verdict, run, pipeline, milliseconds, noMappedValues } = summary;
   const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
   const word = `${verdict === "complete" ? "Complete" : "UNSETTLED"}${lacking}`;
   const so = verdict === "complete" ? "" : "; published, but the passes do not agree, so run again";
-  const paint = verdict === "complete" && lacking === "" ? style.good : style.poor;
   const text = paragraph("", printableText(`${word}: ${what}${so}`), width);
-  return text.startsWith(word) ? paint(word) + text.slice(word.length) : text;
+  if (!isColoured || !text.startsWith(word)) return text;
+  return (
+    painted(verdict === "complete" && lacking === "" ? "green" : "yellow", word) + text.slice(word.length)
+  );
+}
+
+function painted(colour: "green" | "yellow" | "dim", text: string): string {
+  return styleText(colour, text, { validateStream: false });
 }
 
 const NAME_WIDTH = 10;
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
 
 /** A line break in a text of foreign origin does not begin a field of its own. */
-function fieldText([name, value]: Field, { width, style }: SummaryReader): string {
+function fieldText([name, value]: Field, { width, isColoured }: SummaryReader): string {
   const lead = `  ${name.padEnd(NAME_WIDTH)} `;
   const text =
     typeof value === "string"
       ? paragraph(lead, printableText(value.replaceAll(/\s*\n\s*/g, " ")), width)
       : value.map((line, index) => `${index === 0 ? lead : " ".repeat(lead.length)}${line}\n`).join("");
-  const paint = WORTH_A_LOOK.has(name) ? style.poor : style.faint;
-  return `  ${paint(name)}${text.slice(2 + name.length)}`;
+  if (!isColoured) return text;
+  return `  ${painted(WORTH_A_LOOK.has(name) ? "yellow" : "dim", name)}${text.slice(2 + name.length)}`;
 }
 
 function items({ accounting, changes, previousRun }: RunSummary): string {
@@ -88,10 +111,6 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
   if (changes === null) return became;
   const changed = changes.changed === null ? "" : `, ${count(changes.changed)} changed`;
   return `${became}; ${count(changes.new)} new${changed}, ${count(changes.removed)} removed since ${previousRun}`;
-}
-
-function mappedValues({ mapped, unmapped }: NonNullable<RunSummary["mappedValues"]>): string {
-  return `${count(mapped)} mapped, ${count(unmapped)} unmapped`;
 }
 
 function throttled({ ratePerSecond, refused }: Throttled): string {
@@ -126,37 +145,64 @@ function rows({ tables }: RunSummary): string {
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
 }
 
-/** What targets have, and which do not: why, is said beside the summary. */
-function delivered(deliveries: RunSummary["deliveries"]): Field[] {
-  const texts = deliveries.flatMap(({ target, state, milliseconds }) => {
-    if (state === "failed") return [];
-    return [state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`];
-  });
-  const failed = deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
-  return [
-    ...(texts.length === 0 ? [] : [["Delivered", texts.join(", ")] as const]),
-    ...(failed.length === 0
-      ? []
-      : [
-          [
-            "Warning",
-            `NOT delivered to ${failed.join(", ")}: "content-warehouse deliver" repeats it`,
-          ] as const,
-        ]),
-  ];
+/** What targets have: of those that do not, why is said beside the summary. */
+function delivered(deliveries: RunSummary["deliveries"]): string {
+  return deliveries
+    .filter(({ state }) => state !== "failed")
+    .map(({ target, state, milliseconds }) =>
+      state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`,
+    )
+    .join(", ");
 }
 
 const CHECKS_NAMED = 3;
 
 /** Those that warn, the first few by name. */
-function checks({ passed, warnings }: RunSummary["checks"]): Field[] {
-  if (warnings.length === 0) return [["Checks", `all ${counted(passed, "check")} passed`]];
+function checks({ passed, warnings }: RunSummary["checks"]): string {
+  if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
   const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
   const more = warnings.length - named.length;
   const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
-  return [
-    ["Checks", `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`],
-  ];
+  return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
+}
+
+const FIELDS_NAMED = 5;
+
+/** Since the run before: a field that is there for the first time, or not any more. */
+function isFresh(line: DriftLine): boolean {
+  return isNew(line) || line.count === 0;
+}
+
+/** Where the service departs from the specification, by kind; the policy's own work is none of the service's. */
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, one: string, several: string])[] = [
+  ["newFields", "new field", "new fields"],
+  ["vanishedFields", "vanished field", "vanished fields"],
+  ["changedTypes", "changed type", "changed types"],
+  ["outsideContract", "field with values outside the contract", "fields with values outside the contract"],
+];
+
+/** What is new by name, the rest as one figure. No line where the service keeps to the specification. */
+function drifted({ drift, previousRun }: RunSummary): string[] {
+  if (drift === null) return [];
+  const isTold = previousRun === null ? () => true : isFresh;
+  const told = DRIFT.flatMap(([part, one, several]) => {
+    const lines = drift[part].filter(isTold);
+    if (lines.length === 0) return [];
+    const names = lines.slice(0, FIELDS_NAMED).map(({ path }) => path);
+    const more = lines.length > names.length ? `, and ${count(lines.length - names.length)} more` : "";
+    return [`${count(lines.length)} ${lines.length === 1 ? one : several}: ${names.join(", ")}${more}`];
+  });
+  if (previousRun === null)
+    return told.length === 0 ? [] : [`${told.join("; ")}; nothing to compare with yet`];
+  const known = DRIFT.flatMap(([part]) => drift[part]).filter((line) => !isFresh(line)).length;
+  if (known === 0) return told;
+  const them = known === 1 ? "it" : "them";
+  return [...told, `${count(known)} known before; "content-warehouse drift" lists ${them}`];
+}
+
+/** Whether something departs from the specification that did not in the run before. */
+function driftedAnew({ drift, previousRun }: RunSummary): boolean {
+  return drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh));
 }
 
 /** A mapping has the ID of its destination alone, so only people can say the name. */
@@ -169,22 +215,11 @@ function linesToAdd(ids: readonly string[]): string[] {
 }
 
 /** The one command that shows what this run is worth a look for. */
-function nextCommand(summary: RunSummary, cwd: string): string {
-  const { warehouse } = summary;
-  const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
-  return `content-warehouse ${nextQuestion(summary)}${where}`;
-}
-
 function nextQuestion(summary: RunSummary): string {
   const { accounting, mappedValues, changes } = summary;
   if (accounting.rejected > 0) return "rejects";
-  if (!isUneventful(summary)) return "drift";
+  if (driftedAnew(summary)) return "drift";
   if (mappedValues !== null && mappedValues.unmapped > 0) return "audit";
   if (mappedValues !== null && changes !== null) return "diff";
   return 'sql "FROM content LIMIT 5"';
-}
-
-/** A path as a shell takes it. */
-function shellWord(path: string): string {
-  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

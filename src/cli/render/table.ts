@@ -8,9 +8,22 @@ export interface TextColumn {
   readonly whole?: true;
 }
 
-export const left = (name: string): TextColumn => ({ name, align: "left" });
-export const right = (name: string): TextColumn => ({ name, align: "right" });
-export const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
+/** A column of a table of things, and its cell for each. */
+interface ColumnOf<T> extends TextColumn {
+  readonly cell: (thing: T) => string;
+}
+
+const columnLike =
+  (form: Omit<TextColumn, "name">) =>
+  <T>(name: string, cell: (thing: T) => string): ColumnOf<T> => ({ name, ...form, cell });
+
+export const left = columnLike({ align: "left" });
+export const right = columnLike({ align: "right" });
+export const whole = columnLike({ align: "left", whole: true });
+
+export function tableOf<T>(things: readonly T[], columns: readonly ColumnOf<T>[]): TextTable {
+  return { columns, rows: things.map((thing) => columns.map(({ cell }) => cell(thing))) };
+}
 
 export interface TextTable {
   readonly columns: readonly TextColumn[];
@@ -33,13 +46,20 @@ export interface DrawnTable extends Pick<TableLayout, "shownColumns"> {
   readonly text: string;
 }
 
+interface Measured extends TextColumn {
+  /** Of its cells; -1: the column in place of those that found no room. */
+  readonly index: number;
+  /** Of its longest text. */
+  readonly natural: number;
+}
+
 /** Widths of a column's frame: a line and two spaces; the table ends with one more line. */
 const FRAME = 3;
 /** Below this a cut text says nothing: then columns are left out instead. */
 const NARROWEST = 8;
 /** Where a table takes several parts anyway, or goes without some columns, its cells have this much room. */
 const ROOMY = 14;
-const LEFT_OUT: TextColumn = { name: "…", align: "left" };
+const LEFT_OUT: Measured = { name: "…", align: "left", index: -1, natural: 1 };
 
 /** Draws a table with lines. With a width, long cells are cut, and columns that still do not fit are left out. */
 export function drawTable(table: TextTable, width: number | undefined): DrawnTable {
@@ -49,39 +69,27 @@ export function drawTable(table: TextTable, width: number | undefined): DrawnTab
 
 /** The layout that suits these rows; others may follow, and hold to it. */
 export function layOut(table: TextTable, width: number | undefined): TableLayout {
-  const { columns, natural } = measured(table);
-  if (width === undefined) return withWidths(columns, natural, () => false);
-  const widths = fit(columns, natural, width);
-  // A number is told whole, though it pushes the rest of its line aside.
-  const cuts = ({ align }: TextColumn, index: number) =>
-    align === "left" || (widths[index] ?? 0) < (natural[index] ?? 0);
-  return withWidths(columns, widths, cuts);
-}
-
-/** The columns from the left, as many as have widths, and one in place of the others. */
-function withWidths(
-  columns: readonly TextColumn[],
-  widths: readonly number[],
-  cuts: (column: TextColumn, index: number) => boolean,
-): TableLayout {
-  const all = widths.length === columns.length;
-  const shown = all ? columns : [...columns.slice(0, widths.length), LEFT_OUT];
-  const drawn = all ? widths : [...widths, 1];
+  const columns = measured(table);
+  const widths = width === undefined ? columns.map(({ natural }) => natural) : fit(columns, width);
+  const shown = columns.slice(0, widths.length);
+  const drawn = shown.length < columns.length ? [...shown, LEFT_OUT] : shown;
+  const widthOf = (place: number) => widths[place] ?? LEFT_OUT.natural;
   const line = (left: string, middle: string, right: string) =>
-    `${left}${drawn.map((each) => "─".repeat(each + 2)).join(middle)}${right}\n`;
-  const cell = (text: string, column: TextColumn, index: number) => {
-    const width = drawn[index] ?? 0;
-    return ` ${pad(cuts(column, index) ? truncate(text, width) : text, width, column.align)} `;
-  };
+    `${left}${drawn.map((_, place) => "─".repeat(widthOf(place) + 2)).join(middle)}${right}\n`;
   const row = (cells: readonly string[]) => {
-    const texts = all ? cells : [...cells.slice(0, widths.length), LEFT_OUT.name];
-    return `│${shown.map((column, index) => cell(printableLine(texts[index] ?? ""), column, index)).join("│")}│\n`;
+    const texts = drawn.map(({ align, index, natural }, place) => {
+      const text = printableLine(index < 0 ? LEFT_OUT.name : (cells[index] ?? ""));
+      // A number is told whole, though it pushes the rest of its line aside.
+      const isCut = width !== undefined && (align === "left" || widthOf(place) < natural);
+      return ` ${pad(isCut ? truncate(text, widthOf(place)) : text, widthOf(place), align)} `;
+    });
+    return `│${texts.join("│")}│\n`;
   };
   return {
     head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),
     row,
     foot: line("└", "┴", "┘"),
-    shownColumns: widths.length,
+    shownColumns: shown.length,
   };
 }
 
@@ -90,21 +98,25 @@ function withWidths(
  * with the first columns, so many as `keys`, which say what a row is.
  */
 export function drawInParts(table: TextTable, keys: number, width: number | undefined): string {
-  if (width === undefined) return drawTable(table, width).text;
-  const { columns, natural } = measured(table);
-  const fits = (some: readonly number[], narrowest: number) =>
-    frameWidth(leastWidths(columns, natural, some, narrowest)) <= width;
-  const leading = [...columns.keys()].slice(0, keys);
-  let rest = [...columns.keys()].slice(keys);
+  const columns = measured(table);
+  const leading = columns.slice(0, keys);
+  let rest = columns.slice(keys);
   const parts: string[] = [];
   do {
-    const some = rest.slice(0, partOf(leading, rest, fits));
-    const shown = [...leading, ...some];
+    const shown = [...leading, ...rest.slice(0, partOf(leading, rest, width))];
     const part = only(table, shown);
-    parts.push(drawTable(fits(shown, NARROWEST) ? part : cuttable(part), width).text);
-    rest = rest.slice(some.length);
+    parts.push(drawTable(fits(shown, NARROWEST, width) ? part : cuttable(part), width).text);
+    rest = rest.slice(shown.length - leading.length);
   } while (rest.length > 0);
   return parts.join("");
+}
+
+/** How many further columns the next part has. */
+function partOf(leading: readonly Measured[], rest: readonly Measured[], width: number | undefined): number {
+  const most = (narrowest: number) =>
+    rest.findLastIndex((_, last) => fits([...leading, ...rest.slice(0, last + 1)], narrowest, width)) + 1;
+  if (most(NARROWEST) === rest.length) return rest.length;
+  return most(ROOMY) || most(NARROWEST) || 1;
 }
 
 /** Of a part that has a single column beside the keys and is still too wide: better cut than left out. */
@@ -112,47 +124,26 @@ function cuttable({ columns, rows }: TextTable): TextTable {
   return { columns: columns.map(({ name, align }) => ({ name, align })), rows };
 }
 
-export interface FittedTable {
-  readonly text: string;
-  /** Names of the columns that found no room. */
-  readonly leftOut: readonly string[];
-}
-
 /**
  * Draws a table as one, without those `optional` columns that find no room: the first of them goes first. The others are
- * cut where even they are too wide.
+ * cut where even they are too wide. `leftOut`: names of the columns that found no room.
  */
 export function drawFitting(
   table: TextTable,
   optional: readonly number[],
   width: number | undefined,
-): FittedTable {
-  if (width === undefined) return { text: drawTable(table, width).text, leftOut: [] };
-  const { columns, natural } = measured(table);
-  let shown = [...columns.keys()];
+): { readonly text: string; readonly leftOut: readonly string[] } {
+  const columns = measured(table);
+  let shown = columns;
   for (const index of optional) {
-    if (frameWidth(leastWidths(columns, natural, shown, ROOMY)) <= width) break;
-    shown = shown.filter((each) => each !== index);
+    if (!fits(shown, ROOMY, width)) shown = shown.filter((each) => each.index !== index);
   }
-  const leftOut = columns.filter((_, index) => !shown.includes(index)).map(({ name }) => name);
+  const leftOut = columns.filter((each) => !shown.includes(each)).map(({ name }) => name);
   return { text: drawTable(only(table, shown), width).text, leftOut };
 }
 
-type Fits = (columns: readonly number[], narrowest: number) => boolean;
-
-/** How many further columns the next part has. */
-function partOf(leading: readonly number[], rest: readonly number[], fits: Fits): number {
-  if (fits([...leading, ...rest], NARROWEST)) return rest.length;
-  for (const narrowest of [ROOMY, NARROWEST]) {
-    for (let number = rest.length; number > 0; number--) {
-      if (fits([...leading, ...rest.slice(0, number)], narrowest)) return number;
-    }
-  }
-  return 1;
-}
-
-function only({ columns, rows }: TextTable, some: readonly number[]): TextTable {
-  const pick = <T>(all: readonly T[]) => some.flatMap((index) => all.slice(index, index + 1));
+function only({ columns, rows }: TextTable, some: readonly Measured[]): TextTable {
+  const pick = <T>(all: readonly T[]) => some.flatMap(({ index }) => all.slice(index, index + 1));
   return { columns: pick(columns), rows: rows.map(pick) };
 }
 
@@ -166,38 +157,32 @@ export function leftOutText(
   return `${counted(hidden, "column")} left out: widen the terminal or pipe the output\n`;
 }
 
-/** The columns with printable names, and the width of the longest text in each. */
-function measured({ columns, rows }: TextTable): { columns: TextColumn[]; natural: number[] } {
-  const named = columns.map((column) => ({ ...column, name: printableLine(column.name) }));
-  const width = (text: string) => displayWidth(printableLine(text));
-  const natural = named.map(({ name }, index) =>
-    rows.reduce((most, row) => Math.max(most, width(row[index] ?? "")), displayWidth(name)),
-  );
-  return { columns: named, natural };
-}
-
-/** What each column must have: all of it, or what a cut text needs to say anything. */
-function leastWidths(
-  columns: readonly TextColumn[],
-  natural: readonly number[],
-  some: readonly number[],
-  narrowest: number,
-): number[] {
-  return some.map((index) => {
-    const { align, whole } = columns[index] ?? LEFT_OUT;
-    const all = natural[index] ?? 0;
-    return align === "right" || whole === true ? all : Math.min(all, narrowest);
+function measured({ columns, rows }: TextTable): Measured[] {
+  return columns.map((column, index) => {
+    const name = printableLine(column.name);
+    const width = (cells: readonly string[]) => displayWidth(printableLine(cells[index] ?? ""));
+    const natural = rows.reduce((most, row) => Math.max(most, width(row)), displayWidth(name));
+    return { ...column, name, index, natural };
   });
 }
 
+/** What a column must have: all of it, or what a cut text needs to say anything. */
+function leastWidth({ align, whole, natural }: Measured, narrowest: number): number {
+  return align === "right" || whole === true ? natural : Math.min(natural, narrowest);
+}
+
+function fits(columns: readonly Measured[], narrowest: number, width: number | undefined): boolean {
+  return width === undefined || frameWidth(columns.map((each) => leastWidth(each, narrowest))) <= width;
+}
+
 /** Widths of the columns that find room, from the left: all of them, or fewer beside the one in place of the others. */
-function fit(columns: readonly TextColumn[], natural: readonly number[], width: number): readonly number[] {
+function fit(columns: readonly Measured[], width: number): readonly number[] {
+  const natural = columns.map((each) => each.natural);
   if (frameWidth(natural) <= width) return natural;
-  const least = leastWidths(columns, natural, [...columns.keys()], NARROWEST);
-  const whole = capped(natural, width, least);
+  const whole = capped(columns, width);
   if (whole !== undefined) return whole;
   for (let shown = columns.length - 1; shown > 1; shown--) {
-    const widths = capped([...natural.slice(0, shown), 1], width, [...least.slice(0, shown), 1]);
+    const widths = capped([...columns.slice(0, shown), LEFT_OUT], width);
     if (widths !== undefined) return widths.slice(0, shown);
   }
   const room = Math.max(1, width - frameWidth([0, 1]));
@@ -205,10 +190,10 @@ function fit(columns: readonly TextColumn[], natural: readonly number[], width: 
 }
 
 /** The widths with the widest made narrower until all fit; undefined where that leaves one less than it must have. */
-function capped(natural: readonly number[], width: number, least: readonly number[]): number[] | undefined {
-  if (frameWidth(least) > width) return undefined;
-  for (let cap = Math.min(Math.max(...natural), width); cap >= 0; cap--) {
-    const widths = natural.map((each, index) => Math.max(least[index] ?? 0, Math.min(each, cap)));
+function capped(columns: readonly Measured[], width: number): number[] | undefined {
+  if (!fits(columns, NARROWEST, width)) return undefined;
+  for (let cap = Math.min(Math.max(...columns.map(({ natural }) => natural)), width); cap >= 0; cap--) {
+    const widths = columns.map((each) => Math.max(leastWidth(each, NARROWEST), Math.min(each.natural, cap)));
     if (frameWidth(widths) <= width) return widths;
   }
   return undefined;

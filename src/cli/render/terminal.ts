@@ -2,17 +2,6 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { asWarehouseError, codeOf } from "../../common/errors.ts";
 
-/** Where a command writes its result. */
-export interface Terminal {
-  readonly out: Writable;
-  /** Width of the screen in characters; undefined where the output is a file or a pipe. */
-  readonly columns: number | undefined;
-}
-
-export function standardOutput(): Terminal {
-  return { out: process.stdout, columns: process.stdout.isTTY ? process.stdout.columns : undefined };
-}
-
 /** Control characters (with ESC and the C1 range), line separators, and what turns the direction of a text around. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
 
@@ -27,6 +16,11 @@ export function printableLine(text: string): string {
     .replace(/\r\n|[\n\u2028\u2029]/g, "↵")
     .replace(/\t/g, " ")
     .replace(CONTROL, "");
+}
+
+/** One word to a shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const ASCII = /^[ -~]*$/;
@@ -85,10 +79,9 @@ export function paragraph(lead: string, text: string, width: number | undefined)
  * Writes texts as fast as they are taken. A reader that goes away, such as `head`, ends the writing and is not an error.
  */
 export async function writeAll(
-  terminal: Terminal,
+  out: Writable,
   texts: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
-  const { out } = terminal;
   let failure: Error | undefined;
   const onError = (error: Error) => {
     failure ??= error;
@@ -104,6 +97,15 @@ export async function writeAll(
     out.off("error", onError);
   }
   if (failure !== undefined && !isClosedPipe(failure)) throw failure;
+}
+
+/** Writes an answer: a text, or an object as one line of JSON. */
+export async function writeAnswer(out: Writable, answer: string | object): Promise<void> {
+  await writeAll(out, [typeof answer === "string" ? printableText(answer) : jsonLine(answer)]);
+}
+
+export function jsonLine(answer: object): string {
+  return `${JSON.stringify(answer)}\n`;
 }
 
 /** Resolves once more is taken, or nothing ever again. */
@@ -122,15 +124,14 @@ async function drained(out: Writable): Promise<void> {
  * `done` says what holds all the same.
  */
 export async function writeOutcome(
-  terminal: Terminal,
-  err: Writable,
+  { out, err }: { readonly out: Writable; readonly err: Writable },
   { text, done }: { readonly text: string; readonly done: string },
 ): Promise<void> {
   try {
-    await writeAll(terminal, [text]);
+    await writeAll(out, [text]);
   } catch (thrown) {
     const warning = `${done} could not be written: ${asWarehouseError(thrown).message}\n`;
-    await writeAll({ out: err, columns: undefined }, [printableText(warning)]).catch(() => {
+    await writeAll(err, [printableText(warning)]).catch(() => {
       // Nothing is left to say it with.
     });
   }

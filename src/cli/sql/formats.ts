@@ -2,16 +2,23 @@
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { counted } from "../../common/figures.ts";
 import { collectKeepingCode } from "../../common/gc.ts";
-import { cellText } from "../render/cells.ts";
-import { markdownRow, markdownText } from "../render/markdown.ts";
-import { csvTexts, jsonArray, jsonLines, PIECE, pieces, type Rows } from "../render/rows.ts";
+import {
+  cellText,
+  csvTexts,
+  jsonArray,
+  jsonLines,
+  markdownRow,
+  markdownText,
+  PIECE,
+  pieces,
+  type Rows,
+  rowTexts,
+} from "../render/rows.ts";
 import {
   type DrawnTable,
   drawTable,
   layOut,
-  left,
   leftOutText,
-  right,
   type TableLayout,
   type TextColumn,
 } from "../render/table.ts";
@@ -144,10 +151,10 @@ function shownText(value: DuckDBValue): string {
 }
 
 function columnsOf(result: DuckDBResult): TextColumn[] {
-  return result.columnNames().map((name, index) => {
-    const isNumber = NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]);
-    return isNumber ? right(name) : left(name);
-  });
+  return result.columnNames().map((name, index) => ({
+    name,
+    align: NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]) ? "right" : "left",
+  }));
 }
 
 const NUMBERS: ReadonlySet<string | undefined> = new Set(
@@ -158,10 +165,8 @@ const NUMBERS: ReadonlySet<string | undefined> = new Set(
 );
 
 /** A plan as the engine draws it. */
-export async function* planTexts(result: DuckDBResult): Texts {
-  for await (const rows of rowsOf(result)) {
-    for (const [, plan] of rows) yield printableText(`${cellText(plan ?? null)}\n`);
-  }
+export function planTexts(result: DuckDBResult): Texts {
+  return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
 }
 
 async function* jsonTexts(result: DuckDBResult): Texts {
@@ -173,8 +178,5 @@ async function* markdownTexts(result: DuckDBResult): Texts {
   const columns = columnsOf(result);
   yield markdownRow(columns.map(({ name }) => markdownText(name)));
   yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) yield markdownRow(row.map((value) => markdownText(shownText(value))));
-  };
-  for await (const rows of rowsOf(result)) yield* pieces(lines(rows));
+  yield* rowTexts(rowsOf(result), (row) => markdownRow(row.map((value) => markdownText(shownText(value)))));
 }

@@ -11,17 +11,13 @@ import { findRun } from "../../warehouse/retention.ts";
 /** Of DuckDB's buffers; what does not fit is spilled. */
 const MEMORY_LIMIT_MB = 256;
 
-/** Where the question may leave files, such as spilled blocks. */
-export interface Workplace {
-  readonly temporaryDirectory: string;
-  /** Whether an answer may be written into the folder: a question could then read what is there. */
-  readonly writes: boolean;
-}
-
-/** The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. */
+/**
+ * The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. Spilled
+ * blocks go to the folder; with `writes` an answer may, too, and a question could then read what is there.
+ */
 export async function openCurrent(
   warehouse: string,
-  { temporaryDirectory, writes }: Workplace,
+  { temporaryDirectory, writes }: { readonly temporaryDirectory: string; readonly writes: boolean },
 ): Promise<Database> {
   const folder = outputFolder(warehouse);
   const { run, directory, manifest } = await findRun(folder, "current");
@@ -44,7 +40,6 @@ export async function openCurrent(
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
   readonly query: string;
-  /** The rows, as they are fetched. */
   stream(): Promise<DuckDBResult>;
   /** What EXPLAIN answers is drawn already. */
   readonly isPlan: boolean;
@@ -121,10 +116,7 @@ function explainedBy(query: string): string | undefined {
 
 async function typeOf(connection: DuckDBConnection, query: string): Promise<StatementType> {
   if (isBlank(query)) {
-    throw new WarehouseError(
-      "config.sql",
-      "The query was refused: there is a comment before or within EXPLAIN; remove it.",
-    );
+    throw refused("there is a comment before or within EXPLAIN; remove it.");
   }
   return (await connection.prepare(query)).statementType;
 }
@@ -137,10 +129,7 @@ function assertQuestion(type: StatementType, query: string): void {
   const word = /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
   // WITH can begin an INSERT, too, and a comment can hide what comes first.
   const shown = word === undefined || BEGINNINGS.includes(word.toUpperCase()) ? StatementType[type] : word;
-  throw new WarehouseError(
-    "config.sql",
-    `The query was refused: ${shown} is not a question; begin with ${listed(BEGINNINGS, "or")}.`,
-  );
+  throw refused(`${shown} is not a question; begin with ${listed(BEGINNINGS, "or")}.`);
 }
 
 /**
@@ -155,10 +144,7 @@ async function assertNothingSet(connection: DuckDBConnection, query: string): Pr
   if (name === undefined) return;
   const called = await functionsOf(connection, query);
   if (called?.some((each) => SETTING.test(`${each}(`)) === false) return;
-  throw new WarehouseError(
-    "config.sql",
-    `The query was refused: the function ${name}() can make the database write files; remove it.`,
-  );
+  throw refused(`the function ${name}() can make the database write files; remove it.`);
 }
 
 /** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is not a question. */
@@ -200,6 +186,10 @@ export async function* refusals(texts: AsyncIterable<string>): AsyncIterable<str
   }
 }
 
+function refused(why: string, cause?: unknown): WarehouseError {
+  return new WarehouseError("config.sql", `The query was refused: ${why}`, { cause });
+}
+
 /** What DuckDB says of a query, in one sentence; where a file is damaged, `verify.failed`. */
 function refusal(thrown: unknown): WarehouseError {
   const error = duckdbError(thrown);
@@ -210,8 +200,7 @@ function refusal(thrown: unknown): WarehouseError {
     : message.startsWith("Out of Memory")
       ? `it needs more than ${MEMORY_LIMIT_MB} MB of memory and cannot spill to disk; select fewer rows or columns at a time`
       : oneSentence(message);
-  const end = why.endsWith("?") ? "" : ".";
-  return new WarehouseError("config.sql", `The query was refused: ${why}${end}`, { cause: thrown });
+  return refused(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
 }
 
 /** The message without the excerpt of the query, its lines joined. */

@@ -7,7 +7,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { type MappedItem, mapItem } from "../../../src/audit/mapping/procedure.ts";
 import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
 import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
-import { stepsText } from "../../../src/cli/render/explain-steps-text.ts";
+import { partsText } from "../../../src/cli/render/explain-sentences.ts";
+import { stepsParts } from "../../../src/cli/render/explain-steps-text.ts";
 import { explanationText } from "../../../src/cli/render/explain-text.ts";
 import { printableLine } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
@@ -114,12 +115,12 @@ test("each statement about each item of the sample is what the HTTP answers and 
     const common = { item: facts, values, definitions, mapped, passthrough: false };
     const explanation = { ...common, evidence, since: undefined };
     assert.deepEqual(
-      told(stepsText(explanation, { run: run.run }, undefined), ids),
+      told(partsText(stepsParts(explanation, { run: run.run, width: undefined }), undefined), ids),
       expected.map(printableLine),
       item.id,
     );
-    const view = { run: run.run, verdict: "complete", steps: false };
-    assertAnswered(explanationText(explanation, view, undefined), mapped);
+    const view = { run: run.run, verdict: "complete", steps: false, width: undefined };
+    assertAnswered(explanationText(explanation, view), mapped);
     statements += expected.length;
   }
   assert.equal(answers.items.length, 500);

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { parseHTML } from "linkedom";
 import { reportOf } from "../../../src/audit/report/report.ts";
+import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
-import type { Terminal } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all, scalar } from "../../../src/storage/duckdb.ts";
@@ -31,7 +31,7 @@ const answers = await askService(
   service.contentSet.destinations.map(({ identification, platform }) => ({ name: identification, platform })),
 );
 
-const report = ({ out: err }: Terminal) => reportCommand(err);
+const report = (given: CliEnvironment) => reportCommand({ ...given, err: given.out });
 
 /** Rows of the table with this caption, cell by cell. */
 function rowsOf(caption: string): string[][] {

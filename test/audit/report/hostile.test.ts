@@ -57,7 +57,10 @@ test("the second night is compared with the first, and drawn beside it", async (
 test("a page that is made again is the same, byte by byte", async () => {
   const target = join(nights.out, "..", "again.html");
   for (const run of nights.runs) {
-    await capture(({ out }) => reportCommand(out), [run, "--warehouse", nights.out, "--out", target]);
+    await capture(
+      (given) => reportCommand({ ...given, err: given.out }),
+      [run, "--warehouse", nights.out, "--out", target],
+    );
     const own = join(nights.out, "runs", run, "report.html");
     assert.equal(await readFile(target, "utf8"), await readFile(own, "utf8"), run);
   }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { suite, test } from "node:test";
 import { setDefaultCACertificates } from "node:tls";
+import { processEnvironment } from "../../../src/cli/command.ts";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { systemClock } from "../../../src/common/clock.ts";
 import { silentLog } from "../../../src/common/log.ts";
@@ -74,9 +75,8 @@ async function command(cwd: string, args: readonly string[], env: Setup["env"] =
     exitCode = code;
   };
   const out = Object.assign(writable, { columns: 80 });
-  await checkCommand({ env, cwd, out, err: out, endWith, endSoon: () => {} }).parseAsync([...args], {
-    from: "user",
-  });
+  const environment = processEnvironment({ env, cwd, out, err: out, endWith });
+  await checkCommand(environment).parseAsync([...args], { from: "user" });
   return { text, exitCode };
 }
 

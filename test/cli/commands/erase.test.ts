@@ -3,6 +3,7 @@ import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { processEnvironment } from "../../../src/cli/command.ts";
 import { eraseCommand } from "../../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
@@ -71,7 +72,7 @@ long("an erasure whose report cannot be written is done, and says so without fai
       done();
     },
   });
-  const command = eraseCommand({ out: full, columns: undefined }, err);
+  const command = eraseCommand(processEnvironment({ out: full, err }));
   await command.parseAsync(["--user", USER, "--warehouse", out, "--json"], { from: "user" });
   assert.match(said.join(""), /^No retained run holds .* could not be written: .*\n$/);
   assert.match(await readlink(join(out, "current")), /^runs\/000002-/);

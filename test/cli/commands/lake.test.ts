@@ -6,9 +6,9 @@ import { Writable } from "node:stream";
 import { after, before, suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
+import { type CliEnvironment, processEnvironment } from "../../../src/cli/command.ts";
 import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
-import { type CliEnvironment, processEnvironment } from "../../../src/cli/options.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
@@ -52,7 +52,7 @@ suite("commands on a lake", () => {
         done();
       },
     });
-    const command = make({ ...processEnvironment(), cwd: folder, out });
+    const command = make(processEnvironment({ cwd: folder, out }));
     await command.parseAsync([...args], { from: "user" });
     return text;
   }

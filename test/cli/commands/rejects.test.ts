@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { rejectsCommand } from "../../../src/cli/commands/rejects.ts";
 import { few, long } from "../../long.ts";
@@ -34,12 +35,11 @@ async function warehouse(t: TestContext, pipeline = "small"): Promise<Rejected> 
   await exportFrom({ url: service.url, out, pipelineUrl, threads: 1, clock: new HurriedClock(), config });
   service.script = () => undefined;
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const settings = { env, cwd: tmpdir(), err: { write: (text: string) => assert.fail(text) } };
+  const err = new Writable({ write: (text) => assert.fail(String(text)) });
   return {
     service,
     out,
-    rejects: (...args) =>
-      outcome((terminal) => rejectsCommand(terminal, settings), [...args, "--warehouse", out]),
+    rejects: (...args) => outcome(rejectsCommand, [...args, "--warehouse", out], { env, cwd: tmpdir(), err }),
   };
 }
 
@@ -82,9 +82,8 @@ long("a run without rejects says so", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out, threads: 1 });
-  const settings = { env: {}, cwd: out, err: process.stderr };
   const list = (...args: string[]) =>
-    outcome((terminal) => rejectsCommand(terminal, settings), [...args, "--warehouse", out]);
+    outcome(rejectsCommand, [...args, "--warehouse", out], { env: {}, cwd: out });
   assert.match((await list()).text, /^no rejects in the run 000001-\S+\n$/);
   assert.equal((await list("list", "--format", "json")).text, "[]\n");
   assert.equal((await list("retry")).error?.code, "config.missing_service");

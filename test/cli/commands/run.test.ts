@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { suite, test } from "node:test";
 import { inspect } from "node:util";
+import { processEnvironment } from "../../../src/cli/command.ts";
 import { runCommand } from "../../../src/cli/commands/run.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
@@ -33,14 +34,8 @@ async function run(args: readonly string[], env: Env, cwd: string) {
   const endWith = (code: number) => {
     exitCode = code;
   };
-  const command = runCommand({
-    env,
-    cwd,
-    out: taking("out"),
-    err: taking("err"),
-    endWith,
-    endSoon: () => {},
-  });
+  const [out, err] = [taking("out"), taking("err")];
+  const command = runCommand(processEnvironment({ env, cwd, out, err, endWith, endSoon: () => {} }));
   await command.exitOverride().parseAsync([...args], { from: "user" });
   return { exitCode, ...written };
 }

@@ -9,7 +9,6 @@ import { PassThrough, Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
-import type { Terminal } from "../../../src/cli/render/terminal.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
@@ -29,11 +28,14 @@ before(async () => {
 
 after(() => removeTree(base));
 
-const quiet = (terminal: Terminal) => sqlCommand(terminal, new PassThrough().resume());
+const quiet = () => ({ err: new PassThrough().resume() });
 
 function warehouse(): { out: string; ask: Ask } {
   const out = join(base, HOSTILE_NAME);
-  return { out, ask: (query, ...args) => capture(quiet, [query, "--warehouse", out, ...args]) };
+  return {
+    out,
+    ask: (query, ...args) => capture(sqlCommand, [query, "--warehouse", out, ...args], undefined, quiet()),
+  };
 }
 
 const EVERY_TYPE = `SELECT
@@ -275,10 +277,9 @@ test("a statement comes from a file or from standard input where no argument has
   const file = join(folder, "question.sql");
   await writeFile(file, "\uFEFFSELECT 1 AS a;\n");
   const ask = (args: readonly string[], ...pieces: string[]) =>
-    capture(
-      (terminal) => sqlCommand(terminal, process.stderr, () => Readable.from(pieces)),
-      [...args, "--warehouse", out, "--format", "csv"],
-    );
+    capture(sqlCommand, [...args, "--warehouse", out, "--format", "csv"], undefined, {
+      input: Readable.from(pieces),
+    });
   assert.equal(await ask(["-f", file], "SELECT 2"), "a\n1\n");
   assert.equal(await ask([], "SELECT 2", " AS a"), "a\n2\n");
   assert.equal(await ask(["-f", "-"], "SELECT 3 AS a"), "a\n3\n");
@@ -292,12 +293,8 @@ test("a statement comes from a file or from standard input where no argument has
 
 test("a terminal without a statement gets the lines that open the file in three tools", async () => {
   const { out } = warehouse();
-  const typing = () => Object.assign(Readable.from([]), { isTTY: true });
-  const text = await capture(
-    (terminal) => sqlCommand(terminal, process.stderr, typing),
-    ["--warehouse", out],
-    80,
-  );
+  const input = Object.assign(Readable.from([]), { isTTY: true });
+  const text = await capture(sqlCommand, ["--warehouse", out], 80, { input });
   const file = join(out, "current/warehouse.duckdb");
   for (const tool of ["DuckDB CLI", "Python", "R"]) assert.match(text, new RegExp(`^${tool} \\(`, "m"));
   assert.ok(text.includes("duckdb -readonly '"), text);

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { chmod, cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { after, type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { Command } from "commander";
+import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { verifyMappingsCommand } from "../../../src/cli/commands/verify-mappings.ts";
-import type { Terminal } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
@@ -20,7 +21,7 @@ interface Night {
   readonly folder: string;
   readonly verify: (...args: string[]) => ReturnType<typeof outcome>;
   /** The command where nothing is configured but the service and its token. */
-  readonly command: (terminal: Terminal) => Command;
+  readonly command: (given: CliEnvironment) => Command;
   /** Changes a file of the content set line by line, and serves it at the same address. */
   readonly change: (file: string, edit: (line: Line) => object | undefined) => Promise<void>;
 }
@@ -93,8 +94,8 @@ async function night(t: TestContext): Promise<Night> {
   const config = join(folder, "config.json");
   await writeFile(config, JSON.stringify({ destinations }));
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token };
-  const settings = { env, cwd: folder, err: { write: () => true } };
-  const command = (terminal: Terminal) => verifyMappingsCommand(terminal, settings);
+  const err = new PassThrough().resume();
+  const command = (given: CliEnvironment) => verifyMappingsCommand({ ...given, env, cwd: folder, err });
   return {
     out,
     folder,

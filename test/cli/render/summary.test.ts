@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import type { Check } from "../../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../../src/audit/questions/drift.ts";
-import { PLAIN, styleFor } from "../../../src/cli/render/style.ts";
-import { summaryText } from "../../../src/cli/render/summary.ts";
+import { summaryText, takesColours } from "../../../src/cli/render/summary.ts";
 import type { PassRecord } from "../../../src/extract/passes/pass-record.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
 
@@ -166,7 +166,7 @@ test("destinations without a name come with the lines to add", () => {
 });
 
 test("a screen gets no line that is too wide, and colours only where they are wanted", () => {
-  const reader = { width: 80, cwd: "/srv", style: PLAIN };
+  const reader = { width: 80, cwd: "/srv", isColoured: false };
   const changes = { new: 3, changed: 12, removed: 1 };
   const run = { ...COMPLETE, previousRun: PREVIOUS, changes, warnings: ["word ".repeat(40)] };
   const plain = summaryText(run, reader);
@@ -175,18 +175,19 @@ test("a screen gets no line that is too wide, and colours only where they are wa
     plain,
   );
   assert.match(plain, /Next +content-warehouse diff\n$/, "the warehouse is found from there");
-  const style = styleFor({ env: {}, isTerminal: true, color: true });
-  const coloured = summaryText(run, { ...reader, style });
-  assert.ok(coloured.startsWith("\u001b[32mComplete\u001b[0m: run "), coloured);
+  const coloured = summaryText(run, { ...reader, isColoured: true });
+  assert.ok(coloured.startsWith("\u001b[32mComplete\u001b[39m: run "), coloured);
   assert.equal(stripVTControlCharacters(coloured), plain);
-  for (const refused of [
-    { env: { NO_COLOR: "1" }, isTerminal: true, color: true },
-    { env: { TERM: "dumb" }, isTerminal: true, color: true },
-    { env: {}, isTerminal: true, color: false },
-    { env: {}, isTerminal: false, color: true },
-  ]) {
-    assert.equal(summaryText(run, { ...reader, style: styleFor(refused) }), plain);
-  }
+});
+
+test("colours are for a terminal that takes them, unless they are refused", () => {
+  const takes = (env: Readonly<Record<string, string>>, isTTY: boolean, color: boolean) =>
+    takesColours({ env, out: Object.assign(new PassThrough(), { isTTY }) }, { color });
+  assert.equal(takes({}, true, true), true);
+  assert.equal(takes({ NO_COLOR: "1" }, true, true), false);
+  assert.equal(takes({ TERM: "dumb" }, true, true), false);
+  assert.equal(takes({}, true, false), false);
+  assert.equal(takes({}, false, true), false);
 });
 
 test("a run that the service held back says at what rate, and which setting bounds it", () => {

@@ -147,7 +147,7 @@ test("writing waits for a slow reader, and throws what is no closed pipe", async
       setImmediate(done);
     },
   });
-  await writeAll({ out: slow, columns: undefined }, ["a", "b", "c"]);
+  await writeAll(slow, ["a", "b", "c"]);
   assert.deepEqual(taken.join(""), "abc");
   for (const [code, fails] of [
     ["EPIPE", false],
@@ -156,7 +156,7 @@ test("writing waits for a slow reader, and throws what is no closed pipe", async
     const broken = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
     });
-    const writing = writeAll({ out: broken, columns: undefined }, ["a", "b"]);
+    const writing = writeAll(broken, ["a", "b"]);
     if (fails) await assert.rejects(writing, { code });
     else await writing;
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fleetStatusText } from "../../../src/cli/render/fleet-text.ts";
+import { fleetStatusText } from "../../../src/cli/commands/fleet.ts";
 import { displayWidth } from "../../../src/cli/render/terminal.ts";
 import type { InstanceStatus } from "../../../src/fleet/status.ts";
 

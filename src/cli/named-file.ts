@@ -1,10 +1,21 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, realpath, rm } from "node:fs/promises";
+import { type FileHandle, open, readFile, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { fileSize } from "../common/figures.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { printableText } from "./render/terminal.ts";
+
+/** `what`: what the message calls it. Throws `config.not_found`. */
+export async function readNamedFile(what: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const why = codeOf(cause) ?? String(cause);
+    const message = `${what} ${file} cannot be read (${why}); name one that exists.`;
+    throw new WarehouseError("config.not_found", message, { cause });
+  }
+}
 
 /** A file that a person named, open to be written; what it had stays until then. */
 export interface NamedFile extends AsyncDisposable {

@@ -1,0 +1,209 @@
+/** Commands, with the options that several have, and what they have around them. */
+import { existsSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../common/clock.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { createLog, LOG_FORMATS, type Log, type LogOptions } from "../common/log.ts";
+import type { Secret } from "../common/secret.ts";
+import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
+import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
+import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
+import { endSoon } from "./end-soon.ts";
+
+/** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
+export type Input = Readable & { readonly isTTY?: boolean };
+
+export interface CliEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. Throws where the folder was removed, so only those who need it ask. */
+  readonly cwd: string;
+  /** Only those who need it ask, likewise. */
+  readonly input: Input;
+  /** Takes the answer. */
+  readonly out: Output;
+  /** Takes progress, the log, and what else is not the answer. */
+  readonly err: Output;
+  /** Says how the program is to end although nothing failed. */
+  readonly endWith: (exitCode: number) => void;
+  /** Ends the program soon, whatever a user's function has under way. */
+  readonly endSoon: () => void;
+}
+
+/** That of this process, but for what is given. */
+export function processEnvironment(given: Partial<CliEnvironment> = {}): CliEnvironment {
+  return {
+    env: process.env,
+    get cwd() {
+      return process.cwd();
+    },
+    get input() {
+      return process.stdin;
+    },
+    out: process.stdout,
+    err: process.stderr,
+    endWith: (exitCode) => {
+      process.exitCode = exitCode;
+    },
+    endSoon,
+    ...given,
+  };
+}
+
+export function logTo(
+  out: { write(text: string): unknown },
+  options: Pick<LogOptions, "level" | "format" | "secrets">,
+): Log {
+  return createLog({ ...options, clock: systemClock, write: (line) => out.write(line) });
+}
+
+/** The log of a command that asks the service for a person who waits: warnings, without the token. */
+export function warningsTo({ err }: CliEnvironment, token: Secret): Log {
+  return logTo(err, { level: "warn", format: "text", secrets: [token] });
+}
+
+/**
+ * A signal that SIGINT or SIGTERM aborts with an error; a second one ends the process at once, as it does by default.
+ * `left`: what the work leaves behind then, such as `nothing was published`.
+ */
+export class StopSignals implements Disposable {
+  readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
+  readonly #interrupt: () => void;
+  readonly #terminate: () => void;
+
+  constructor(left: string) {
+    const stop = (code: "run.interrupted" | "run.terminated", how: string) => () =>
+      this.#controller.abort(new WarehouseError(code, `${how}; ${left}.`));
+    this.#interrupt = stop("run.interrupted", "Interrupted");
+    this.#terminate = stop("run.terminated", "Terminated");
+    process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
+    // A process that was started with a channel ends with the one that started it, however that ended.
+    process.once("disconnect", this.#terminate);
+  }
+
+  get exitCode(): number {
+    return asWarehouseError(this.signal.reason).exitCode;
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#terminate);
+    process.off("disconnect", this.#terminate);
+  }
+}
+
+export class CliCommand extends Command {
+  /** Of a warehouse that is read: its folder is found also where the option is not given. */
+  warehouse(): this {
+    return this.warehouseOption().hook("preAction", async (command) => {
+      const { env, cwd } = processEnvironment();
+      command.setOptionValue("warehouse", await warehouseFolder({ env, cwd, flags: command.opts() }));
+    });
+  }
+
+  warehouseOption(): this {
+    return this.option(
+      "--warehouse <dir>",
+      "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
+    );
+  }
+
+  url(): this {
+    return this.option("--url <url>", "address of the service; CONTENT_API_URL otherwise");
+  }
+
+  config(): this {
+    return this.option(
+      "--config <file>",
+      "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",
+    );
+  }
+
+  /** The service, and the configuration. */
+  service(sample: string): this {
+    return this.option("--sample", sample).url().config();
+  }
+
+  fleet(): this {
+    return this.option(
+      "--fleet <file>",
+      "file that names the instances; docs/fleet.md has its form",
+      "fleet.json",
+    );
+  }
+
+  choice(flags: string, description: string, choices: readonly string[], unlessGiven?: string): this {
+    return this.addOption(new Option(flags, description).choices(choices).default(unlessGiven));
+  }
+
+  format(...choices: readonly string[]): this {
+    return this.choice("--format <format>", "form of the answer", choices, "table");
+  }
+
+  logFormat(): this {
+    return this.choice("--log-format <format>", "form of each line on standard error", LOG_FORMATS, "text");
+  }
+
+  /** Beside --format: CSV holds values as they are unless this is given. */
+  spreadsheet(): this {
+    return this.addOption(
+      new Option(
+        "--spreadsheet",
+        "CSV for Excel and the like: an apostrophe before texts that would run as formulas",
+      ).implies({ format: "csv" }),
+    ).hook("preAction", onlyForCsv);
+  }
+
+  /** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one. */
+  destinations(ofWhat: string): this {
+    return this.option(
+      "--destination <name[:platform]>",
+      `destination whose external values are wanted${ofWhat}; may be repeated (platform: ${DEFAULT_PLATFORM} unless given)`,
+      (text, before: Destinations = []) => {
+        const destination = destinationIn(text);
+        if (destination === null) throw new InvalidArgumentError(NO_DESTINATION);
+        return [...before, destination];
+      },
+    );
+  }
+}
+
+/** Throws `config.invalid` for --spreadsheet beside another format. */
+function onlyForCsv(command: Command): void {
+  const { format, spreadsheet } = command.opts();
+  if (spreadsheet !== true || format === "csv") return;
+  throw new WarehouseError(
+    "config.invalid",
+    `--spreadsheet is for CSV, not for --format ${format}; leave one of them out.`,
+  );
+}
+
+export function invalid(sentence: string): WarehouseError {
+  return new WarehouseError("config.invalid", sentence);
+}
+
+export type Destinations = NonNullable<ConfigFlags["destinations"]>;
+
+export const NO_DESTINATION = 'Give a name such as "Web CMS", or with its platform "Print Archive:Archive".';
+
+/** `NAME` or `NAME:PLATFORM`; null for any other text. A colon with a space behind it belongs to the name. */
+export function destinationIn(text: string): Destinations[number] | null {
+  const [, name = text, platform = DEFAULT_PLATFORM] = /^(.*):(?!\s)([^:]*)$/s.exec(text) ?? [];
+  return name.trim() === "" || platform.trim() === "" ? null : { name, platform };
+}
+
+export function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
+  return Number(text);
+}
+
+/** The folder of a warehouse that is there. Throws `config.not_found`. */
+export function existingFolder(warehouse: string): OutputFolder {
+  const folder = outputFolder(warehouse);
+  if (existsSync(folder.runs)) return folder;
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no warehouse in ${folder.root}; name its folder with --warehouse, or make one with "content-warehouse run".`,
+  );
+}
