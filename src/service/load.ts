@@ -55,8 +55,8 @@ async function readWhole<T>(folder: string, name: string, schema: z.ZodType<T>):
   return parseAs(schema, bytes, path);
 }
 
-/** Where each document is; all of them are parsed and checked once, and only their outline is kept. */
-async function indexDocuments(file: FileHandle, path: string, outline: Outline): Promise<LineIndex> {
+/** Where each document is, in bytes; all are parsed and checked once, and only their outline is kept. */
+async function indexDocuments(file: FileHandle, path: string, outline: Outline) {
   const offsets: number[] = [];
   const lengths: number[] = [];
   for await (const { bytes, number, offset } of linesOf(file)) {
@@ -68,11 +68,7 @@ async function indexDocuments(file: FileHandle, path: string, outline: Outline):
   return { offsets, lengths };
 }
 
-/** Where the lines of `content.ndjson` are: byte offset and length of each document. */
-interface LineIndex {
-  readonly offsets: readonly number[];
-  readonly lengths: readonly number[];
-}
+type LineIndex = Awaited<ReturnType<typeof indexDocuments>>;
 
 /**
  * Documents left in their file, which the operating system caches: memory holds 16 bytes a document, and a page of
@@ -161,19 +157,11 @@ function unreadable(where: string, reason: string, cause?: unknown): WarehouseEr
   return new WarehouseError("config.content_set", message, { cause });
 }
 
-interface TextLine {
-  readonly bytes: Buffer;
-  /** Counted from 1. */
-  readonly number: number;
-  /** Bytes before the line. */
-  readonly offset: number;
-}
-
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
-/** The lines of a file that are not blank, without their line ends. */
-async function* linesOf(file: FileHandle): AsyncGenerator<TextLine> {
+/** The lines of a file that are not blank, without their line ends; `number` counts from 1, `offset` is in bytes. */
+async function* linesOf(file: FileHandle) {
   let pending: Buffer = Buffer.alloc(0);
   let offset = 0;
   let number = 0;

@@ -16,13 +16,10 @@ function unknownActor(id: string): Actor {
 }
 
 /** Who asks: the token that was presented and the user that it belongs to. */
-export interface Caller {
-  readonly token: string;
-  readonly actor: Actor;
-}
+export type Caller = ReturnType<typeof identify>;
 
 /** Basic credentials: the token is the user name, the password means nothing. Throws 401. */
-export function identify(authorization: string | undefined, set: ContentSet): Caller {
+export function identify(authorization: string | undefined, set: ContentSet) {
   const token = tokenOf(authorization);
   const userId = token === undefined ? undefined : set.tokens.get(token);
   if (token === undefined || userId === undefined) {

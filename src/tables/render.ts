@@ -16,17 +16,8 @@ const UNPLACED: readonly UnplacedField[] = [
   },
 ];
 
-type SchemaColumn = Pick<Column, "name" | "type" | "nullable" | "comment" | "personal" | "origins">;
-
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
-export interface SchemaDocument {
-  readonly tables: readonly (Pick<Table, "name" | "comment" | "key" | "references"> & {
-    readonly columns: readonly SchemaColumn[];
-  })[];
-  readonly unplaced: readonly UnplacedField[];
-}
-
-export function schemaDocument(tables: readonly Table[]): SchemaDocument {
+export function schemaDocument(tables: readonly Table[]) {
   return {
     tables: tables.map(({ name, comment, key, references, columns }) => ({
       name,

@@ -1,19 +1,13 @@
 import { type Field, required } from "../../api/field.ts";
 import { type Document, eventFacts, galleryFacts } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
-import type { ContentSet, IndexedType } from "../loaded-set.ts";
+import type { ContentSet } from "../loaded-set.ts";
 import type { Actor } from "../permissions.ts";
 
-/** One item, and what its views are computed from. */
-export interface Item {
-  readonly document: Document;
-  /** undefined where the content set does not describe the document's type. */
-  readonly type: IndexedType | undefined;
-  readonly set: ContentSet;
-  readonly actor: Actor;
-}
+/** One item, and what its views are computed from; without a type where the content set does not describe it. */
+export type Item = ReturnType<typeof itemOf>;
 
-export function itemOf(document: Document, set: ContentSet, actor: Actor): Item {
+export function itemOf(document: Document, set: ContentSet, actor: Actor) {
   return { document, type: set.contentTypes.get(document.content_type), set, actor };
 }
 
