@@ -118,12 +118,7 @@ function lookup(plural: string, schema: string, summary: string, more: readonly 
     items: reference(schema),
   });
   return {
-    get: {
-      operationId: `get${plural}`,
-      summary,
-      parameters,
-      responses,
-    },
+    get: { operationId: `get${plural}`, summary, parameters, responses },
     post: {
       operationId: `post${plural}`,
       summary: `${summary}, the parameters as form data`,
