@@ -14,25 +14,19 @@ export function itemOf(document: Document, set: ContentSet, actor: Actor) {
 /** What an item says in one column; undefined or null where it has nothing to say, and the default is sent. */
 export type Compute = (item: Item) => unknown;
 
-export interface ViewColumn {
-  readonly name: string;
-  /** The name as JSON writes it, with its colon. */
-  readonly key: string;
-  readonly compute: Compute;
-  readonly fallback: JsonText;
-}
-
 /** How the columns are computed; one that is not named shows the document's fact of the same name. */
 export type Computed<Name extends string> = Readonly<
   Record<Exclude<Name, Fact>, Compute> & Partial<Record<Name, Compute>>
 >;
 type Fact = keyof Document | keyof typeof galleryFacts.shape | keyof typeof eventFacts.shape;
 
-/** Columns of a view, in the order of the fields. */
+export type ViewColumn = ReturnType<typeof viewColumns>[number];
+
+/** Columns of a view, in the order of the fields; `key` is the name as JSON writes it, with its colon. */
 export function viewColumns<Name extends string>(
   computed: Computed<Name>,
   fields: Readonly<Record<Name, Field>>,
-): ViewColumn[] {
+) {
   const known: Readonly<Partial<Record<string, Compute>>> = computed;
   return Object.entries<Field>(fields).map(([name, field]) => {
     // Where the specification gives no default, a document that lacks the field has null.
