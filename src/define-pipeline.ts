@@ -215,8 +215,7 @@ function givenBy({ extract }: PipelineSpec): ReadonlySet<string> {
 
 function canFill(table: Table, spec: PipelineSpec): boolean {
   const sources = sourcesOf(table);
-  const given = givenBy(spec);
-  return sources.size === 0 || [...sources].some((source) => given.has(source));
+  return sources.size === 0 || !sources.isDisjointFrom(givenBy(spec));
 }
 
 /** Tables of a transformer; of one that takes what there is, those that the extractors can fill. */

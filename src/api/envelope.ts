@@ -23,11 +23,6 @@ export function singleEnvelope<Item extends z.ZodType>(item: Item) {
   return z.looseObject({ response: item });
 }
 
-/** Answer of a single-item request as a client accepts it: in an envelope, or bare. */
-export function singleAnswer<Item extends z.ZodObject>(item: Item) {
-  return z.union([singleEnvelope(item), item]);
-}
-
 /** Answer of a lookup as a client accepts it: a bare array, or in an envelope. */
 export function lookupAnswer<Item extends z.ZodObject>(item: Item) {
   return z.union([z.array(item), z.looseObject({ response: z.array(item) })]);

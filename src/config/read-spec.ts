@@ -225,10 +225,7 @@ function knownNames(path: Path, value: unknown): readonly string[] {
 
 /** The known name that takes the fewest changes, if they are few enough to be a slip. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
-  const distances = known.map((other) => ({
-    other,
-    changes: editDistance(name.toLowerCase(), other.toLowerCase()),
-  }));
-  const [nearest] = distances.sort((a, b) => a.changes - b.changes);
-  return nearest !== undefined && nearest.changes <= Math.max(1, name.length / 3) ? nearest.other : undefined;
+  const changesTo = (other: string) => editDistance(name.toLowerCase(), other.toLowerCase());
+  const [nearest] = known.toSorted((a, b) => changesTo(a) - changesTo(b));
+  return nearest !== undefined && changesTo(nearest) <= Math.max(1, name.length / 3) ? nearest : undefined;
 }

@@ -118,10 +118,9 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
     const { actor } = request.getDecorator<Caller>("caller");
     const { positions, pagination } = listing.page(parsePage(query, bounds), actor);
     const items: string[] = [];
-    for (const batch of batchesOf(positions)) {
-      for (const document of await set.documents.read(batch)) {
-        items.push(renderView(view, itemOf(document, set, actor)));
-      }
+    for (let start = 0; start < positions.length; start += BATCH_ITEMS) {
+      const batch = await set.documents.read(positions.slice(start, start + BATCH_ITEMS));
+      for (const document of batch) items.push(renderView(view, itemOf(document, set, actor)));
     }
     const response = `{"response":[${items.join(",")}],"count":${items.length}`;
     return `${response},"pagination":${JSON.stringify(pagination)}}`;
@@ -196,12 +195,6 @@ function route(
 
 /** Items that are made in one go: other connections are served between two batches of a large page. */
 const BATCH_ITEMS = 100;
-
-function* batchesOf(positions: readonly number[]): Generator<readonly number[]> {
-  for (let start = 0; start < positions.length; start += BATCH_ITEMS) {
-    yield positions.slice(start, start + BATCH_ITEMS);
-  }
-}
 
 function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
   if (request.detail === "basic") return BASIC_VIEW;

@@ -4,7 +4,7 @@ import { fileValue } from "../api/custom-field.ts";
 import { destination as apiDestination } from "../api/destination.ts";
 import * as dynamic from "../api/dynamic.ts";
 import { extendedUser } from "../api/user.ts";
-import { attachment as apiAttachment } from "../api/values.ts";
+import { attachment as apiAttachment, flag, optionalText, text, textList } from "../api/values.ts";
 
 /**
  * A content set: what the service serves, as a folder of files.
@@ -24,13 +24,9 @@ import { attachment as apiAttachment } from "../api/values.ts";
  * them.
  */
 
-const text = z.string();
-const optionalText = z.string().nullable();
-const flag = z.boolean();
 const number = z.number();
 const optionalNumber = z.number().nullable();
 const texts = z.array(text);
-const lossyTexts = z.array(optionalText);
 
 type Given<Field> = Field extends z.ZodOptional<infer Inner> | z.ZodNullable<infer Inner>
   ? Given<Inner>
@@ -120,8 +116,8 @@ const document = z.strictObject({
   excerpt: optionalText.exactOptional(),
   wordcount: optionalNumber.exactOptional(),
   content_number: optionalNumber.exactOptional(),
-  categories: lossyTexts.exactOptional(),
-  tags: lossyTexts.exactOptional(),
+  categories: textList.exactOptional(),
+  tags: textList.exactOptional(),
   /** Campaign IDs; may name a campaign that is not in the set. */
   campaigns: texts.exactOptional(),
   personas: texts.exactOptional(),

@@ -1,13 +1,6 @@
-import type { Pagination } from "../api/envelope.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import { type Actor, canView } from "./permissions.ts";
 import type { PageRequest, SortField } from "./query.ts";
-
-/** Which documents a page has, and where it stands in the list. */
-export interface Page {
-  readonly positions: readonly number[];
-  readonly pagination: Pagination;
-}
 
 /** Finds pages of a content set, which does not change: an order once made is kept. */
 export class Listing {
@@ -19,7 +12,8 @@ export class Listing {
     this.#set = set;
   }
 
-  page({ page, perPage, sortField, descending }: PageRequest, actor: Actor): Page {
+  /** Which documents a page has, and where it stands in the list. */
+  page({ page, perPage, sortField, descending }: PageRequest, actor: Actor) {
     const key = `${sortField} ${descending} ${actor.id}`;
     const order = this.#orders.get(key) ?? this.#visibleInOrder(sortField, descending, actor);
     this.#orders.set(key, order);

@@ -16,7 +16,7 @@ export async function loadContentSet(folder: string): Promise<ContentSet> {
   try {
     const outline = new Outline();
     const lines = await indexDocuments(file, join(folder, "content.ndjson"), outline);
-    return assembleContentSet(new FileStore(file, lines), outline, shared);
+    return assembleContentSet(fileStore(file, lines), outline, shared);
   } catch (thrown) {
     await file.close();
     throw thrown;
@@ -55,8 +55,8 @@ async function readWhole<T>(folder: string, name: string, schema: z.ZodType<T>):
   return parseAs(schema, bytes, path);
 }
 
-/** Where each document is; all of them are parsed and checked once, and only their outline is kept. */
-async function indexDocuments(file: FileHandle, path: string, outline: Outline): Promise<LineIndex> {
+/** Where each document is, in bytes; all are parsed and checked once, and only their outline is kept. */
+async function indexDocuments(file: FileHandle, path: string, outline: Outline) {
   const offsets: number[] = [];
   const lengths: number[] = [];
   for await (const { bytes, number, offset } of linesOf(file)) {
@@ -68,56 +68,38 @@ async function indexDocuments(file: FileHandle, path: string, outline: Outline):
   return { offsets, lengths };
 }
 
-/** Where the lines of `content.ndjson` are: byte offset and length of each document. */
-interface LineIndex {
-  readonly offsets: readonly number[];
-  readonly lengths: readonly number[];
-}
+type LineIndex = Awaited<ReturnType<typeof indexDocuments>>;
 
 /**
  * Documents left in their file, which the operating system caches: memory holds 16 bytes a document, and a page of
  * the list is one read. The lines were checked when the index was made.
  */
-class FileStore implements DocumentStore {
-  readonly #file: FileHandle;
-  readonly #lines: LineIndex;
-
-  constructor(file: FileHandle, lines: LineIndex) {
-    this.#file = file;
-    this.#lines = lines;
-  }
-
-  get count(): number {
-    return this.#lines.offsets.length;
-  }
-
-  async read(positions: readonly number[]): Promise<Document[]> {
-    const documents: Document[] = [];
-    for (const run of consecutiveRuns(positions)) documents.push(...(await this.#readRun(run)));
-    return documents;
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
-  }
-
-  async #readRun(positions: readonly number[]): Promise<Document[]> {
-    const lines = positions.map((position) => this.#lineAt(position));
+function fileStore(file: FileHandle, { offsets, lengths }: LineIndex): DocumentStore {
+  const lineAt = (position: number) => {
+    const [start, length] = [offsets[position], lengths[position]];
+    if (start === undefined || length === undefined)
+      throw new RangeError(`No document stands at position ${position}.`);
+    return { start, end: start + length };
+  };
+  const readRun = async (positions: readonly number[]) => {
+    const lines = positions.map(lineAt);
     const start = lines[0]?.start ?? 0;
     const bytes = Buffer.allocUnsafe((lines.at(-1)?.end ?? start) - start);
-    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
     if (bytesRead < bytes.length) throw new Error("content.ndjson became shorter while it was being served.");
     return lines.map(
       (line): Document => JSON.parse(bytes.toString("utf8", line.start - start, line.end - start)),
     );
-  }
-
-  #lineAt(position: number): { readonly start: number; readonly end: number } {
-    const [start, length] = [this.#lines.offsets[position], this.#lines.lengths[position]];
-    if (start === undefined || length === undefined)
-      throw new RangeError(`No document stands at position ${position}.`);
-    return { start, end: start + length };
-  }
+  };
+  return {
+    count: offsets.length,
+    async read(positions) {
+      const documents: Document[] = [];
+      for (const run of consecutiveRuns(positions)) documents.push(...(await readRun(run)));
+      return documents;
+    },
+    close: () => file.close(),
+  };
 }
 
 function consecutiveRuns(positions: readonly number[]): number[][] {
@@ -161,19 +143,11 @@ function unreadable(where: string, reason: string, cause?: unknown): WarehouseEr
   return new WarehouseError("config.content_set", message, { cause });
 }
 
-interface TextLine {
-  readonly bytes: Buffer;
-  /** Counted from 1. */
-  readonly number: number;
-  /** Bytes before the line. */
-  readonly offset: number;
-}
-
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
-/** The lines of a file that are not blank, without their line ends. */
-async function* linesOf(file: FileHandle): AsyncGenerator<TextLine> {
+/** The lines of a file that are not blank, without their line ends; `number` counts from 1, `offset` is in bytes. */
+async function* linesOf(file: FileHandle) {
   let pending: Buffer = Buffer.alloc(0);
   let offset = 0;
   let number = 0;

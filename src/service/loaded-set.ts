@@ -1,6 +1,6 @@
 import { WarehouseError } from "../common/errors.ts";
-import type { ContentType, Destination, Document, Instance, SharedData, User } from "./content-set.ts";
-import { type FieldIndex, indexFields } from "./field-index.ts";
+import type { ContentType, Document, SharedData, User } from "./content-set.ts";
+import { indexFields } from "./field-index.ts";
 import { sortableInstant } from "./instant.ts";
 import { JsonText } from "./json-text.ts";
 
@@ -12,49 +12,30 @@ export interface DocumentStore {
   close(): Promise<void>;
 }
 
-/** A content set that is ready to be served. Close it when it is no longer. */
-export interface ContentSet {
-  readonly documents: DocumentStore;
-  readonly outline: Outline;
-  readonly contentTypes: ReadonlyMap<string, IndexedType>;
-  readonly users: ReadonlyMap<string, UserViews>;
-  readonly campaigns: ReadonlyMap<string, JsonText>;
-  readonly fields: FieldIndex;
-  readonly destinations: readonly Destination[];
-  /** Token to user ID. */
-  readonly tokens: ReadonlyMap<string, string>;
-  readonly instance: Instance;
-  close(): Promise<void>;
-}
-
 /** A content type with what the views need of it. */
-export interface IndexedType {
-  readonly bodyType: string;
-  readonly fileFormat: ContentType["file_format"];
-  /** The content type object of all views. */
-  readonly json: JsonText;
-}
+export type IndexedType = ReturnType<typeof indexType>;
 
-function indexType({ file_format, ...shown }: ContentType): IndexedType {
+/** \`json\`: the content type object of all views. */
+function indexType({ file_format, ...shown }: ContentType) {
   return { bodyType: shown.body_type, fileFormat: file_format, json: JsonText.of(shown) };
 }
 
 /** A user in the three forms of the wire, made once. */
-export interface UserViews {
-  readonly user: User;
-  /** `last_updated_by` in full. */
-  readonly plain: JsonText;
-  /** `author_details` and `creator_details` of the dynamic set, which do not say who is a superadmin. */
-  readonly dynamic: JsonText;
-  /** `last_updated_by_details` and `owner_details` in full. */
-  readonly extended: JsonText;
-}
+export type UserViews = ReturnType<typeof userViews>;
 
-function userViews(user: User): UserViews {
+function userViews(user: User) {
   const { name_sort, removed, role, group_ids, ...plain } = user;
   const { superadmin, ...dynamic } = plain;
   const extended = { ...dynamic, superadmin, name_sort, removed, role, group_ids };
-  return { user, plain: JsonText.of(plain), dynamic: JsonText.of(dynamic), extended: JsonText.of(extended) };
+  return {
+    user,
+    /** `last_updated_by` in full. */
+    plain: JsonText.of(plain),
+    /** `author_details` and `creator_details` of the dynamic set, which do not say who is a superadmin. */
+    dynamic: JsonText.of(dynamic),
+    /** `last_updated_by_details` and `owner_details` in full. */
+    extended: JsonText.of(extended),
+  };
 }
 
 /** What is kept in memory of each document, to find and to order without reading it. Positions count from 0. */
@@ -88,12 +69,9 @@ export class Outline {
 }
 
 /** Who may see a private item: these users, and the members of these groups. */
-export interface Restriction {
-  readonly userIds: ReadonlySet<string>;
-  readonly groupIds: readonly string[];
-}
+export type Restriction = ReturnType<typeof restriction>;
 
-function restriction({ acl, author, creator, owner }: Document): Restriction {
+function restriction({ acl, author, creator, owner }: Document) {
   const involved = [author, creator, owner].filter((id) => typeof id === "string");
   return { userIds: new Set([...(acl?.user_ids ?? []), ...involved]), groupIds: acl?.group_ids ?? [] };
 }
@@ -109,22 +87,23 @@ function claim(taken: Map<string, number>, key: string, position: number, what: 
   taken.set(key, position);
 }
 
+/** A content set that is ready to be served. Close it when it is no longer. */
+export type ContentSet = ReturnType<typeof assembleContentSet>;
+
 /** Puts a content set together. `close` ends the store. */
-export function assembleContentSet(
-  documents: DocumentStore,
-  outline: Outline,
-  shared: SharedData,
-): ContentSet {
+export function assembleContentSet(documents: DocumentStore, outline: Outline, shared: SharedData) {
+  const { contentTypes, users, campaigns, customFields, destinations, tokens, instance } = shared;
   return {
     documents,
     outline,
-    contentTypes: new Map(shared.contentTypes.map((type) => [type.id, indexType(type)])),
-    users: new Map(shared.users.map((user) => [user.id, userViews(user)])),
-    campaigns: new Map(shared.campaigns.map((campaign) => [campaign.id, JsonText.of(campaign)])),
-    fields: indexFields(shared.customFields, shared.contentTypes, shared.instance.id),
-    destinations: shared.destinations,
-    tokens: new Map(shared.tokens.map(({ token, user_id }) => [token, user_id])),
-    instance: shared.instance,
+    contentTypes: new Map(contentTypes.map((type) => [type.id, indexType(type)])),
+    users: new Map(users.map((user) => [user.id, userViews(user)])),
+    campaigns: new Map(campaigns.map((campaign) => [campaign.id, JsonText.of(campaign)])),
+    fields: indexFields(customFields, contentTypes, instance.id),
+    destinations,
+    /** Token to user ID. */
+    tokens: new Map(tokens.map(({ token, user_id }) => [token, user_id])),
+    instance,
     close: () => documents.close(),
   };
 }

@@ -97,17 +97,12 @@ function paths(bounds: PageBounds): object {
   };
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly in: "query";
-  readonly description: string;
-  readonly schema: object;
-}
-
 /** A parameter of the query. */
-function parameter(name: string, description: string, schema: object): Parameter {
+function parameter(name: string, description: string, schema: object) {
   return { name, in: "query", description, schema };
 }
+
+type Parameter = ReturnType<typeof parameter>;
 
 const STRING = { type: "string" };
 
@@ -123,12 +118,7 @@ function lookup(plural: string, schema: string, summary: string, more: readonly 
     items: reference(schema),
   });
   return {
-    get: {
-      operationId: `get${plural}`,
-      summary,
-      parameters,
-      responses,
-    },
+    get: { operationId: `get${plural}`, summary, parameters, responses },
     post: {
       operationId: `post${plural}`,
       summary: `${summary}, the parameters as form data`,

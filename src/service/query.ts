@@ -5,46 +5,33 @@ import { badRequest } from "./http-error.ts";
  * parameter that takes one value is given several times, the first counts.
  */
 
-export type Detail = "basic" | "full" | "dynamic";
-
-/** Which view of an item is asked for. */
-export interface ViewRequest {
-  readonly detail: Detail;
-  /** As asked for by `columns[]`, for the dynamic set; names that the contract does not know are passed over. */
-  readonly columns: readonly string[];
-  readonly gallery: boolean;
-}
-
 export const SORT_FIELDS = ["created_at", "updated_at"] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
-
-export interface PageRequest {
-  /** Counted from 1. */
-  readonly page: number;
-  /** At most the service's maximum. */
-  readonly perPage: number;
-  readonly sortField: SortField;
-  readonly descending: boolean;
-}
 
 export interface PageBounds {
   readonly defaultPerPage: number;
   readonly maxPerPage: number;
 }
 
-export function parseView(query: URLSearchParams): ViewRequest {
+/** Which view of an item is asked for. */
+export type ViewRequest = ReturnType<typeof parseView>;
+
+export function parseView(query: URLSearchParams) {
   return {
     detail:
       oneOf(query, "detail", ["basic", "full"], "basic or full, or be left out for the dynamic set") ??
       "dynamic",
+    /** For the dynamic set; names that the contract does not know are passed over. */
     columns: query.getAll("columns[]"),
     gallery: query.get("gallery") === "true",
   };
 }
 
-export function parsePage(query: URLSearchParams, { defaultPerPage, maxPerPage }: PageBounds): PageRequest {
+export type PageRequest = ReturnType<typeof parsePage>;
+
+export function parsePage(query: URLSearchParams, { defaultPerPage, maxPerPage }: PageBounds) {
   return {
-    page: positiveInteger(query, "page") ?? 1,
+    page: positiveInteger(query, "page") ?? 1, // counted from 1
     perPage: Math.min(positiveInteger(query, "per_page") ?? defaultPerPage, maxPerPage),
     sortField: oneOf(query, "sort_field", SORT_FIELDS, `one of ${SORT_FIELDS.join(", ")}`) ?? "created_at",
     descending: oneOf(query, "sort_dir", ["1", "-1"], "1 or -1") === "-1",

@@ -42,6 +42,9 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How long answers under way may take once the service is closing. */
+const CLOSE_GRACE_MS = 1000;
+
 /**
  * Starts the read interface over a content set. Throws `config.content_set` for data that cannot be served and
  * `config.invalid` for an address that cannot be listened on.
@@ -65,7 +68,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     now,
   });
   const close = async () => {
-    await closeApp(app);
+    const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+    await app.close().finally(() => clearTimeout(deadline));
     if (contentSet !== data) await contentSet.close();
   };
   try {
@@ -93,17 +97,5 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
       `The service cannot listen on ${host}, port ${port}${reason}; choose another port or address.`,
       { cause },
     );
-  }
-}
-
-/** How long answers under way may take once the service is closing. */
-const CLOSE_GRACE_MS = 1000;
-
-async function closeApp(app: FastifyInstance): Promise<void> {
-  const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
-  try {
-    await app.close();
-  } finally {
-    clearTimeout(deadline);
   }
 }

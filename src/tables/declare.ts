@@ -115,12 +115,7 @@ export function at(places: readonly string[], attribute: string): string {
   return places.map((place) => `${place}.${attribute}`).join(" ");
 }
 
-export interface ColumnOptions {
-  required?: boolean;
-  personal?: boolean;
-  format?: WireFormat;
-  emptyDefault?: boolean;
-}
+type ColumnOptions = Partial<Pick<Column, "personal" | "format" | "emptyDefault">> & { required?: boolean };
 
 /** Whether a column of these options takes NULL. */
 type IsNullable<Options> = Options extends { readonly required: true } ? false : true;

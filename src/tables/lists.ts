@@ -1,7 +1,6 @@
 import {
   at,
   boolean,
-  type Column,
   columnsFrom,
   integer,
   itemTable,
@@ -22,13 +21,11 @@ const editor = columnsFrom("dynamic:currently_editing[].*", { personal: true });
 const seen = columnsFrom("dynamic:currently_editing[].*", { format: "epoch_seconds" });
 const ordinal = required.integer("ordinal", "Position in the list, from 0.");
 
-interface ListDeclaration<Name extends string> {
-  readonly name: Name;
-  readonly comment: string;
+interface ListDeclaration<Name extends string>
+  extends Pick<Table<Name>, "name" | "comment" | "columns">,
+    Partial<Pick<Table, "references">> {
   /** Where the list is, the first that is there being read; absent: a program of the transform. */
   readonly at?: string;
-  readonly columns: readonly Column[];
-  readonly references?: readonly Reference[];
 }
 
 /** A list of an item, keyed by its position in the source: lists keep their order and their duplicates. */

@@ -16,17 +16,8 @@ const UNPLACED: readonly UnplacedField[] = [
   },
 ];
 
-type SchemaColumn = Pick<Column, "name" | "type" | "nullable" | "comment" | "personal" | "origins">;
-
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
-export interface SchemaDocument {
-  readonly tables: readonly (Pick<Table, "name" | "comment" | "key" | "references"> & {
-    readonly columns: readonly SchemaColumn[];
-  })[];
-  readonly unplaced: readonly UnplacedField[];
-}
-
-export function schemaDocument(tables: readonly Table[]): SchemaDocument {
+export function schemaDocument(tables: readonly Table[]) {
   return {
     tables: tables.map(({ name, comment, key, references, columns }) => ({
       name,
@@ -80,12 +71,10 @@ export function schemaMarkdown(tables: readonly Table[], level = 2): string {
 export function schemaMermaid(tables: readonly Table[]): string {
   const entities = tables.map((table) => {
     const referring = new Set(table.references.flatMap((reference) => reference.columns));
-    const columns = table.columns
-      .filter((column) => table.key.includes(column.name) || referring.has(column.name))
-      .map((column) => {
-        const role = [table.key.includes(column.name) ? "PK" : "", referring.has(column.name) ? "FK" : ""];
-        return `    ${column.type} ${column.name} ${role.filter((mark) => mark !== "").join(",")}`;
-      });
+    const columns = table.columns.flatMap(({ name, type }) => {
+      const roles = [...(table.key.includes(name) ? ["PK"] : []), ...(referring.has(name) ? ["FK"] : [])];
+      return roles.length === 0 ? [] : [`    ${type} ${name} ${roles.join(",")}`];
+    });
     return [`  ${table.name} {`, ...columns, "  }"].join("\n");
   });
   const names = new Set(tables.map((table) => table.name));

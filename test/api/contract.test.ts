@@ -11,7 +11,7 @@ import {
   dynamicItem,
   isDynamicColumn,
 } from "../../src/api/dynamic.ts";
-import { listEnvelope, lookupAnswer, singleAnswer } from "../../src/api/envelope.ts";
+import { listEnvelope, lookupAnswer } from "../../src/api/envelope.ts";
 import { type Default, type Field, required, SHARE_CHANNELS } from "../../src/api/field.ts";
 import { ADDED_FIELDS, fullItem } from "../../src/api/full.ts";
 
@@ -155,13 +155,9 @@ test("a content type is taken as an object and as an ID", () => {
   assert.deepEqual(fullItem.parse({ id: "c1", content_type: { id: "t1" } }).content_type, { id: "t1" });
 });
 
-test("lookup rows and single items are taken in their envelope or bare", () => {
+test("lookup rows are taken in their envelope or bare", () => {
   const rows = [{ id: "d1", identification: "Portal" }];
   for (const answer of [rows, { response: rows }])
     assert.deepEqual(lookupAnswer(destination).parse(answer), answer);
-  const item = { id: "c1" };
-  for (const answer of [item, { response: item }])
-    assert.deepEqual(singleAnswer(basicItem).parse(answer), answer);
   assert.ok(!lookupAnswer(destination).safeParse({ error: "Sign in." }).success);
-  assert.ok(!singleAnswer(basicItem).safeParse({ error: "Sign in." }).success);
 });

@@ -21,17 +21,7 @@ export interface Progress {
   readonly bytes: number; // of content.ndjson
 }
 
-export interface Summary {
-  readonly out: string;
-  readonly seed: number;
-  readonly items: number;
-  readonly contentTypes: number;
-  readonly users: number;
-  readonly campaigns: number;
-  readonly customFields: number;
-  readonly destinations: number;
-  readonly bytes: number; // of all files
-}
+export type Summary = Awaited<ReturnType<typeof write>>;
 
 const MAX_ITEMS = 10_000_000;
 const SAMPLE_ITEMS = 500;
@@ -62,7 +52,7 @@ function requireInteger(name: string, value: number, least: number, most: number
 
 type WriteOptions = Omit<GenerateOptions, "items" | "seed">;
 
-async function write(plan: Plan, options: WriteOptions): Promise<Summary> {
+async function write(plan: Plan, options: WriteOptions) {
   const { seed, items, types, users, campaigns, fields, destinations } = plan;
   const { out, signal } = options;
   await prepareFolder(out);
@@ -78,6 +68,7 @@ async function write(plan: Plan, options: WriteOptions): Promise<Summary> {
       campaigns: campaigns.length,
       customFields: fields.length,
       destinations: destinations.length,
+      /** Of all files. */
       bytes,
     };
   } catch (thrown) {

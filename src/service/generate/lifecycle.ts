@@ -3,18 +3,10 @@ import { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 
 /** What has happened to an item by the moment that the set shows. Milliseconds since 1970 UTC, whole seconds. */
-export interface Lifecycle {
-  readonly stage: "planned" | "in_progress" | "complete";
-  readonly state: "production" | "promotion" | "completed";
-  readonly updatedMs: number;
-  readonly completedMs: number | undefined;
-  readonly publishedMs: number | undefined;
-  readonly deletedMs: number | undefined;
-  readonly archived: boolean;
-}
+export type Lifecycle = ReturnType<typeof lifecycleOf>;
 
 /** Young items are plans and drafts, old ones are done; what is very old may be archived. */
-export function lifecycleOf(plan: Plan, { index, createdMs, plain, planned }: Story): Lifecycle {
+export function lifecycleOf(plan: Plan, { index, createdMs, plain, planned }: Story) {
   const random = Random.at(plan.seed, "life", index);
   const ageDays = (plan.profile.nowMs - createdMs) / DAY_MS;
   const stage = stageAt(ageDays, plain, random);
@@ -38,7 +30,7 @@ export function lifecycleOf(plan: Plan, { index, createdMs, plain, planned }: St
   };
 }
 
-function stageAt(ageDays: number, plain: boolean, random: Random): Lifecycle["stage"] {
+function stageAt(ageDays: number, plain: boolean, random: Random): "planned" | "in_progress" | "complete" {
   if (plain && ageDays > 60) return "complete";
   const drawn = random.next();
   if (ageDays < 21) return drawn < 0.5 ? "planned" : drawn < 0.9 ? "in_progress" : "complete";

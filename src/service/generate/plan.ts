@@ -1,50 +1,21 @@
-import type { Campaign, ContentType, CustomField, SharedData, Token, User } from "../content-set.ts";
+import type { ContentType, CustomField, Token, User } from "../content-set.ts";
 import type { Profile } from "./profile.ts";
 import { Random } from "./random.ts";
 import { slugOf } from "./text.ts";
 import type { FieldWords, TypeWords } from "./vocabulary.ts";
 
 /** Everything of a content set but its items: small, and made before the first of them. */
-export interface Plan extends Pick<SharedData, "users" | "destinations" | "tokens" | "instance"> {
-  readonly seed: number;
-  readonly items: number;
-  readonly profile: Profile;
-  /** Ten hex digits in the middle of every item ID. */
-  readonly machine: string;
-  readonly types: readonly PlannedType[];
-  readonly campaigns: readonly PlannedCampaign[];
-  readonly fields: readonly PlannedField[];
-  readonly personaIds: readonly string[];
-  readonly stageIds: readonly string[];
-  readonly groupIds: readonly string[];
-  readonly collectionIds: readonly string[];
-}
-
-export interface PlannedType {
-  readonly words: TypeWords;
-  readonly weight: number;
-  readonly type: ContentType;
-}
-
-export interface PlannedField {
-  readonly words: FieldWords;
-  readonly key: string;
-  readonly field: CustomField;
-}
-
-export interface PlannedCampaign {
-  readonly topics: readonly string[];
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly campaign: Campaign;
-}
+export type Plan = ReturnType<typeof makePlan>;
+export type PlannedType = Plan["types"][number];
+export type PlannedCampaign = Plan["campaigns"][number];
+export type PlannedField = ReturnType<typeof makeField>;
 
 /** Opaque ID of a shared thing: 24 hex digits that depend on seed, kind and name alone. */
 export function sharedId(seed: number, kind: string, name: string): string {
   return Random.at(seed, "id", kind, name).hex(24);
 }
 
-export function makePlan(profile: Profile, items: number, seed: number): Plan {
+export function makePlan(profile: Profile, items: number, seed: number) {
   const { vocabulary: words } = profile;
   const id = (kind: string, name: string) => sharedId(seed, kind, name);
   const instanceId = id("instance", words.instance.name);
@@ -60,6 +31,7 @@ export function makePlan(profile: Profile, items: number, seed: number): Plan {
     seed,
     items,
     profile,
+    /** Ten hex digits in the middle of every item ID. */
     machine: Random.at(seed, "machine").hex(10),
     instance: { id: instanceId, ...words.instance },
     types,
@@ -173,7 +145,7 @@ const TYPE_OPTIONS: Readonly<Record<string, Record<string, boolean>>> = {
   multiselect: { publish_as_array: true, publish_as_hash: false },
 };
 
-function makeField(words: FieldWords, seed: number, typeIds: ReadonlyMap<string, string>): PlannedField {
+function makeField(words: FieldWords, seed: number, typeIds: ReadonlyMap<string, string>) {
   const key = words.key ?? words.name;
   const id = (kind: string, name: string) => sharedId(seed, kind, `${key}/${name}`);
   const valueIds = new Map<string, string>();

@@ -9,8 +9,19 @@ export interface Vocabulary {
   readonly firstNames: readonly string[];
   readonly lastNames: readonly string[];
   readonly groups: readonly string[];
-  readonly campaigns: readonly CampaignWords[];
-  readonly destinations: readonly DestinationWords[];
+  readonly campaigns: readonly {
+    readonly name: string;
+    /** `YYYY-MM-DD`. */
+    readonly from: string;
+    readonly to: string | null;
+    /** Names of the topics it is about; empty: any. */
+    readonly topics: readonly string[];
+  }[];
+  readonly destinations: readonly {
+    readonly name: string;
+    readonly platform: string;
+    readonly mappings: boolean;
+  }[];
   readonly fields: readonly FieldWords[];
   readonly topics: readonly Topic[];
   /**
@@ -18,7 +29,12 @@ export interface Vocabulary {
    * template whose slot has no words for an item (a campaign where none runs) is left out for it.
    */
   readonly titles: Readonly<Record<string, readonly string[]>>;
-  readonly press: readonly PressWords[];
+  /** A press release has a text of its own. */
+  readonly press: readonly {
+    readonly title: string;
+    readonly lead: string;
+    readonly quote: string;
+  }[];
   /** First sentences of product pages. */
   readonly productLeads: readonly string[];
   readonly translations: readonly TranslationWords[];
@@ -69,21 +85,6 @@ export interface PersonWords {
   readonly visitor?: true;
 }
 
-export interface CampaignWords {
-  readonly name: string;
-  /** `YYYY-MM-DD`. */
-  readonly from: string;
-  readonly to: string | null;
-  /** Names of the topics it is about; empty: any. */
-  readonly topics: readonly string[];
-}
-
-export interface DestinationWords {
-  readonly name: string;
-  readonly platform: string;
-  readonly mappings: boolean;
-}
-
 export interface Place {
   readonly name: string;
   readonly latitude: number;
@@ -102,7 +103,14 @@ export interface FieldWords {
   /** Tells definitions of one name apart; missing: the name. */
   readonly key?: string;
   readonly values?: readonly (string | ValueWords)[];
-  readonly mappings?: readonly MappingWords[];
+  readonly mappings?: readonly {
+    /** Name of a destination; a name that is none gives a mapping to an ID that is not in the set. */
+    readonly to: string;
+    /** External field name. */
+    readonly as: string;
+    /** Display of a select value to its external value; a list gives several entries for one value. */
+    readonly values?: Readonly<Record<string, string | readonly string[]>>;
+  }[];
   /** `key` of the content types that carry it; missing: all. */
   readonly types?: readonly string[];
   readonly options?: Readonly<Record<string, boolean>>;
@@ -114,20 +122,11 @@ export interface FieldWords {
   readonly onlyFitting?: true;
 }
 
-export interface ValueWords {
+interface ValueWords {
   readonly display: string;
   /** Missing: as `display`. */
   readonly value?: string;
   readonly archived?: true;
-}
-
-export interface MappingWords {
-  /** Name of a destination; a name that is none gives a mapping to an ID that is not in the set. */
-  readonly to: string;
-  /** External field name. */
-  readonly as: string;
-  /** Display of a select value to its external value; a list gives several entries for one value. */
-  readonly values?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /**
@@ -164,13 +163,6 @@ export interface Subject {
   readonly titles: readonly string[];
   /** Any of them, in this order, read well together. */
   readonly sentences: readonly string[];
-}
-
-/** A press release has a text of its own. */
-export interface PressWords {
-  readonly title: string;
-  readonly lead: string;
-  readonly quote: string;
 }
 
 /** An item that was translated: what an item with `localized_from_id` says. */

@@ -1,44 +1,32 @@
 import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
-import { type Slots, type Story, slotsOf } from "./story.ts";
+import { type Story, slotsOf } from "./story.ts";
 import { capital, escapeHtml, fill, isFilled, slugOf } from "./text.ts";
-import type { Kind, PressWords, Subject, TranslationWords } from "./vocabulary.ts";
+import type { Kind, Subject, TranslationWords } from "./vocabulary.ts";
 
 /** The words of an item. */
-export interface Text {
-  readonly title: string;
-  /** HTML; empty where the content type has no text. */
-  readonly body: string;
-  readonly excerpt: string | null;
-  /** Whether the title is known to be the set's only one of its words. */
-  readonly distinct: boolean;
-  readonly slots: Slots;
-}
+export type Text = ReturnType<typeof textOf>;
 
 const MOST_ATTEMPTS = 40;
 /** After so many, an article whose subject has no title left takes one that fits any subject. */
 const OWN_ATTEMPTS = 12;
 
 /** `taken`: titles that must not be used again, to which the title is added; undefined: titles may repeat. */
-export function textOf(plan: Plan, story: Story, taken: Set<string> | undefined): Text {
+export function textOf(plan: Plan, story: Story, taken: Set<string> | undefined) {
   let attempt = 0;
   let words = titleOf(plan, story, attempt);
   while (taken?.has(words.title) && attempt < MOST_ATTEMPTS) words = titleOf(plan, story, ++attempt);
+  /** Whether the title is known to be the set's only one of its words. */
   const distinct = taken !== undefined && !taken.has(words.title);
   taken?.add(words.title);
   const random = Random.at(plan.seed, "body", story.index);
   const blocks = BODIES[story.planned.words.kind]({ plan, story, random, ...words });
+  /** HTML; empty where the content type has no text. */
   const body = story.translation ? translated(story.translation) : blocks.join("\n");
   return { ...words, distinct, body, excerpt: random.chance(0.6) ? excerptOf(body) : null };
 }
 
-interface Titled {
-  readonly title: string;
-  readonly slots: Slots;
-  readonly press: PressWords | undefined;
-}
-
-function titleOf(plan: Plan, story: Story, attempt: number): Titled {
+function titleOf(plan: Plan, story: Story, attempt: number) {
   const { vocabulary } = plan.profile;
   const random = Random.at(plan.seed, "title", story.index, attempt);
   const slots = slotsOf(plan, story, attempt);
@@ -55,7 +43,7 @@ function titleOf(plan: Plan, story: Story, attempt: number): Titled {
   return { title: capital(fill(template, slots)), slots, press };
 }
 
-interface Writer extends Titled {
+interface Writer extends ReturnType<typeof titleOf> {
   readonly plan: Plan;
   readonly story: Story;
   readonly random: Random;

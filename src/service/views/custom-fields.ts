@@ -9,42 +9,30 @@ import type { Item } from "./view.ts";
  * in place of an ID, null in a list) is shown as it is.
  */
 
+/** Columns of the dynamic set. */
+export const CUSTOM_FIELD_COLUMNS = {
+  /** Value IDs as they are, a file as its ID. */
+  custom_fields: (item: Item) => valuesAs(item, (_field, value) => fileAsId(value)),
+  /** Select values as their text, a file as an object. */
+  custom_field_values: (item: Item) => valuesAs(item, asText),
+  /** The values that have IDs, select values and files. */
+  custom_field_value_ids: (item: Item) => valuesAs(item, asId),
+  /** As `custom_field_values`, of fields that are visible in previews. */
+  previewable_custom_field_values: (item: Item) =>
+    valuesAs(item, (field, value) =>
+      field?.definition.visible_in_previews ? asText(field, value) : undefined,
+    ),
+  /** One entry for each value of a field that has a definition. */
+  custom_fields_details: (item: Item) =>
+    Object.values(valuesAs(item, (field, value) => field && detail(item, field, value))),
+};
+
 /** By field ID, what each value is shown as; a value that is shown as undefined is left out. */
 function valuesAs(item: Item, show: (field: IndexedField | undefined, value: unknown) => unknown): object {
   const { byId } = item.set.fields;
   const entries = Object.entries(item.document.custom_fields ?? {});
   const shown = entries.map(([id, value]) => [id, show(byId.get(id), value)] as const);
   return Object.fromEntries(shown.filter(([, value]) => value !== undefined));
-}
-
-/** `custom_fields` of the dynamic set: value IDs as they are, a file as its ID. */
-export function customFields(item: Item): object {
-  return valuesAs(item, (_field, value) => fileAsId(value));
-}
-
-/** `custom_field_values`: select values as their text, a file as an object. */
-export function customFieldValues(item: Item): object {
-  return valuesAs(item, asText);
-}
-
-/** `custom_field_value_ids`: the values that have IDs, select values and files. */
-export function customFieldValueIds(item: Item): object {
-  return valuesAs(item, asId);
-}
-
-/** `previewable_custom_field_values`: as `custom_field_values`, of fields that are visible in previews. */
-export function previewableCustomFieldValues(item: Item): object {
-  return valuesAs(item, (field, value) =>
-    field?.definition.visible_in_previews === true ? asText(field, value) : undefined,
-  );
-}
-
-/** `custom_fields_details`: one entry for each value of a field that has a definition. */
-export function customFieldsDetails(item: Item): object[] {
-  return Object.entries(item.document.custom_fields ?? {}).flatMap(([id, value]) => {
-    const field = item.set.fields.byId.get(id);
-    return field ? [detail(item, field, value)] : [];
-  });
 }
 
 function detail({ document }: Item, field: IndexedField, value: unknown): object {

@@ -3,13 +3,7 @@ import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, isDynamicColumn } from "../../ap
 import { sortableInstant, toSecond } from "../instant.ts";
 import { availableActions, canDestroy, canModify } from "../permissions.ts";
 import type { ViewRequest } from "../query.ts";
-import {
-  customFields,
-  customFieldsDetails,
-  customFieldValueIds,
-  customFieldValues,
-  previewableCustomFieldValues,
-} from "./custom-fields.ts";
+import { CUSTOM_FIELD_COLUMNS } from "./custom-fields.ts";
 import { addressOf, campaignsOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
 import { type Computed, type Item, type ViewColumn, viewColumns } from "./view.ts";
 
@@ -51,10 +45,7 @@ const DYNAMIC: Computed<DynamicColumnName> = {
   content_file_format: ({ type }) => type?.fileFormat,
   content_type_details: ({ type }) => type?.json,
   creator_details: (item) => userOf(item, item.document.creator)?.dynamic,
-  custom_field_value_ids: customFieldValueIds,
-  custom_field_values: customFieldValues,
-  custom_fields: customFields,
-  custom_fields_details: customFieldsDetails,
+  ...CUSTOM_FIELD_COLUMNS,
   discussion_url: (item) => item.document.discussion_url ?? addressOf.discussion(item),
   favorite: ({ actor, document }) => document.favorites?.some(({ user_id }) => user_id === actor.id),
   favorite_count: ({ document }) => document.favorites?.length,
@@ -79,7 +70,6 @@ const DYNAMIC: Computed<DynamicColumnName> = {
     ),
   preferred_title: preferredTitle,
   preferred_title_sort: (item) => preferredTitle(item)?.toLowerCase(),
-  previewable_custom_field_values: previewableCustomFieldValues,
   published_url: ({ document }) => firstPublishedUrl(document),
   task_deadlines: ({ document }) =>
     document.tasks?.map(({ description, deadline, deadline_offset }) => ({

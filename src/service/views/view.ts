@@ -1,32 +1,18 @@
 import { type Field, required } from "../../api/field.ts";
 import { type Document, eventFacts, galleryFacts } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
-import type { ContentSet, IndexedType } from "../loaded-set.ts";
+import type { ContentSet } from "../loaded-set.ts";
 import type { Actor } from "../permissions.ts";
 
-/** One item, and what its views are computed from. */
-export interface Item {
-  readonly document: Document;
-  /** undefined where the content set does not describe the document's type. */
-  readonly type: IndexedType | undefined;
-  readonly set: ContentSet;
-  readonly actor: Actor;
-}
+/** One item, and what its views are computed from; without a type where the content set does not describe it. */
+export type Item = ReturnType<typeof itemOf>;
 
-export function itemOf(document: Document, set: ContentSet, actor: Actor): Item {
+export function itemOf(document: Document, set: ContentSet, actor: Actor) {
   return { document, type: set.contentTypes.get(document.content_type), set, actor };
 }
 
 /** What an item says in one column; undefined or null where it has nothing to say, and the default is sent. */
 export type Compute = (item: Item) => unknown;
-
-export interface ViewColumn {
-  readonly name: string;
-  /** The name as JSON writes it, with its colon. */
-  readonly key: string;
-  readonly compute: Compute;
-  readonly fallback: JsonText;
-}
 
 /** How the columns are computed; one that is not named shows the document's fact of the same name. */
 export type Computed<Name extends string> = Readonly<
@@ -34,11 +20,13 @@ export type Computed<Name extends string> = Readonly<
 >;
 type Fact = keyof Document | keyof typeof galleryFacts.shape | keyof typeof eventFacts.shape;
 
-/** Columns of a view, in the order of the fields. */
+export type ViewColumn = ReturnType<typeof viewColumns>[number];
+
+/** Columns of a view, in the order of the fields; `key` is the name as JSON writes it, with its colon. */
 export function viewColumns<Name extends string>(
   computed: Computed<Name>,
   fields: Readonly<Record<Name, Field>>,
-): ViewColumn[] {
+) {
   const known: Readonly<Partial<Record<string, Compute>>> = computed;
   return Object.entries<Field>(fields).map(([name, field]) => {
     // Where the specification gives no default, a document that lacks the field has null.
