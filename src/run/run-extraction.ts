@@ -177,7 +177,6 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
       onEvent: run.observers.onEvent,
     },
     {
-      listings,
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),

@@ -239,6 +239,13 @@ async function receive(
   deadline: AbortController,
 ): Promise<Received> {
   const form = formOf(request);
+  let informational = 0;
+  const onInformational = () => {
+    informational += 1;
+    if (informational <= MAX_INFORMATIONAL) return;
+    const sentence = `${url.host} announces an answer over and over and gives none; look for a proxy in between.`;
+    deadline.abort(new SourceError("source.protocol", sentence));
+  };
   const { status, headers, body, sha256 } = await exchange(
     pool,
     {
@@ -247,7 +254,7 @@ async function receive(
       headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
       body: form,
     },
-    { caps, signal: deadline.signal, onInformational: limitInformational(deadline, url.host) },
+    { caps, signal: deadline.signal, onInformational },
   );
   const date = parseHttpDate(header(headers, "date"));
   return {
@@ -292,14 +299,4 @@ function tooSlow(host: string, totalMs: number): SourceError {
     "source.timeout",
     `${host} gave no complete answer within ${limit}; run again later, or set a smaller \`perPage\`.`,
   );
-}
-
-function limitInformational(deadline: AbortController, host: string): () => void {
-  let seen = 0;
-  return () => {
-    seen++;
-    if (seen <= MAX_INFORMATIONAL) return;
-    const sentence = `${host} announces an answer over and over and gives none; look for a proxy in between.`;
-    deadline.abort(new SourceError("source.protocol", sentence));
-  };
 }
