@@ -270,11 +270,8 @@ class Extractor {
       for (const { id } of repaired.answers) this.#repaired.add(id);
       replayRepaired(this.#context, pass, repaired);
       this.#groupsAfterPasses = Math.max(this.#groupsAfterPasses, group + 1);
-      if (!isOpen(repaired)) await landing.reopen(group, repaired);
-      else {
-        await landing.restore(group, repaired);
-        await landing.close(group, { answers: repaired.answers });
-      }
+      await landing.resume(group, repaired);
+      if (isOpen(repaired)) await landing.close(group, { answers: repaired.answers });
     }
   }
 

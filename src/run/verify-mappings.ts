@@ -147,7 +147,7 @@ function atService(aliases: Readonly<Record<string, string>>, name: string): str
 }
 
 function documentOf(response: HttpResponse, id: string, { aliases, redact }: Reading): JsonObject {
-  const bytes = redact(decodeBytes(response.body, response.contentEncoding));
+  const bytes = redact(decodeBytes(response));
   const document = readItem(bytes.toString());
   const found = itemId(document);
   if (!isObject(document) || "reason" in found || found.id !== id) {

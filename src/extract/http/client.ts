@@ -52,8 +52,7 @@ export interface HttpClientOptions {
   readonly onEvent: OnEvent;
 }
 
-export interface HttpResponse {
-  readonly status: number;
+export interface HttpResponse extends Omit<Answer, "headers"> {
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   /** The answer's `Date`. */
@@ -62,10 +61,6 @@ export interface HttpResponse {
   readonly ageSeconds: number | null;
   /** What `Retry-After` asks for, from the answer on. */
   readonly retryAfterMs: number | null;
-  /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. */
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of `body`, hexadecimal. */
-  readonly sha256: string;
   /** From the request to the last byte, of the attempt that succeeded. */
   readonly milliseconds: number;
   /** Attempts that were made, this one included. */

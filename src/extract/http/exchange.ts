@@ -23,7 +23,7 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStar
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** As it came over the wire, in a buffer of its own. Of a failure: as much as came, up to the cap. */
+  /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. Of a failure: as much as came, up to the cap. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** SHA-256 of `body`, hexadecimal. */
   readonly sha256: string;

@@ -46,6 +46,8 @@ const SPREAD_MS = 1000;
 /** Longest sleep in one go: the log has a line to write meanwhile, and a timer that counts more than 24 days fires at once. */
 const MAX_SLEEP_MS = 30_000;
 
+const NO_ANSWER = { status: null, retryAfterMs: null };
+
 export interface RetryOptions {
   /** Requests at the same time. */
   readonly connections: number;
@@ -115,23 +117,17 @@ export function createRetry(options: RetryOptions): Retry {
     throttleLog.refused(failure.status);
   }
 
-  function pauseAfter(failure: WarehouseError, failed: number): number {
+  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
     if (failed >= attemptsAtMost(failure))
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
     if (limits.retriesAtMost === 0) throw failure;
-    const askedMs = failure instanceof SourceError ? failure.retryAfterMs : null;
-    const pause = pauseMs(failed, askedMs, random, limits);
-    assertInTime(clock.elapsedMs() + pause, failure);
+    const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
+    const milliseconds = pauseMs(failed, retryAfterMs, random, limits);
+    assertInTime(clock.elapsedMs() + milliseconds, failure);
     const share = Math.max(limits.retriesToBegin, Math.floor(requests * limits.retriesPerRequest));
     if (retries >= Math.min(limits.retriesAtMost, share))
       throw gaveUp(failure, `This run has asked again ${retries} times already.`);
     retries += 1;
-    return pause;
-  }
-
-  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
-    const milliseconds = pauseAfter(failure, failed);
-    const status = failure instanceof SourceError ? failure.status : null;
     log.warn(`${failure.message} Asking again.`, {
       code: failure.code,
       ...(status === null ? {} : { status }),
@@ -223,7 +219,7 @@ function overdue({ minutes }: Deadline): SourceError {
 }
 
 function gaveUp(failure: WarehouseError, why: string): SourceError {
-  const { status = null, retryAfterMs = null } = failure instanceof SourceError ? failure : {};
+  const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
   const facts = { status, retryAfterMs, cause: failure, attemptsAtMost: 1 };
   return new SourceError(failure.code, `${failure.message} ${why}`, facts);
 }

@@ -146,7 +146,7 @@ class PassReader {
         else this.#closed.add(group);
         await taking.add(async () => {
           taking.signal.throwIfAborted();
-          await (isOpen(read) ? landing.restore(group, read) : landing.reopen(group, read));
+          await landing.resume(group, read);
         });
       }
       await taking.done();
