@@ -8,7 +8,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { Secret } from "../common/secret.ts";
 import { fitting } from "./answer-form.ts";
-import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./http/client.ts";
+import { CAPS, createHttpClient, TIMEOUTS } from "./http/client.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
 import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
@@ -128,7 +128,7 @@ export function createClient(spec: ClientSpec): ContentClient {
       const { mode, perPage = 100, page: number } = page;
       const request = listRequest({ ...viewOf(page), page: number, perPage });
       const { value } = await http.readAs(request, signal, (response) => {
-        const { pagination, documents } = readList(bytesOf(response));
+        const { pagination, documents } = readList(decodeBytes(response));
         return { pagination, documents: Array.from(documents, ({ document }) => document) };
       });
       const items = value.documents.map((document, i) => fitting(ITEMS[mode], document, misfit(`item ${i}`)));
@@ -136,7 +136,7 @@ export function createClient(spec: ClientSpec): ContentClient {
     },
     async item(id, { signal = AbortSignal.any([]), ...view }) {
       const { value } = await http.readAs(itemRequest({ ...viewOf(view), id }), signal, (response) =>
-        response.status === 200 ? readItem(bytesOf(response).toString()) : null,
+        response.status === 200 ? readItem(decodeBytes(response).toString()) : null,
       );
       return value === null ? null : fitting(ITEMS[view.mode], value, misfit("the item"));
     },
@@ -161,10 +161,6 @@ function viewOf({
   gallery = true,
 }: Omit<ViewSpec<ListMode>, "signal">) {
   return { mode, columns, gallery };
-}
-
-function bytesOf(response: HttpResponse): Buffer {
-  return decodeBytes(response.body, response.contentEncoding);
 }
 
 function misfit(what: string): string {

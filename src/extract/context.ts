@@ -15,7 +15,7 @@ export interface ExtractSettings {
   readonly columns: readonly string[];
   /** Those of the columns that only single-item requests give: all that such a request asks for. */
   readonly itemColumns: readonly string[];
-  /** Shapes of which documents land. */
+  /** Shapes of which documents land: those of the listings that are read, in this order. One or both. */
   readonly shapes: readonly Shape[];
   /** Requests at the same time. */
   readonly concurrency: number;

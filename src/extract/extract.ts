@@ -20,12 +20,17 @@ import { Certification, type Step } from "./passes/certification.ts";
 import type { Unread } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
 import { type PassRecord, passRecord } from "./passes/pass-record.ts";
-import { askForUnlisted, compare, groupsOf, repair, replayRepaired } from "./passes/repair.ts";
+import {
+  type AfterPass,
+  askForUnlisted,
+  compare,
+  groupsOf,
+  repair,
+  replayRepaired,
+} from "./passes/repair.ts";
 import { type Details, type DetailsRead, isWanted, readDetails } from "./passes/single-items.ts";
 
 export interface ExtractOptions {
-  /** Listings whose documents are read, in this order. One or both. */
-  readonly listings: readonly Shape[];
   /** Which items are asked for singly after the dynamic listing. */
   readonly details: Details;
   readonly perPage: PerPage;
@@ -127,7 +132,7 @@ class Extractor {
     this.#context = context;
     this.#options = options;
     this.#sizes = new PageSizes(options.perPage, options.pageSizes);
-    this.#certification = new Certification(context.itemIndex, context.versions, options.listings);
+    this.#certification = new Certification(context.itemIndex, context.versions, context.settings.shapes);
   }
 
   async run(): Promise<Extraction> {
@@ -139,6 +144,7 @@ class Extractor {
 
   async #perform(step: Exclude<Step, { kind: "end" }>): Promise<void> {
     const { clock, signal } = this.#context;
+    if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
     switch (step.kind) {
       case "wait":
         await clock.sleep(step.milliseconds, signal);
@@ -147,22 +153,13 @@ class Extractor {
       case "pass":
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
-      case "compare": {
-        const after = this.#after("after", step.ids);
-        this.#certification.compared(await this.#repairing(() => compare(this.#context, after)));
+      case "compare":
+        this.#certification.compared(await this.#ask(compare, "after", step.ids));
         break;
-      }
-      case "repair": {
-        const after = this.#after("repair", step.ids);
-        this.#certification.repaired(await this.#repairing(() => repair(this.#context, after)));
+      case "repair":
+        this.#certification.repaired(await this.#ask(repair, "repair", step.ids));
         break;
-      }
     }
-  }
-
-  /** Requests for items that the passes differ in. */
-  async #repairing<Result>(work: () => Promise<Result>): Promise<Result> {
-    return inStage(this.#context, { stage: "repair", pass: this.#passes.length }, work);
   }
 
   /** Passes that were made. */
@@ -170,17 +167,17 @@ class Extractor {
     return this.#certification.passes;
   }
 
-  /** Items that are asked for after the last pass. Answers of the stage `repair` are taken over by a resumed run. */
-  #after(stage: "after" | "repair", ids: readonly string[]) {
-    for (const id of ids) this.#repaired.add(id);
-    return this.#asked(stage, ids);
-  }
-
-  #asked(stage: "after" | "repair", ids: readonly string[]) {
-    const landing = this.#context.landing.stage(stage, this.#passes.length);
-    const firstGroup = this.#groupsAfterPasses;
+  /** Asks for items singly, after the last pass. Answers of the stage `repair` are taken over by a resumed run. */
+  async #ask<Result>(
+    how: (context: ExtractContext, after: AfterPass) => Promise<Result>,
+    stage: "after" | "repair",
+    ids: readonly string[],
+  ): Promise<Result> {
+    const pass = this.#passes.length;
+    const landing = this.#context.landing.stage(stage, pass);
+    const after = { ids, landing, firstGroup: this.#groupsAfterPasses };
     this.#groupsAfterPasses += groupsOf(ids);
-    return { ids, landing, firstGroup };
+    return inStage(this.#context, { stage: "repair", pass }, () => how(this.#context, after));
   }
 
   async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
@@ -195,7 +192,7 @@ class Extractor {
     if (mode === "dynamic") {
       await inStage(this.#context, { stage: "items", pass: number }, () => this.#readDetails(pass));
     }
-    if (number === this.#options.listings.length) await this.#takeRepaired(number);
+    if (number === this.#context.settings.shapes.length) await this.#takeRepaired(number);
     // Here, where nothing holds the items any more that were asked for singly.
     collectGarbage();
     return pass;
@@ -273,11 +270,8 @@ class Extractor {
       for (const { id } of repaired.answers) this.#repaired.add(id);
       replayRepaired(this.#context, pass, repaired);
       this.#groupsAfterPasses = Math.max(this.#groupsAfterPasses, group + 1);
-      if (!isOpen(repaired)) await landing.reopen(group, repaired);
-      else {
-        await landing.restore(group, repaired);
-        await landing.close(group, { answers: repaired.answers });
-      }
+      await landing.resume(group, repaired);
+      if (isOpen(repaired)) await landing.close(group, { answers: repaired.answers });
     }
   }
 
@@ -285,13 +279,13 @@ class Extractor {
     const { itemIndex, versions, journal } = this.#context;
     const passes = this.#passes;
     const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
-    const inPart = this.#options.listings.length === 2 ? versions.inPart(passes) : [];
+    const inPart = this.#context.settings.shapes.length === 2 ? versions.inPart(passes) : [];
     const unread = versions.unread(passes);
     const missing = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted =
       missing.ids.length === 0
         ? { found: [], removed: [] }
-        : await this.#repairing(() => askForUnlisted(this.#context, this.#asked("after", missing.ids)));
+        : await this.#ask(askForUnlisted, "after", missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // One may be gone in one shape when it was still there in the other: then a document of it landed.

@@ -71,9 +71,7 @@ export function createLookups(
 ) {
   const methods = new Map<string, LookupMethod>();
 
-  function rowsOf({ body, contentEncoding }: HttpResponse): readonly unknown[] {
-    return readLookup(redact(decodeBytes(body, contentEncoding)).toString());
-  }
+  const rowsOf = (answer: HttpResponse) => readLookup(redact(decodeBytes(answer)).toString());
 
   async function askBy<Row extends { id: string }>(
     method: LookupMethod,

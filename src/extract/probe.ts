@@ -27,8 +27,8 @@ export async function probeService(
   const atService = new Map(Object.entries(aliases).map(([there, here]) => [here, there]));
   const columns = COLUMNS.map((name) => atService.get(name) ?? name);
   const request = listRequest({ mode: "dynamic", page: 1, perPage: 1, columns, gallery: false });
-  const { response, value } = await client.readAs(request, signal, ({ body, contentEncoding }) => {
-    const { pagination, documents } = readList(decodeBytes(body, contentEncoding));
+  const { response, value } = await client.readAs(request, signal, (answer) => {
+    const { pagination, documents } = readList(decodeBytes(answer));
     const [first] = Array.from(documents, ({ document }) => document);
     return { items: pagination.count, instanceId: instanceIdIn(first, atService) };
   });

@@ -13,9 +13,7 @@ export interface WantedColumns {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-export interface Wanted {
-  /** Columns of the dynamic set, by their names at the service. */
-  readonly columns: readonly string[];
+export interface Wanted extends Pick<WantedColumns, "columns"> {
   /** Those of the columns that lists never give. */
   readonly itemColumns: readonly string[];
   readonly details: Details;

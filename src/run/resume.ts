@@ -9,7 +9,7 @@ import { removeAllBut } from "../common/tree.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
 import { passOfStages } from "../extract/landing/checkpoint.ts";
 import { CHECKPOINT_VERSION } from "../extract/landing/checkpoint-form.ts";
-import { isResumable, type ResumeState, readResumeState } from "../extract/landing/resume-state.ts";
+import { isResumable, ResumeReader, type ResumeState } from "../extract/landing/resume-state.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Shape } from "../raw/document.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
@@ -122,7 +122,7 @@ export async function findResumable(folder: OutputFolder, wanted: Wanted): Promi
   const found = await readSealed(resumeFile(staging), resumeRecordForm);
   if (found === undefined || !fits(found, wanted)) return undefined;
   const raw = new RawFiles({ directory: staging.root, folder: rawFolder(wanted.config), sequence });
-  const resumed = await readResumeState(staging.root, raw, passOfStages(wanted.listings));
+  const resumed = await new ResumeReader(staging.root, raw, passOfStages(wanted.listings)).read();
   return resumed.pages === 0 ? undefined : { run, beginning: found, resumed };
 }
 

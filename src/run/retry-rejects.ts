@@ -81,7 +81,7 @@ async function retryItem(
 
 function outcomeOf(response: HttpResponse, id: string): Omit<Retried, "contentId"> {
   if (response.status !== 200) return { now: "gone", reason: "" };
-  const found = itemId(readItem(decodeBytes(response.body, response.contentEncoding).toString()));
+  const found = itemId(readItem(decodeBytes(response).toString()));
   if ("reason" in found) return { now: "unreadable", reason: found.reason };
   if (found.id === id) return { now: "readable", reason: "" };
   return { now: "unreadable", reason: "the answer is of another item than the one asked for" };

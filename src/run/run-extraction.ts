@@ -164,7 +164,6 @@ async function extractItems(run: RunContext, client: HttpClient) {
       onEvent: run.onEvent,
     },
     {
-      listings,
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),

@@ -135,7 +135,7 @@ async function ask(
 }
 
 function documentOf(response: HttpResponse, id: string, { aliases, redact }: Reading): JsonObject {
-  const bytes = redact(decodeBytes(response.body, response.contentEncoding));
+  const bytes = redact(decodeBytes(response));
   const document = readItem(bytes.toString());
   const found = itemId(document);
   if (!isObject(document) || "reason" in found || found.id !== id) {

@@ -52,8 +52,7 @@ export interface HttpClientOptions {
   readonly onEvent: OnEvent;
 }
 
-export interface HttpResponse {
-  readonly status: number;
+export interface HttpResponse extends Omit<Answer, "headers"> {
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   /** The answer's `Date`. */
@@ -62,10 +61,6 @@ export interface HttpResponse {
   readonly ageSeconds: number | null;
   /** What `Retry-After` asks for, from the answer on. */
   readonly retryAfterMs: number | null;
-  /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. */
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of `body`, hexadecimal. */
-  readonly sha256: string;
   /** From the request to the last byte, of the attempt that succeeded. */
   readonly milliseconds: number;
   /** Attempts that were made, this one included. */
@@ -239,6 +234,13 @@ async function receive(
   deadline: AbortController,
 ): Promise<Received> {
   const form = formOf(request);
+  let informational = 0;
+  const onInformational = () => {
+    informational += 1;
+    if (informational <= MAX_INFORMATIONAL) return;
+    const sentence = `${url.host} announces an answer over and over and gives none; look for a proxy in between.`;
+    deadline.abort(new SourceError("source.protocol", sentence));
+  };
   const { status, headers, body, sha256 } = await exchange(
     pool,
     {
@@ -247,7 +249,7 @@ async function receive(
       headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
       body: form,
     },
-    { caps, signal: deadline.signal, onInformational: limitInformational(deadline, url.host) },
+    { caps, signal: deadline.signal, onInformational },
   );
   const date = parseHttpDate(header(headers, "date"));
   return {
@@ -292,14 +294,4 @@ function tooSlow(host: string, totalMs: number): SourceError {
     "source.timeout",
     `${host} gave no complete answer within ${limit}; run again later, or set a smaller \`perPage\`.`,
   );
-}
-
-function limitInformational(deadline: AbortController, host: string): () => void {
-  let seen = 0;
-  return () => {
-    seen++;
-    if (seen <= MAX_INFORMATIONAL) return;
-    const sentence = `${host} announces an answer over and over and gives none; look for a proxy in between.`;
-    deadline.abort(new SourceError("source.protocol", sentence));
-  };
 }

@@ -12,7 +12,7 @@ export interface Caps {
 
 export interface ExchangeOptions {
   readonly caps: Caps;
-  /** Ends the exchange, and with it its connection. */
+  /** Of this exchange alone: ends it, and with it its connection. */
   readonly signal: AbortSignal;
   /** Called for each informational answer (1xx). */
   readonly onInformational: () => void;
@@ -23,7 +23,7 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStar
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** As it came over the wire, in a buffer of its own. Of a failure: as much as came, up to the cap. */
+  /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. Of a failure: as much as came, up to the cap. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** SHA-256 of `body`, hexadecimal. */
   readonly sha256: string;
@@ -72,7 +72,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Uint8Array): void {
     const { wireBytes, failureBytes } = this.#options.caps;
-    const failed = this.#failed();
+    const failed = this.#failed;
     const room = (failed ? failureBytes : wireBytes) - this.#bytes;
     this.#pieces.push(piece.length <= room ? piece : piece.subarray(0, room));
     this.#bytes += Math.min(piece.length, room);
@@ -82,26 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, thrown: unknown): void {
-    if (this.#failed()) this.#end();
-    else this.#fail(thrown);
-  }
-
-  #failed(): boolean {
-    return this.#start !== undefined && this.#start.status !== 200;
-  }
-
-  /** Before the request has begun there is nothing to end: it is ended when it does. */
-  #onAbort = (): void => {
-    this.#controller?.abort(this.#options.signal.reason);
-  };
-
-  #end(): void {
     if (this.#start === undefined) throw new TypeError("an answer ended before it began");
-    this.#options.signal.removeEventListener("abort", this.#onAbort);
     // Into a buffer that is not filled with zeros before.
     const body = Buffer.allocUnsafeSlow(this.#bytes);
     let at = 0;
@@ -112,10 +93,19 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#outcome.resolve({ ...this.#start, body, sha256: hash("sha256", body) });
   }
 
-  #fail(thrown: unknown): void {
-    this.#options.signal.removeEventListener("abort", this.#onAbort);
-    this.#outcome.reject(thrown);
+  onResponseError(_controller: Dispatcher.DispatchController, thrown: unknown): void {
+    if (this.#failed) this.onResponseEnd();
+    else this.#outcome.reject(thrown);
   }
+
+  get #failed(): boolean {
+    return this.#start !== undefined && this.#start.status !== 200;
+  }
+
+  /** Before the request has begun there is nothing to end: it is ended when it does. */
+  #onAbort = (): void => {
+    this.#controller?.abort(this.#options.signal.reason);
+  };
 }
 
 function tooLarge(capBytes: number, headers: Headers | undefined): SourceError {

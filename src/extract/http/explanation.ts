@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { decodeBytes, parseJson } from "../pages/decode.ts";
+import { decodeBytes, type Encoded, parseJson } from "../pages/decode.ts";
 
 /** Bodies of failures are small; what is longer explains nothing. */
 const MAX_BYTES = 256 * 1024;
@@ -18,12 +18,8 @@ const explanation = z.looseObject({
  * The service's own words on a failure as one short clean line, or `""`: a page for people, a body that was cut or one
  * that cannot be read explains nothing, and the status decides without it.
  */
-export function explanationOf(answer: {
-  readonly body: Uint8Array;
-  readonly contentEncoding: string | null;
-  readonly contentType: string | null;
-}): string {
-  const text = readable(() => decodeBytes(answer.body, answer.contentEncoding, MAX_BYTES).toString());
+export function explanationOf(answer: Encoded & { readonly contentType: string | null }): string {
+  const text = readable(() => decodeBytes(answer, MAX_BYTES).toString());
   if (text === undefined) return "";
   const parsed = explanation.safeParse(readable(() => parseJson(text)));
   if (parsed.success) return printable(wordsOf(parsed.data));

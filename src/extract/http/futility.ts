@@ -26,30 +26,24 @@ export class Futility {
 
   /** The pace to stay at, where a lower one is futile; else `null`. */
   judge(decrease: Decrease): number | null {
-    if (this.#last?.cycle === decrease.cycle) return this.#measureAgain(decrease);
-    if (this.#last !== null && !this.#goesOn(this.#last, decrease)) this.#forget();
-    // When the series began, the limit may have been another: the one after that is the first that counts.
-    if (this.#last !== null) {
-      this.#first ??= decrease;
-      this.#decreases += 1;
+    const last = this.#last;
+    if (last !== null && last.cycle === decrease.cycle) {
+      if (this.#first === last) this.#first = decrease;
+    } else {
+      if (last !== null && !this.#goesOn(last, decrease)) this.#forget();
+      // When the series began, the limit may have been another: the one after that is the first that counts.
+      if (this.#last !== null) {
+        this.#first ??= decrease;
+        this.#decreases += 1;
+      }
     }
     this.#last = decrease;
-    return this.#verdict(decrease);
-  }
-
-  #measureAgain(decrease: Decrease): number | null {
-    if (this.#first === this.#last && this.#first !== null) this.#first = decrease;
-    this.#last = decrease;
-    return this.#verdict(decrease);
-  }
-
-  #verdict({ pace, measured }: Decrease): number | null {
     const first = this.#first;
     if (first === null || first.pace === null) return null;
     this.#isKnown ||=
       this.#decreases >= MIN_DECREASES &&
-      measured < COSTLY * first.measured &&
-      (pace ?? first.pace) < COSTLY * first.pace;
+      decrease.measured < COSTLY * first.measured &&
+      (decrease.pace ?? first.pace) < COSTLY * first.pace;
     return this.#isKnown ? first.pace : null;
   }
 

@@ -66,31 +66,23 @@ interface Chunk {
 export class Requests {
   readonly #chunks: Chunk[] = [];
   readonly #contentIds = new Ids();
-  #size = 0;
-  #bytes = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
+  size = 0;
   /** Of all bodies as they came. */
-  get bytes(): number {
-    return this.#bytes;
-  }
+  bytes = 0;
 
   add(record: RequestRecord): void {
-    const place = this.#size % RECORDS_OF_A_CHUNK;
+    const place = this.size % RECORDS_OF_A_CHUNK;
     if (place === 0) this.#chunks.push(emptyChunk());
-    const { figures, digests } = this.#chunkOf(this.#size);
+    const { figures, digests } = this.#chunkOf(this.size);
     for (const [at, name] of FIGURES.entries()) figures[place * WIDTH + at] = this.#figureOf(record, name);
     digests.write(record.sha256, place * DIGEST_BYTES, "hex");
-    this.#size += 1;
-    this.#bytes += record.bytes;
+    this.size += 1;
+    this.bytes += record.bytes;
   }
 
   /** In the order of the plan, whatever the order in which they were answered. */
   *inOrder(): Generator<RequestRecord> {
-    const places = Uint32Array.from({ length: this.#size }, (_, place) => place);
+    const places = Uint32Array.from({ length: this.size }, (_, place) => place);
     for (const place of places.sort((a, b) => this.#compare(a, b))) yield this.#at(place);
   }
 

@@ -25,8 +25,6 @@ export interface Retry {
    * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
    */
   run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T>;
-  /** Attempts beyond the first of each request, so far. */
-  retries(): number;
 }
 
 export const RETRY_LIMITS = {
@@ -47,6 +45,8 @@ const SPREAD_MS = 1000;
 
 /** Longest sleep in one go: the log has a line to write meanwhile, and a timer that counts more than 24 days fires at once. */
 const MAX_SLEEP_MS = 30_000;
+
+const NO_ANSWER = { status: null, retryAfterMs: null };
 
 export interface RetryOptions {
   /** Requests at the same time. */
@@ -72,6 +72,7 @@ export interface Deadline {
 export function createRetry(options: RetryOptions): Retry {
   const { clock, random, limits, log, throttle, deadline } = options;
   let requests = 0;
+  /** Attempts beyond the first of each request. */
   let retries = 0;
   const takeConnection = createConnections(options.connections);
   const turns = new PQueue({ concurrency: 1 });
@@ -116,23 +117,17 @@ export function createRetry(options: RetryOptions): Retry {
     throttleLog.refused(failure.status);
   }
 
-  function pauseAfter(failure: WarehouseError, failed: number): number {
+  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
     if (failed >= attemptsAtMost(failure))
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
     if (limits.retriesAtMost === 0) throw failure;
-    const askedMs = failure instanceof SourceError ? failure.retryAfterMs : null;
-    const pause = pauseMs(failed, askedMs, random, limits);
-    assertInTime(clock.elapsedMs() + pause, failure);
+    const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
+    const milliseconds = pauseMs(failed, retryAfterMs, random, limits);
+    assertInTime(clock.elapsedMs() + milliseconds, failure);
     const share = Math.max(limits.retriesToBegin, Math.floor(requests * limits.retriesPerRequest));
     if (retries >= Math.min(limits.retriesAtMost, share))
       throw gaveUp(failure, `This run has asked again ${retries} times already.`);
     retries += 1;
-    return pause;
-  }
-
-  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
-    const milliseconds = pauseAfter(failure, failed);
-    const status = failure instanceof SourceError ? failure.status : null;
     log.warn(`${failure.message} Asking again.`, {
       code: failure.code,
       ...(status === null ? {} : { status }),
@@ -144,53 +139,39 @@ export function createRetry(options: RetryOptions): Retry {
     await sleepUntil(untilMs, signal);
   }
 
-  /** One attempt: what it gave, or the failure after which another may follow. */
-  async function once<T>(
-    attempt: Attempt<T>,
-    before: WarehouseError | undefined,
-    signal: AbortSignal,
-  ): Promise<Tried<T>> {
-    const giveBack = await takeConnection(signal);
-    let sentMs: number | null = null;
-    try {
-      signal.throwIfAborted();
-      // One waits for its turn at a time, so that a turn follows from what is known by then.
-      const begunMs = await turns.add(() => takeTurn(before, signal), { signal });
-      sentMs = begunMs;
-      const value = await attempt(() => {
-        throttle.answered(begunMs);
-        giveBack();
-      });
-      return { value };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (sentMs === null || !(error instanceof WarehouseError)) throw error;
-      learn(error, sentMs);
-      if (!error.retry) throw error;
-      return { failure: error };
-    } finally {
-      giveBack();
-    }
-  }
-
   async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
     requests += 1;
     let failed = 0;
     let failure: WarehouseError | undefined;
     for (;;) {
-      const tried = await once(attempt, failure, signal);
-      if ("value" in tried) return tried.value;
-      failure = tried.failure;
+      const giveBack = await takeConnection(signal);
+      let sentMs: number | null = null;
+      try {
+        signal.throwIfAborted();
+        // One waits for its turn at a time, so that a turn follows from what is known by then.
+        const begunMs = await turns.add(() => takeTurn(failure, signal), { signal });
+        sentMs = begunMs;
+        return await attempt(() => {
+          throttle.answered(begunMs);
+          giveBack();
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (sentMs === null || !(error instanceof WarehouseError)) throw error;
+        learn(error, sentMs);
+        if (!error.retry) throw error;
+        failure = error;
+      } finally {
+        giveBack();
+      }
       if (isThrottling(failure)) continue;
       failed += 1;
       await pauseFor(failure, failed, signal);
     }
   }
 
-  return { run, retries: () => retries };
+  return { run };
 }
-
-type Tried<T> = { readonly value: T } | { readonly failure: WarehouseError };
 
 /** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
 export function isThrottling(failure: WarehouseError): boolean {
@@ -238,7 +219,7 @@ function overdue({ minutes }: Deadline): SourceError {
 }
 
 function gaveUp(failure: WarehouseError, why: string): SourceError {
-  const { status = null, retryAfterMs = null } = failure instanceof SourceError ? failure : {};
+  const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
   const facts = { status, retryAfterMs, cause: failure, attemptsAtMost: 1 };
   return new SourceError(failure.code, `${failure.message} ${why}`, facts);
 }

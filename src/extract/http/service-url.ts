@@ -41,13 +41,10 @@ export function readServiceUrl(text: string): ServiceUrlResult {
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return { problem: `expected https (http is for this machine only), found "${printable(text)}"` };
   }
-  return { url: { origin: url.origin, host: url.host, prefix: prefixOf(url) } };
-}
-
-/** A person may paste the whole path of the interface. */
-function prefixOf(url: URL): string {
   const path = url.pathname.replace(/\/+$/, "");
-  return path.endsWith(API_PREFIX) ? path.slice(0, -API_PREFIX.length) : path;
+  // A person may paste the whole path of the interface.
+  const prefix = path.endsWith(API_PREFIX) ? path.slice(0, -API_PREFIX.length) : path;
+  return { url: { origin: url.origin, host: url.host, prefix } };
 }
 
 function isLoopback(hostname: string): boolean {

@@ -1,14 +1,10 @@
 import type { ErrorCode } from "../../common/errors.ts";
 import type { ListMode, RequestMode } from "./request.ts";
-import { API_PREFIX, type NamedIn } from "./service-url.ts";
+import { API_PREFIX, type NamedIn, type ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
 /** What is known of an answer before anybody looks at its body. */
-export interface Answer {
-  /** Host with its port. */
-  readonly host: string;
-  /** Path of the service's address, before that of the interface; mostly empty. */
-  readonly prefix: string;
+export interface Answer extends Pick<ServiceUrl, "host" | "prefix"> {
   readonly namedIn: NamedIn;
   readonly status: number;
   /** What `Retry-After` asks for, from now on. */

@@ -38,7 +38,9 @@ export function landLookups(
   ): LookupFiles => {
     const places = placesOf(answered, landing.clock);
     const documents = found.map((answer): LookupDocument => {
-      const { observedAt, ...place } = places.get(answer.id) ?? missing(answer);
+      const found = places.get(answer.id);
+      if (found === undefined) throw new TypeError(`no answer of a lookup has the ID ${answer.id}`);
+      const { observedAt, ...place } = found;
       const unknown = prepare(shape, answer, landing.drift);
       const text = JSON.stringify(answer);
       return {
@@ -77,8 +79,4 @@ function placesOf(answered: readonly Answered[], clock: Clock): Map<string, Plac
       if (!places.has(id)) places.set(id, { page: index + 1, position, observedAt });
   }
   return places;
-}
-
-function missing({ id }: Found): never {
-  throw new TypeError(`no answer of a lookup has the ID ${id}`);
 }

@@ -83,7 +83,7 @@ export class Lander {
 
   /** The text of a body, without the token. */
   #decoded({ bytes, contentEncoding }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
-    const decoded = decodeBytes(bytes, contentEncoding);
+    const decoded = decodeBytes({ body: bytes, contentEncoding });
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
     release(decoded);

@@ -7,19 +7,20 @@ import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { ThreadPool } from "../../common/threads/thread-pool.ts";
 import type { RawFiles, RawStage } from "../../raw/raw-files.ts";
-import type { RawIndex } from "../../raw/raw-index.ts";
+import { indexOf, type RawIndex } from "../../raw/raw-index.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { Journal } from "../journal.ts";
 import { type Checkpoint, isListStage, type PassOfStage, type Stage } from "./checkpoint.ts";
-import type {
-  Closed,
-  Open,
-  PageResult,
-  ReadGroup,
-  ReadSingles,
-  SavedAnswer,
-  SingleGroup,
-  SingleKey,
+import {
+  type Closed,
+  isOpen,
+  type Open,
+  type PageResult,
+  type ReadGroup,
+  type ReadSingles,
+  type SavedAnswer,
+  type SingleGroup,
+  type SingleKey,
 } from "./checkpoint-form.ts";
 import type { Lander, LanderOptions } from "./land-page.ts";
 import type { ResumedPass, ResumeState } from "./resume-state.ts";
@@ -163,16 +164,16 @@ export class StageLanding {
     for (const name of fieldNames) all.add(name);
   }
 
-  /** Takes over a group that was written before the run was resumed. */
-  async reopen(group: number, { file, drift, fieldNames }: Closed): Promise<void> {
+  /** Takes over a group that was written before the run was resumed, or gives one that was answered in part back to its thread. */
+  async resume(group: number, kept: Closed | Open): Promise<void> {
+    const { threads } = this.#shared;
+    if (isOpen(kept)) {
+      await threads.ask(group, { kind: "restore", pass: this.pass, group, landed: kept.landed });
+      return;
+    }
     const rawFile = this.#fileOf(group);
-    const indexed = file === null ? NOTHING : await this.#shared.threads.askAny({ kind: "index", rawFile });
-    this.#take(rawFile, { indexed, drift, fieldNames });
-  }
-
-  /** Gives a group that was answered in part before the run was resumed back to its thread. */
-  async restore(group: number, { landed }: Open): Promise<void> {
-    await this.#shared.threads.ask(group, { kind: "restore", pass: this.pass, group, landed });
+    const indexed = kept.file === null ? indexOf([]) : await threads.askAny({ kind: "index", rawFile });
+    this.#take(rawFile, { ...kept, indexed });
   }
 
   /** All groups of the stage are written. */
@@ -283,9 +284,3 @@ function singleKey({ shape, id }: SingleKey): string {
 function keyOf(stage: Stage, group: number): string {
   return `${stage}-${group}`;
 }
-
-const NOTHING: GroupResult["indexed"] = {
-  ids: [],
-  codes: new Uint8Array(),
-  orders: new Float64Array(),
-};

@@ -78,15 +78,7 @@ export const EMPTY_RESUME: ResumeState = {
 };
 
 /** Reads and proves what is kept in a run's staging folder. A stage counts only where the ones before it are whole. */
-export async function readResumeState(
-  directory: string,
-  raw: RawFiles,
-  passOf: PassOfStage,
-): Promise<ResumeState> {
-  return new Reader(directory, raw, passOf).read();
-}
-
-class Reader {
+export class ResumeReader {
   readonly #directory: string;
   readonly #raw: RawFiles;
   readonly #passOf: PassOfStage;

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
+import { codeOf } from "../../common/errors.ts";
 import { parseExact } from "../../common/json.ts";
 import { SourceError, tooDeep } from "../http/source-error.ts";
 
@@ -16,19 +17,20 @@ const GUNZIP_PIECE_BYTES = 256 * 1024;
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
+export interface Encoded {
+  readonly body: Uint8Array;
+  /** The header's value as it came, `null` without one. */
+  readonly contentEncoding: string | null;
+}
+
 /**
- * The text of a body, as its bytes in UTF-8. `contentEncoding` is the header's value as it came, `null` without one.
- * `limitBytes`: largest body after decompression.
+ * The text of a body, as its bytes in UTF-8. `limitBytes`: largest body after decompression.
  *
  * @throws {SourceError} `source.damaged` for an incomplete or altered body, or one that is not UTF-8;
  * `source.too_large` above the limit; `source.protocol` for a coding that was not asked for.
  */
-export function decodeBytes(
-  bytes: Uint8Array,
-  contentEncoding: string | null,
-  limitBytes = DECODED_BYTES,
-): Buffer {
-  const decoded = isGzip(contentEncoding) ? gunzip(bytes, limitBytes) : bytes;
+export function decodeBytes({ body, contentEncoding }: Encoded, limitBytes = DECODED_BYTES): Buffer {
+  const decoded = isGzip(contentEncoding) ? gunzip(body, limitBytes) : body;
   if (decoded.byteLength > limitBytes) throw tooLarge(limitBytes);
   const text = Buffer.from(decoded.buffer, decoded.byteOffset, decoded.byteLength);
   if (!isUtf8(text)) {
@@ -48,33 +50,29 @@ function isGzip(contentEncoding: string | null): boolean {
   );
 }
 
-/** One or more gzip members, each whole, and nothing after them. */
-function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
-  const inflated = inflate(bytes, limitBytes);
-  // zlib passes over zero bytes after the last member.
-  if (inflated.engine.bytesWritten !== bytes.byteLength) throw damagedGzip("bytes after its end");
-  // What is less than a piece is given as a part of one, which would stay as long as it does.
-  return inflated.buffer.byteLength < GUNZIP_PIECE_BYTES ? new Uint8Array(inflated.buffer) : inflated.buffer;
-}
-
 interface Inflated {
   readonly buffer: Uint8Array;
   /** `bytesWritten`: compressed bytes that were used. */
   readonly engine: { readonly bytesWritten: number };
 }
 
-function inflate(bytes: Uint8Array, limitBytes: number): Inflated {
-  let result: unknown;
+/** One or more gzip members, each whole, and nothing after them. */
+function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
+  let inflated: unknown;
   try {
-    result = gunzipSync(bytes, { maxOutputLength: limitBytes, chunkSize: GUNZIP_PIECE_BYTES, info: true });
+    inflated = gunzipSync(bytes, { maxOutputLength: limitBytes, chunkSize: GUNZIP_PIECE_BYTES, info: true });
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "";
+    const code = codeOf(error) ?? "";
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
     if (code.startsWith("Z_")) throw damagedGzip(code);
     throw error;
   }
-  if (isInflated(result)) return result;
-  throw new TypeError("zlib gave no account of what it read");
+  if (!isInflated(inflated)) throw new TypeError("zlib gave no account of what it read");
+  const { buffer, engine } = inflated;
+  // zlib passes over zero bytes after the last member.
+  if (engine.bytesWritten !== bytes.byteLength) throw damagedGzip("bytes after its end");
+  // What is less than a piece is given as a part of one, which would stay as long as it does.
+  return buffer.byteLength < GUNZIP_PIECE_BYTES ? new Uint8Array(buffer) : buffer;
 }
 
 /** With `info`, zlib answers more than its declared type says. */

@@ -192,7 +192,7 @@ export async function choosePageSize(
 }
 
 function firstPageOf(response: HttpResponse): FirstPage {
-  const decoded = decodeBytes(response.body, response.contentEncoding);
+  const decoded = decodeBytes(response);
   const { pagination, rows } = readList(decoded);
   const { per_page: perPage, count } = pagination;
   return { perPage, count, rows, decodedBytes: decoded.byteLength, milliseconds: response.milliseconds };

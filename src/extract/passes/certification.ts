@@ -60,7 +60,8 @@ export class Certification<Pass extends ComparedPass> {
   readonly #listings: readonly Shape[];
   readonly #repairLimitAtLeast: number;
   readonly #passes: Pass[] = [];
-  #modesDiffer = false;
+  /** Whether dynamic and full documents have other times though they are of the same version. */
+  modesDiffer = false;
   /** Passes after which items were compared, or repaired, last. */
   #comparedAfter = 0;
   #repairedAfter = 0;
@@ -83,11 +84,6 @@ export class Certification<Pass extends ComparedPass> {
     return this.#passes;
   }
 
-  /** Whether dynamic and full documents have other times though they are of the same version. */
-  get modesDiffer(): boolean {
-    return this.#modesDiffer;
-  }
-
   /** A pass was made; where its documents landed, {@link ItemVersions} knows. */
   passed(pass: Pass): void {
     this.#passes.push(pass);
@@ -103,7 +99,7 @@ export class Certification<Pass extends ComparedPass> {
   compared(comparisons: readonly Comparison[]): void {
     this.#comparedAfter = this.#passes.length;
     this.#mustWait = comparisons.some(({ fresh }) => fresh);
-    this.#modesDiffer = comparisons.some(
+    this.modesDiffer = comparisons.some(
       ({ dynamic, full, dynamicAgain }) =>
         dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full,
     );
@@ -133,7 +129,7 @@ export class Certification<Pass extends ComparedPass> {
 
   #compare(last: Pass): Step | undefined {
     const passes = this.#passes.length;
-    if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
+    if (this.modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
     const numbers = spread(this.#ofTwoTimes(last), COMPARED);
     return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#ids(numbers) };
   }
@@ -168,7 +164,7 @@ export class Certification<Pass extends ComparedPass> {
       const refused = stale.some((number) => this.#versions.wasRejected(number));
       if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
     }
-    const dynamic = this.#modesDiffer && (shapeOf(last) === "full" || !this.#listings.includes("full"));
+    const dynamic = this.modesDiffer && (shapeOf(last) === "full" || !this.#listings.includes("full"));
     return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
   }
 
@@ -178,7 +174,7 @@ export class Certification<Pass extends ComparedPass> {
 
   /** Shapes whose documents the times of the pass say something of. */
   #shapes(pass: Pass): readonly Shape[] {
-    return this.#modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
+    return this.modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
   }
 
   /** Numbers of the items that are to be asked for again, after the last pass. */
@@ -193,7 +189,7 @@ export class Certification<Pass extends ComparedPass> {
       .gone(this.#passes)
       .filter((number) => !Number.isNaN(last.snapshot.at(number)));
     return [
-      ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
+      ...(this.modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
       ...this.#itemsReason(
         unaccounted,
         (n) => `earlier passes listed ${itemsCount(n)} that the last one did not`,

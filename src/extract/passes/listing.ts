@@ -146,7 +146,7 @@ class PassReader {
         else this.#closed.add(group);
         await taking.add(async () => {
           taking.signal.throwIfAborted();
-          await (isOpen(read) ? landing.restore(group, read) : landing.reopen(group, read));
+          await landing.resume(group, read);
         });
       }
       await taking.done();
@@ -182,7 +182,7 @@ class PassReader {
 
   /** Reads pages that nobody announced, for as long as each names a next one. */
   async #readFollowing(): Promise<void> {
-    for (let last = this.#lastMark(); hasNext(last); last = this.#lastMark()) {
+    for (let last = this.#lastMark(); (last.next ?? null) !== null; last = this.#lastMark()) {
       const pages = this.#pagesInOrder();
       if (this.#missing.has(pages + 1)) return;
       if (this.#barren > BARREN_PAGES) throw this.#endless(pages);
@@ -295,9 +295,7 @@ class PassReader {
   #checkPosition(page: number, pagination: Pagination): void {
     const { current, next } = pagination;
     if (current !== page) throw this.#outOfOrder(page, `it answered with page ${current}`);
-    if (next !== null && next !== undefined && next !== page + 1) {
-      throw this.#outOfOrder(page, `it names page ${next} as the next`);
-    }
+    if ((next ?? page + 1) !== page + 1) throw this.#outOfOrder(page, `it names page ${next} as the next`);
   }
 
   #outOfOrder(page: number, what: string): WarehouseError {
@@ -371,8 +369,4 @@ function isMissingPage(thrown: unknown): thrown is SourceError {
 /** Whether an answer was larger than what is read at once. */
 export function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof WarehouseError && thrown.code === "source.too_large";
-}
-
-function hasNext({ next }: Pagination): boolean {
-  return next !== null && next !== undefined;
 }

@@ -83,16 +83,11 @@ function hold(
   return fresh;
 }
 
-/** What came of items that no pass listed. Items in neither list could not be read, and are rejects. */
-export interface Unlisted {
-  /** The service has them all the same. */
-  readonly found: readonly string[];
-  /** Gone, by the service's word. */
-  readonly removed: readonly string[];
-}
-
-/** Asks for items that no pass listed, after the last pass; those that are there are staged like others. */
-export async function askForUnlisted(context: ExtractContext, after: AfterPass): Promise<Unlisted> {
+/**
+ * Asks for items that no pass listed, after the last pass; those that are `found` are staged like others, and those that
+ * are `removed` are gone by the service's word. Others could not be read, and are rejects.
+ */
+export async function askForUnlisted(context: ExtractContext, after: AfterPass) {
   const found = new Set<string>();
   const removed = new Set<string>();
   await askSingly(context, after, context.settings.shapes, ({ id, gone, read }) => {

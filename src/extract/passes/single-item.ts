@@ -8,6 +8,7 @@ import { observedAtOf, recordOf } from "../journal.ts";
 import type { SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import type { ItemTask } from "../landing/tasks.ts";
+
 import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
 /** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */

@@ -85,10 +85,10 @@ class DetailsReader {
     const answers = resumed === undefined ? new Map() : this.#replay(items, resumed);
     if (resumed !== undefined && !isOpen(resumed)) {
       if (answers.size < items.length) throw doesNotFit();
-      this.#queue.follow(this.#landing.reopen(group, resumed));
+      this.#queue.follow(this.#landing.resume(group, resumed));
       return;
     }
-    if (resumed !== undefined) await this.#landing.restore(group, resumed);
+    if (resumed !== undefined) await this.#landing.resume(group, resumed);
     if (answers.size === items.length) this.#close(group, items, answers);
     else await this.#ask(group, items, answers);
   }

@@ -8,8 +8,8 @@ import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { decodeBytes, parseJson } from "../../../src/extract/pages/decode.ts";
 
 /** The text of a body that may have a megabyte, unless the test says otherwise. */
-function decodeBody(bytes: Uint8Array, coding: string | null, limitBytes = 1024 * 1024): string {
-  return decodeBytes(bytes, coding, limitBytes).toString();
+function decodeBody(body: Uint8Array, contentEncoding: string | null, limitBytes = 1024 * 1024): string {
+  return decodeBytes({ body, contentEncoding }, limitBytes).toString();
 }
 const TEXT = JSON.stringify({
   response: Array.from({ length: 40 }, (_, n) => ({ id: `item-${n}`, title: "Ä 漢字" })),
@@ -63,7 +63,7 @@ test("A14: a gzip bomb ends at the cap, without another attempt and without the 
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
   assert.ok(bomb.length < 150 * 1024);
   const before = process.memoryUsage().rss;
-  const error = failsWith("source.too_large", () => decodeBytes(bomb, "gzip"));
+  const error = failsWith("source.too_large", () => decodeBytes({ body: bomb, contentEncoding: "gzip" }));
   assert.equal(error.retry, false);
   assert.match(error.message, /64 MB.*perPage/);
   assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);

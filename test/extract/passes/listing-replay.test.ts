@@ -85,7 +85,7 @@ async function replay(t: TestContext, { reopenGroup, read, signal }: Replayed) {
     onEvent: () => {},
   } as const;
   const stage: StageLanding = landing.stage("full", 2);
-  stage.reopen = reopenGroup;
+  stage.resume = reopenGroup;
   return readPass(context, {
     pass: 2,
     mode: "full",
