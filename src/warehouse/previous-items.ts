@@ -58,9 +58,5 @@ async function* idsOf({ baseline, runs, temporaryDirectory }: MissingRequest): A
   const before = { ...baseline, directory: join(runs, baseline.run) };
   await using database = await openTables(before, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
   const result = await database.connection.stream(`SELECT content_id FROM ${fromTable(before, "content")}`);
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    for (const id of chunk.getColumnValues(0)) yield String(id);
-  }
+  for await (const rows of result.yieldRows()) for (const [id] of rows) yield String(id);
 }

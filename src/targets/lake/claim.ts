@@ -14,7 +14,7 @@ import { claimKey, claimNumberOf, instanceFolder } from "./keys.ts";
 import { changedByHand, jsonBytes, readJson } from "./stored-json.ts";
 
 /** Of the form of claims: higher where an older program could misread one. */
-export const CLAIM_VERSION = 1 as const;
+const CLAIM_VERSION = 1;
 
 const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -125,17 +125,20 @@ export async function readClaim(store: Store, instance: string, number: number):
   return found;
 }
 
+/** A claim of this content alone, whatever else the object has. */
+export function newClaim(content: Omit<Claim, "claimVersion">): Claim {
+  return claim.parse({ ...content, claimVersion: CLAIM_VERSION });
+}
+
 /** Puts a claim after the last one; false: another attempt was first. */
 export async function putClaim(store: Store, made: Claim, last: Claim | null): Promise<boolean> {
   const number = (last?.sequence ?? 0) + 1;
-  if (await store.putNew(claimKey(made.instance, number), jsonBytes(claim.parse(made)))) return true;
+  if (await store.putNew(claimKey(made.instance, number), jsonBytes(made))) return true;
   // The answer to an earlier try may have been lost.
   return (await readClaim(store, made.instance, number)).attempt === made.attempt;
 }
 
 /** Removes from an old claim what only a restore needs. */
-export async function shortenClaim(store: Store, instance: string, number: number): Promise<void> {
-  const found = await readClaim(store, instance, number);
-  if (isPast(found)) return;
-  await store.put(claimKey(instance, number), jsonBytes(pastClaim.parse({ ...found, past: true })));
+export async function shortenClaim(store: Store, number: number, old: Claim): Promise<void> {
+  await store.put(claimKey(old.instance, number), jsonBytes(pastClaim.parse({ ...old, past: true })));
 }

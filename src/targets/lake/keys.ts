@@ -18,12 +18,10 @@ function padded(sequence: number): string {
 }
 
 /** Ends with a slash, as all folders here. */
-export function instancesFolder(): string {
-  return "_published/";
-}
+export const INSTANCES = "_published/";
 
 export function instanceFolder(instance: string): string {
-  return `${instancesFolder()}instance=${instance}/`;
+  return `${INSTANCES}instance=${instance}/`;
 }
 
 export function registrationKey(instance: string): string {
@@ -34,11 +32,9 @@ export function claimKey(instance: string, number: number): string {
   return `${instanceFolder(instance)}${padded(number)}.json`;
 }
 
-const CLAIM = /\/(\d{6,15})\.json$/;
-
 /** Of a claim's key; undefined for any other. */
 export function claimNumberOf(key: string): number | undefined {
-  const [, digits] = CLAIM.exec(key) ?? [];
+  const [, digits] = /\/(\d{6,15})\.json$/.exec(key) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 

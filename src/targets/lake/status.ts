@@ -8,7 +8,7 @@ import { lastClaim } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
 import { type ActiveFile, instancesOf, type TableState } from "./delta/state.ts";
 import { LANES } from "./finish.ts";
-import { instancesFolder } from "./keys.ts";
+import { INSTANCES } from "./keys.ts";
 import { registeredService } from "./registration.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
@@ -81,7 +81,7 @@ export async function tablesIn(store: Store): Promise<string[]> {
 }
 
 export async function instancesIn(store: Store): Promise<string[]> {
-  const folders = await store.folders(instancesFolder());
+  const folders = await store.folders(INSTANCES);
   return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 

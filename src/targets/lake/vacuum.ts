@@ -144,7 +144,7 @@ export async function removeRuns(
   for (const number of old) {
     const claim = await readClaim(store, instance, number);
     if (isPast(claim)) continue;
-    await shortenClaim(store, instance, number);
+    await shortenClaim(store, number, claim);
     await remove(folderOf(claim), Number.POSITIVE_INFINITY);
   }
   // Read after the old ones are gone.

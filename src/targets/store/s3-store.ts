@@ -133,7 +133,7 @@ export async function openS3Store(
       const Key = keyOf(key);
       await ask({ does: "write", key }, (abortSignal) => put(Key, body, abortSignal));
     },
-    upload: async (key, file, content) => await upload({ key, Key: keyOf(key) }, file, content),
+    upload: async (key, file, content) => await upload({ key, Key: keyOf(key), file, content }),
     download: async (key, file, content) => {
       const Key = keyOf(key);
       await ask({ does: "read", key }, async (abortSignal) => {
