@@ -4,7 +4,7 @@ import { counted } from "../../common/figures.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { readRejects } from "../../warehouse/read-rejects.ts";
+import { readRejects } from "../../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { askAgain, assertReadFrom } from "../ask-again.ts";
 import {

@@ -10,8 +10,7 @@
 import { z } from "zod";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
 import type { Store } from "../store/store.ts";
-import { claimKey, claimNumberOf, instanceFolder } from "./keys.ts";
-import { changedByHand, jsonBytes, readJson } from "./stored-json.ts";
+import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, readJson } from "./keys.ts";
 
 /** Of the form of claims: higher where an older program could misread one. */
 const CLAIM_VERSION = 1;

@@ -91,17 +91,18 @@ export async function eachUndamaged<Found>(
   names: readonly string[],
   work: (name: string) => Promise<Found>,
 ): Promise<{ readonly found: readonly Found[]; readonly damaged: readonly Damage[] }> {
-  const damaged = new Map<string, Damage>();
-  const all = await inParallel(LANES, names, async (_, name) => {
+  const all = await inParallel(LANES, names, async (_, name): Promise<{ readonly found: Found } | Damage> => {
     try {
-      return [await work(name)];
+      return { found: await work(name) };
     } catch (thrown) {
       if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
-      damaged.set(name, { what, name, problem: thrown.message });
-      return [];
+      return { what, name, problem: thrown.message };
     }
   });
-  return { found: all.flat(1) as Found[], damaged: names.flatMap((name) => damaged.get(name) ?? []) };
+  return {
+    found: all.flatMap((each) => ("found" in each ? [each.found] : [])),
+    damaged: all.flatMap((each) => ("found" in each ? [] : [each])),
+  };
 }
 
 function tableStatus(state: TableState): TableStatus {

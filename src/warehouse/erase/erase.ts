@@ -91,8 +91,8 @@ export async function eraseUser(folder: OutputFolder, options: EraseOptions): Pr
     const identities: Identity[] = [];
     for (const run of runs) identities.push(await identify(run, options.userId, temporary));
     const person = new Person(options.userId, whoseIdIs(options.userId, identities));
-    const found = await searchAll(runs, person, temporary, options);
-    const { planned, renamed } = await plan(folder, runs, found, temporary);
+    const erasures = await searchAll(runs, person, temporary, options);
+    const { planned, renamed } = await plan(folder, erasures, temporary);
     if (planned.length > 0) await replace(folder, planned, person, { ...options, renamed });
     const named = identities.filter(({ user }) => user).length;
     return { searched: runs.length, named, replaced: planned.map(reported) };
@@ -144,15 +144,15 @@ async function searchAll(
   person: Person,
   temporary: string,
   { onStep }: EraseOptions,
-): Promise<Map<string, RunErasure>> {
-  const found = new Map<string, RunErasure>();
+): Promise<readonly Omit<Planned, "to">[]> {
+  const found = new Map<Readable, RunErasure>();
   for (const _pass of ["learn", "find"]) {
-    for (const run of runs) {
-      onStep({ kind: "search", run: run.run });
-      found.set(run.run, await searchRun(run, person, temporary));
+    for (const from of runs) {
+      onStep({ kind: "search", run: from.run });
+      found.set(from, await searchRun(from, person, temporary));
     }
   }
-  return found;
+  return Array.from(found, ([from, erasure]) => ({ from, erasure }));
 }
 
 const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
@@ -163,14 +163,9 @@ const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && r
  */
 async function plan(
   folder: OutputFolder,
-  runs: readonly Readable[],
-  found: ReadonlyMap<string, RunErasure>,
+  erasures: readonly Omit<Planned, "to">[],
   temporary: string,
 ): Promise<{ readonly planned: readonly Planned[]; readonly renamed: NewNames }> {
-  const erasures = runs.flatMap((from) => {
-    const erasure = found.get(from.run);
-    return erasure === undefined ? [] : [{ from, erasure }];
-  });
   const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
   const first = erasures[oldest]?.from.sequence;
   if (first === undefined) return { planned: [], renamed: new Map() };

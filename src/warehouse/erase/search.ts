@@ -63,19 +63,14 @@ export async function columnsOf(connection: DuckDBConnection, from: string): Pro
 
 const USERS = "users";
 
-interface Place {
-  readonly table: string;
-  readonly column: string;
-}
-
 /** Columns that hold users. */
-const OF_USERS = DATA_TABLES.flatMap(({ name, key, references }): Place[] => {
+const OF_USERS = DATA_TABLES.flatMap(({ name, key, references }) => {
   const own = name === USERS ? key : [];
   const others = references.filter(({ table }) => table === USERS).flatMap(({ columns }) => columns);
   return [...own, ...others].map((column) => ({ table: name, column }));
 });
 /** Keys of tables that are not about users. */
-const KEYS = DATA_TABLES.flatMap(({ name, key: [column, ...more] }): Place[] =>
+const KEYS = DATA_TABLES.flatMap(({ name, key: [column, ...more] }) =>
   name === USERS || column === undefined || more.length > 0 ? [] : [{ table: name, column }],
 );
 
@@ -87,7 +82,7 @@ export async function identify(
 ): Promise<Identity> {
   await using database = await openTables(published, limits(temporaryDirectory));
   const { connection } = database;
-  const tableWithId = async (places: readonly Place[]) => {
+  const tableWithId = async (places: typeof OF_USERS) => {
     for (const { table, column } of places.filter((each) =>
       Object.hasOwn(published.manifest.rows, each.table),
     )) {
