@@ -38,10 +38,10 @@ export function parseExact(text: string): unknown {
   return mayHoldLarge(text) ? parseLarge(text) : JSON.parse(text);
 }
 
-/** The value of a text that may be JSON; undefined: it is not. Large numbers are rounded. */
+/** The same of a text that may be JSON; undefined: it is not. */
 export function parseIfJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }

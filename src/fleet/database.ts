@@ -11,10 +11,7 @@ export const PG = "pg@8.23.1";
 /** Of each connection: a server that says nothing is one that cannot be used, for now. Lock waits are seconds. */
 export const LIMITS = { connectionTimeoutMillis: 30_000, query_timeout: 60_000, keepAlive: true } as const;
 
-/** Throws `config.invalid` where the package is not installed. */
-export function importPeer<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
-  return importPeers("The database of a fleet", [name], importing);
-}
+export const WHO = "The database of a fleet";
 
 /** SQLSTATE classes of what a person has to correct: credentials, a missing database or table, missing rights. */
 const REFUSED = /^(28|3D|42)/;
@@ -44,7 +41,7 @@ export async function readInstancesTable(
   table: string,
   settings: readonly string[],
 ): Promise<readonly object[]> {
-  const { Client } = (await importPeer(PG, () => import("pg"))).default;
+  const { Client } = (await importPeers(WHO, [PG], () => import("pg"))).default;
   const client = new Client({ connectionString: address, ...LIMITS });
   client.on("error", () => {}); // A connection that is lost fails the query.
   try {

@@ -82,13 +82,11 @@ const inTable = z.looseObject({
 });
 
 /** Where the instances are rows of a table: which, and in which database; undefined: they are in the file, or wrong. */
-export function tableOf(
-  value: unknown,
-): { readonly table: string; readonly postgres: string; readonly others: object } | undefined {
+export function tableOf(value: unknown) {
   const { data } = inTable.safeParse(value);
   if (data === undefined) return undefined;
-  const { instances, ...others } = data;
-  return { table: instances.table, postgres: others.postgres, others };
+  const { instances, postgres, ...others } = data;
+  return { table: instances.table, postgres, others };
 }
 
 /** The settings of a fleet, or one sentence for each that is wrong: its name, what was expected, what was found. */

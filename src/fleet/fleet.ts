@@ -12,10 +12,7 @@ import { readInstancesTable } from "./database.ts";
 import { type FleetSettings, INSTANCE_SETTINGS, readFleetSpec, tableOf } from "./fleet-spec.ts";
 
 export interface Fleet
-  extends Pick<
-    FleetSettings,
-    "hostRatePerSecond" | "hostConcurrency" | "retries" | "retryDelaySeconds" | "heartbeatSeconds"
-  > {
+  extends Omit<FleetSettings, "instances" | "warehouses" | "config" | "memoryMb" | "postgres"> {
   /** The file, as it was named. */
   readonly file: string;
   /** Its absolute path. */

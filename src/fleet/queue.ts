@@ -3,9 +3,10 @@
  * and a worker that is not heard of for `heartbeatSeconds` loses its job to another.
  */
 import type { PgBoss } from "pg-boss";
+import { importPeers } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
 import { invalid } from "../config/faults.ts";
-import { databaseError, importPeer, LIMITS, PG_BOSS } from "./database.ts";
+import { databaseError, LIMITS, PG_BOSS, WHO } from "./database.ts";
 import { type Fleet, type FleetInstance, queueAddress } from "./fleet.ts";
 
 /** All of it lies in one schema of the database. */
@@ -36,7 +37,7 @@ export interface QueueOptions {
  */
 export async function openQueue(fleet: Fleet, { role, onProblem }: QueueOptions): Promise<Queue> {
   const address = queueAddress(fleet);
-  const { PgBoss } = await importPeer(PG_BOSS, () => import("pg-boss"));
+  const { PgBoss } = await importPeers(WHO, [PG_BOSS], () => import("pg-boss"));
   const everySeconds = Math.ceil(fleet.heartbeatSeconds / 4);
   const boss = new PgBoss({
     ...LIMITS,

@@ -22,12 +22,6 @@ export interface RunEnd {
   readonly tookMb: number | null;
 }
 
-export interface RunProcess {
-  readonly ended: Promise<RunEnd>;
-  /** SIGTERM: the run ends as it does by itself. SIGKILL: at once. */
-  readonly stop: (signal: "SIGTERM" | "SIGKILL") => void;
-}
-
 const WATCH_MS = 1000;
 
 interface RunProcessOptions {
@@ -43,14 +37,18 @@ interface RunProcessOptions {
  * Starts a run. Its process has a group of its own, so that a signal from a terminal reaches it through this one alone,
  * and a channel, whose end tells it to end too where this one was killed.
  */
-export function startRun({ entry, fleet, instance, log }: RunProcessOptions): RunProcess {
+export function startRun({ entry, fleet, instance, log }: RunProcessOptions) {
   const { name, memoryMb } = instance;
   const run = ["run", "--instance", name, "--fleet", fleet.path, "--json", "--log-format", "json"];
   const child = spawn(process.execPath, [`--max-old-space-size=${memoryMb}`, entry, ...run], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: true,
   });
-  return { ended: endOf(child, instance, log), stop: (signal) => child.kill(signal) };
+  return {
+    ended: endOf(child, instance, log),
+    /** SIGTERM: the run ends as it does by itself. SIGKILL: at once. */
+    stop: (signal: "SIGTERM" | "SIGKILL") => child.kill(signal),
+  };
 }
 
 async function endOf(child: ChildProcess, { name, memoryMb }: FleetInstance, log: Log): Promise<RunEnd> {

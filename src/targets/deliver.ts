@@ -1,7 +1,7 @@
 /** Delivering a published run to targets, one after another. */
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
-import type { DeliveredRun, StagedLoad, Target, TargetRun } from "../pipeline.ts";
+import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
 
 /** Of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -54,7 +54,8 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Pick<Delive
   try {
     await staged.commit();
   } catch (thrown) {
-    await takeBack(staged);
+    // A failure of that does not hide why the delivery failed; whatever it left, no reader looks there.
+    await (async () => staged.abort())().catch(() => {});
     throw thrown;
   }
   return { state: "delivered", failure: null };
@@ -62,15 +63,6 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Pick<Delive
 
 function isOf({ run, manifest }: DeliveredRun, last: TargetRun): boolean {
   return last.run === run && (last.sha256 ?? manifest.sha256) === manifest.sha256;
-}
-
-/** A failure to do so does not hide why the delivery failed. */
-async function takeBack(staged: StagedLoad): Promise<void> {
-  try {
-    await staged.abort();
-  } catch {
-    // Whatever it left, no reader looks there.
-  }
 }
 
 function fenced({ name }: Target, { run }: DeliveredRun, last: TargetRun): WarehouseError {

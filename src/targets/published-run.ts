@@ -3,11 +3,9 @@ import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
-import { openForScanning } from "../storage/duckdb.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
-import type { Table } from "../tables/declare.ts";
 import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
-import { filesOf, type PublishedFiles } from "../warehouse/published-tables.ts";
+import { filesOf, openTables, type PublishedFiles } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import { digestOf } from "../warehouse/verify.ts";
 
@@ -17,8 +15,6 @@ export interface DeliveryOptions {
   readonly signal: AbortSignal;
   readonly onProgress: DeliveredRun["onProgress"];
 }
-
-const LIMITS = { memoryLimitMb: 64, threads: 1 };
 
 /**
  * A published run for a target. Throws `config.invalid` where it has no Parquet files, or those of an earlier version
@@ -37,7 +33,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
     directory,
     files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
     manifest: { path: MANIFEST_FILE, ...(await digestOf(join(directory, MANIFEST_FILE))) },
-    tables: await tablesOf({ directory, manifest }, options),
+    tables: await tablesOf({ directory, manifest }, options.temporaryDirectory),
     signal: options.signal,
     onProgress: options.onProgress,
   };
@@ -45,32 +41,23 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
 
 async function tablesOf(
   published: PublishedFiles & { readonly manifest: Manifest },
-  { temporaryDirectory }: DeliveryOptions,
+  temporaryDirectory: string,
 ): Promise<readonly LoadTable[]> {
   const { manifest } = published;
   const tables = Object.entries(manifest.rows).map(([name, rows]) => {
     return { name, rows, files: filesOf(published, name) };
   });
-  const declared = await declarationsOf(published, temporaryDirectory, tables);
+  const limits = { temporaryDirectory, memoryLimitMb: 64, threads: 1 };
+  await using database = await openTables(published, limits);
+  const declared = await declarationsIn(
+    database.connection,
+    tables.flatMap(({ files }) => files.slice(0, 1)),
+  );
   return tables.map(({ name, rows, files }) => {
     const table = declared.get(files[0] ?? "");
     if (table === undefined) throw undeclared(manifest.run, name);
     return loadTableOf({ table, rows, files, temporaryDirectory });
   });
-}
-
-async function declarationsOf(
-  { directory }: PublishedFiles,
-  temporaryDirectory: string,
-  tables: readonly { readonly files: readonly string[] }[],
-): Promise<ReadonlyMap<string, Table | undefined>> {
-  await using database = await openForScanning({
-    ...LIMITS,
-    temporaryDirectory,
-    allowedDirectories: [directory],
-  });
-  const first = tables.flatMap(({ files }) => files[0] ?? []);
-  return await declarationsIn(database.connection, first);
 }
 
 function withoutParquet({ run, pipeline }: Pick<Manifest, "run" | "pipeline">): WarehouseError {

@@ -26,12 +26,22 @@ export function roomNeeded(baseline: Baseline): number | undefined {
 export async function assertRoom(folder: string, baseline: Baseline, free: FreeBytes): Promise<void> {
   const needed = roomNeeded(baseline);
   if (baseline.kind !== "run" || needed === undefined) return;
-  const { run } = baseline;
+  await assertFree(folder, needed, free, (room) => {
+    return `a run may take ${room}, ${ROOM} times the run ${baseline.run}; free space, remove old runs with "runs prune", or name another folder with --warehouse`;
+  });
+}
+
+/** Throws `disk.io` where less is free than is needed. `say`: what needs so much, and the way out. */
+export async function assertFree(
+  folder: string,
+  needed: number,
+  free: FreeBytes,
+  say: (room: string) => string,
+): Promise<void> {
   const left = await free(folder);
   if (left === undefined || left >= needed) return;
   throw new WarehouseError(
     "disk.io",
-    `${folder} has ${megabytes(left)} free, and a run may take ${megabytes(needed)}, ${ROOM} times the run ${run}; ` +
-      'free space, remove old runs with "runs prune", or name another folder with --warehouse.',
+    `${folder} has ${megabytes(left)} free, and ${say(megabytes(needed))}.`,
   );
 }

@@ -3,12 +3,7 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 
-/** Those of a warehouse that hold runs, as absolute paths. */
-interface FoldersOfRuns {
-  readonly root: string;
-  readonly runs: string;
-  readonly staging: string;
-}
+type FoldersOfRuns = Readonly<Record<"root" | "runs" | "staging", string>>;
 
 /**
  * What lies in `.staging` and is not the run under way is removed: published runs would go with it. A folder that is not

@@ -136,11 +136,6 @@ async function provePublishing(folder: OutputFolder, attempts = PROBE_ATTEMPTS):
   }
 }
 
-/** Whether the system refused a path to this user. */
-export function isDenied(thrown: unknown): boolean {
-  return ["EACCES", "EPERM"].includes(codeOf(thrown) ?? "");
-}
-
 /** What the system refused a path for, in words; undefined for any other failure. */
 export function reasonOf(thrown: unknown): string | undefined {
   return REASONS[codeOf(thrown) ?? ""];
@@ -200,12 +195,10 @@ function notOurs(folder: OutputFolder): WarehouseError {
 }
 
 /** Runs in `runs/`, the newest first. Throws `config.output` where they cannot be listed. */
-export async function runsIn(folder: OutputFolder): Promise<RunIdentity[]> {
-  try {
-    return await identitiesIn(folder.runs);
-  } catch (thrown) {
+export function runsIn(folder: OutputFolder): Promise<RunIdentity[]> {
+  return identitiesIn(folder.runs).catch((thrown: unknown) => {
     throw outputError(thrown, folder);
-  }
+  });
 }
 
 /** Runs that left their staged files behind, the newest first. */
@@ -227,10 +220,7 @@ async function entriesOf(path: string): Promise<string[]> {
   }
 }
 
-/**
- * Name of the next run: one above the highest number that was ever seen here, and above the one that is given, whatever
- * the clock says.
- */
+/** Name of the next run: its number is one above all that were ever seen here, and above the one that is given. */
 export async function nextRun(folder: OutputFolder, startedAt: Date, above = 0): Promise<string> {
   const current = parseRunName((await currentRun(folder)) ?? "");
   const seen = [
@@ -288,10 +278,7 @@ export async function removeStaging(folder: OutputFolder, run: string): Promise<
 
 const DEBRIS = /^\.(probe|pruned|current|lock)-/;
 
-/**
- * Clears away what earlier runs left: staged files, but those of the run that is to be `kept`, and debris of killed
- * steps. Only with the lock held: then whoever made them is dead.
- */
+/** Clears away what dead runs left: staged files, but of the run that is to be `kept`, and debris. Needs the lock. */
 export async function discardLeftovers(folder: OutputFolder, kept: string | undefined): Promise<void> {
   for (const { run } of await stagingLeftovers(folder)) if (run !== kept) await removeStaging(folder, run);
   for (const parent of [folder.root, folder.runs, folder.staging]) {

@@ -30,19 +30,24 @@ const NONE: Missing = { ids: [], count: 0, notAsked: null };
  * word; of a run that cannot be read, none either. Errors: those of the disk.
  */
 export async function findMissing(request: MissingRequest): Promise<Missing> {
-  const { baseline } = request;
+  const { baseline, temporaryDirectory } = request;
   if (baseline.kind === "none") return NONE;
   if (baseline.kind === "damaged") return { ...NONE, notAsked: "the run before is damaged" };
-  const before = baseline.manifest.rows.content;
-  if (before === undefined) return NONE;
-  const bearable = shrinkLimit(before, request.shrinkLimits);
+  const rows = baseline.manifest.rows.content;
+  if (rows === undefined) return NONE;
+  const bearable = shrinkLimit(rows, request.shrinkLimits);
+  const before = { ...baseline, directory: join(request.runs, baseline.run) };
   const ids: string[] = [];
   let count = 0;
   try {
-    for await (const id of idsOf(request)) {
-      if (request.listed(id)) continue;
-      count += 1;
-      if (request.acceptShrink || count <= bearable) ids.push(id);
+    await using database = await openTables(before, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
+    const query = `SELECT content_id FROM ${fromTable(before, "content")}`;
+    for await (const chunk of (await database.connection.stream(query)).yieldRows()) {
+      for (const id of chunk.map(([cell]) => String(cell))) {
+        if (request.listed(id)) continue;
+        count += 1;
+        if (request.acceptShrink || count <= bearable) ids.push(id);
+      }
     }
   } catch (thrown) {
     const { code, message } = asWarehouseError(thrown);
@@ -51,16 +56,4 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
   }
   if (ids.length === count) return { ids, count, notAsked: null };
   return { ids: [], count, notAsked: `more than ${bearable} are missing` };
-}
-
-async function* idsOf({ baseline, runs, temporaryDirectory }: MissingRequest): AsyncGenerator<string> {
-  if (baseline.kind !== "run") return;
-  const before = { ...baseline, directory: join(runs, baseline.run) };
-  await using database = await openTables(before, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
-  const result = await database.connection.stream(`SELECT content_id FROM ${fromTable(before, "content")}`);
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    for (const id of chunk.getColumnValues(0)) yield String(id);
-  }
 }

@@ -1,6 +1,15 @@
 /** The tables of a published run: in its Parquet files or, where there are none, in its database, which has the same rows. */
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Database, openForReading, openForScanning, type ReadOptions } from "../storage/duckdb.ts";
+import {
+  all,
+  type Database,
+  openForReading,
+  openForScanning,
+  type ReadOptions,
+  type Row,
+} from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { DATABASE_FILE } from "./layout.ts";
@@ -32,4 +41,18 @@ export function filesOf({ directory, manifest }: PublishedFiles, table: string):
 export function fromTable(published: PublishedFiles, table: string): string {
   const parquet = published.manifest.loaders.includes("parquet");
   return parquet ? readParquet(filesOf(published, table)) : quoteIdentifier(table);
+}
+
+/** Rows of `run_rejects` of a run whose manifest need not be readable: from its database or, without one, from Parquet files. */
+export async function readRejects(directory: string, temporaryDirectory: string): Promise<Row[]> {
+  const limits = { temporaryDirectory, memoryLimitMb: 256, threads: 1, allowedDirectories: [directory] };
+  const file = join(directory, DATABASE_FILE);
+  const isThere = existsSync(file);
+  await using database = await (isThere ? openForReading({ file, ...limits }) : openForScanning(limits));
+  const folder = join(directory, "parquet", "run_rejects");
+  const files = isThere ? [] : (await readdir(folder)).toSorted().map((name) => join(folder, name));
+  return await all(
+    database.connection,
+    `FROM ${isThere ? "run_rejects" : readParquet(files)} ORDER BY reject`,
+  );
 }

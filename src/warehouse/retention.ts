@@ -95,9 +95,7 @@ function assertWhole(directory: string, manifest: Manifest): void {
   }
 }
 
-/**
- * Removes old runs, all but the newest `keep` and the current one, and returns them, the newest first. Needs the lock.
- */
+/** Removes old runs, all but the newest `keep` and the current one; gives them, the newest first. Needs the lock. */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { readTree } from "../common/tree.ts";
 import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../storage/duckdb.ts";
 import { together } from "../storage/parallel.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
-import { DATABASE_FILE, isDenied, reasonOf } from "./layout.ts";
+import { DATABASE_FILE, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
 
 /** Of the database that reads a result which is examined. */
@@ -17,8 +17,6 @@ const PIECE_BYTES = 1024 * 1024;
 /** Files whose rows one query counts. */
 const FILES_AT_ONCE = 500;
 
-/** What was published, and the rows of each table: in all that was. */
-export type Stated = Pick<Manifest, "loaders" | "rows">;
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
@@ -31,7 +29,8 @@ export interface Proof {
   readonly temporaryDirectory: string;
   /** Given where the database does not lie in the result, or is not published. */
   readonly database?: string;
-  readonly stated: Stated;
+  /** What was published, and the rows of each table: in all that was. */
+  readonly stated: Pick<Manifest, "loaders" | "rows">;
 }
 
 /** What could not be read. */
@@ -86,18 +85,15 @@ export async function examine(proof: Proof): Promise<Examination> {
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
   const [digests, counted] = await together(digestsOf(result, paths, refused), countParquet(proof, paths));
   const files = Array.from(digests, ([path, digest]) => {
-    const count = counted.get(path);
-    return { path, ...digest, rows: count !== undefined && "value" in count ? count.value : null };
+    const rows = counted.get(path);
+    return { path, ...digest, rows: typeof rows === "number" ? rows : null };
   });
   // Not beside the digests: closing a file takes away the lock of whoever has it open in this process.
   const tables =
     database === undefined || isUnread(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const failures = files.flatMap(({ path }) => {
-    const count = counted.get(path);
-    return count !== undefined && "finding" in count ? [count.finding] : [];
-  });
+  const failures = files.map(({ path }) => counted.get(path)).filter((count) => typeof count === "string");
   return {
     files,
     unread,
@@ -124,7 +120,7 @@ export function unreadOf(path: string, thrown: unknown): Unread {
     code === "verify.failed"
       ? message.replace(/\.$/, "")
       : `${what} cannot be read (${reasonOf(thrown) ?? message})`;
-  return { path, finding, denied: isDenied(thrown) };
+  return { path, finding, denied: ["EACCES", "EPERM"].includes(codeOf(thrown) ?? "") };
 }
 
 type Digest = Pick<PublishedFile, "bytes" | "sha256">;
@@ -161,44 +157,38 @@ export async function digestOf(file: string, piece = Buffer.allocUnsafe(PIECE_BY
   }
 }
 
-/** What a step gives, or why it failed: a sentence without its full stop. */
-type Attempt<T> = { readonly value: T } | { readonly finding: string };
-
-/** A failing disk is thrown. */
-async function attempt<T>(what: string, step: () => Promise<T>): Promise<Attempt<T>> {
+/** What a step gives, or why it failed: a sentence without its full stop. A failing disk is thrown. */
+async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | string> {
   try {
-    return { value: await step() };
+    return await step();
   } catch (thrown) {
     const error = asWarehouseError(thrown);
     if (error.code === "disk.io") throw error;
-    return { finding: `${what} (${error.message.replace(/\.$/, "")})` };
+    return `${what} (${error.message.replace(/\.$/, "")})`;
   }
 }
 
-/** Rows of the Parquet files by path; where some of many cannot be read, each is asked by itself. */
+/** Rows of the Parquet files by path, or why they cannot be read; where some of many cannot, each is asked by itself. */
 async function countParquet(
   { result, temporaryDirectory }: Proof,
   paths: readonly string[],
-): Promise<Map<string, Attempt<number>>> {
+): Promise<Map<string, number | string>> {
   const files = paths.filter((each) => each.endsWith(".parquet"));
-  const counted = new Map<string, Attempt<number>>();
+  const counted = new Map<string, number | string>();
   if (files.length === 0) return counted;
-  await using database = await openForScanning({
-    allowedDirectories: [result],
-    temporaryDirectory,
-    ...LIMITS,
-  });
+  const options = { allowedDirectories: [result], temporaryDirectory, ...LIMITS };
+  await using database = await openForScanning(options);
   const count = async (what: string, several: readonly string[]) => {
     const rows = await attempt(what, () => countRows(database.connection, result, several));
-    if ("value" in rows) for (const [path, value] of rows.value) counted.set(path, { value });
+    if (typeof rows !== "string") for (const [path, number] of rows) counted.set(path, number);
     return rows;
   };
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
     const several = files.slice(start, start + FILES_AT_ONCE);
-    if ("value" in (await count("files cannot be read", several))) continue;
+    if (typeof (await count("files cannot be read", several)) !== "string") continue;
     for (const path of several) {
       const alone = await count(`the file ${path} cannot be read`, [path]);
-      if ("finding" in alone) counted.set(path, alone);
+      if (typeof alone === "string") counted.set(path, alone);
     }
   }
   return counted;
@@ -224,36 +214,25 @@ async function tableFindings(
   const options = { file, temporaryDirectory, allowedDirectories: [], ...LIMITS };
   const counted = await attempt("the database cannot be read", async () => {
     await using database = await openForReading(options);
-    return await countTables(database.connection);
+    const { connection } = database;
+    const tables = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary";
+    const counts = new Map<string, number>();
+    for (const name of (await all(connection, tables)).map((row) => String(row.table_name)))
+      counts.set(name, await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
+    return counts;
   });
-  return "finding" in counted ? [counted.finding] : differences("DuckDB", counted.value, stated.rows);
+  return typeof counted === "string" ? [counted] : differences("DuckDB", counted, stated.rows);
 }
 
-async function countTables(connection: DuckDBConnection): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  const tables = await all(
-    connection,
-    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary",
-  );
-  for (const name of tables.map((row) => String(row.table_name))) {
-    counts.set(name, await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
-  }
-  return counts;
-}
-
+/** Other files than those of tables are none of their business. */
 function parquetFindings({ stated }: Proof, files: readonly PublishedFile[]): readonly string[] {
-  return differences("Parquet", rowsByTable(files), stated.loaders.includes("parquet") ? stated.rows : {});
-}
-
-/** Rows by table in its Parquet files; other files than those of tables are none of their business. */
-function rowsByTable(files: readonly PublishedFile[]): Map<string, number> {
   const counted = new Map<string, number>();
   for (const { path, rows } of files) {
     const [folder, table] = path.split("/");
     if (rows === null || folder !== "parquet" || table === undefined) continue;
     counted.set(table, (counted.get(table) ?? 0) + rows);
   }
-  return counted;
+  return differences("Parquet", counted, stated.loaders.includes("parquet") ? stated.rows : {});
 }
 
 function differences(

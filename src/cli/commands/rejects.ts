@@ -3,7 +3,7 @@ import { counted } from "../../common/figures.ts";
 import type { ConfigFlags } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { readRejects } from "../../warehouse/read-rejects.ts";
+import { readRejects } from "../../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, existingFolder, processEnvironment } from "../command.ts";
 import { cellText, jsonRows } from "../render/rows.ts";

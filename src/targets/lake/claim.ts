@@ -11,11 +11,10 @@ import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
 import type { Store } from "../store/store.ts";
-import { claimKey, claimNumberOf, instanceFolder } from "./keys.ts";
-import { changedByHand, jsonBytes, readJson } from "./stored-json.ts";
+import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, readJson } from "./keys.ts";
 
 /** Of the form of claims: higher where an older program could misread one. */
-export const CLAIM_VERSION = 1 as const;
+const CLAIM_VERSION = 1;
 
 const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -127,6 +126,11 @@ export async function readClaim(store: Store, instance: string, number: number):
   return found;
 }
 
+/** A claim of this content alone, whatever else the object has. */
+export function newClaim(content: Omit<Claim, "claimVersion">): Claim {
+  return claim.parse({ ...content, claimVersion: CLAIM_VERSION });
+}
+
 /**
  * Puts a claim after the last one; false: another attempt was first. Throws `target.unavailable` where that one is not
  * listed: whoever looks for the last claim would not find it.
@@ -135,7 +139,7 @@ export async function putClaim(store: Store, made: Claim, last: Claim | null): P
   const { instance, attempt } = made;
   const number = (last?.sequence ?? 0) + 1;
   const key = claimKey(instance, number);
-  if (await store.putNew(key, jsonBytes(claim.parse(made)))) return true;
+  if (await store.putNew(key, jsonBytes(made))) return true;
   // The answer to an earlier try may have been lost.
   if ((await readClaim(store, instance, number)).attempt === attempt) return true;
   if ((await claimNumbers(store, instance)).includes(number)) return false;
@@ -146,8 +150,6 @@ export async function putClaim(store: Store, made: Claim, last: Claim | null): P
 }
 
 /** Removes from an old claim what only a restore needs. */
-export async function shortenClaim(store: Store, instance: string, number: number): Promise<void> {
-  const found = await readClaim(store, instance, number);
-  if (isPast(found)) return;
-  await store.put(claimKey(instance, number), jsonBytes(pastClaim.parse({ ...found, past: true })));
+export async function shortenClaim(store: Store, number: number, old: Claim): Promise<void> {
+  await store.put(claimKey(old.instance, number), jsonBytes(pastClaim.parse({ ...old, past: true })));
 }

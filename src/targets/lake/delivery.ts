@@ -6,13 +6,13 @@ import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { proveConditionalPut, type Store } from "../store/store.ts";
 import {
-  CLAIM_VERSION,
   type Claim,
   type ClaimedTable,
   claimOf,
   isPast,
   keyedFiles,
   lastClaim,
+  newClaim,
   putClaim,
 } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
@@ -98,17 +98,7 @@ async function commitDelivery(
   made: Pick<Claim, "attempt" | "atMs">,
 ): Promise<void> {
   const { store, instance } = place;
-  const { signal, run, sequence, pipeline, verdict, manifest } = delivered;
-  const content = {
-    claimVersion: CLAIM_VERSION,
-    run,
-    sequence,
-    instance,
-    pipeline,
-    verdict,
-    ...made,
-    manifest,
-  };
+  const { signal } = delivered;
   for (;;) {
     const settled = await settle(place, delivered.instance, signal);
     if (isOf(delivered, settled.claim)) {
@@ -116,7 +106,8 @@ async function commitDelivery(
       return;
     }
     assertNext(store, settled.claim, delivered);
-    const claim: Claim = { ...content, tables: [...plan.tables, ...droppedSince(settled, plan.tables)] };
+    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
+    const claim = newClaim({ ...delivered, ...made, instance, tables });
     if (!(await putClaim(store, claim, settled.claim))) continue;
     const isFinished = await finish(place, claim, signal);
     if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);

@@ -1,5 +1,5 @@
 /**
- * Keys of the lake, below its store's address:
+ * Keys of the lake, below its store's address, and the form of its small objects:
  *
  *     <table>/_delta_log/00000000000000000000.json                    the table's log
  *     <table>/instance=<name>/<table>-000042-<digest>.parquet         files of run 42, named by their content
@@ -10,6 +10,10 @@
  * Two machines may begin a run of one name in the same second. Names by content keep their files apart, and let whoever
  * repeats a delivery go on with what is there.
  */
+import type { z } from "zod";
+import { WarehouseError } from "../../common/errors.ts";
+import { parseIfJson } from "../../common/json.ts";
+import type { Store } from "../store/store.ts";
 
 const DIGEST_DIGITS = 16;
 
@@ -18,12 +22,10 @@ function padded(sequence: number): string {
 }
 
 /** Ends with a slash, as all folders here. */
-export function instancesFolder(): string {
-  return "_published/";
-}
+export const INSTANCES = "_published/";
 
 export function instanceFolder(instance: string): string {
-  return `${instancesFolder()}instance=${instance}/`;
+  return `${INSTANCES}instance=${instance}/`;
 }
 
 export function registrationKey(instance: string): string {
@@ -34,11 +36,9 @@ export function claimKey(instance: string, number: number): string {
   return `${instanceFolder(instance)}${padded(number)}.json`;
 }
 
-const CLAIM = /^_published\/[^/]+\/(\d{6,15})\.json$/;
-
 /** Of a claim's key; undefined for any other. */
 export function claimNumberOf(key: string): number | undefined {
-  const [, digits] = CLAIM.exec(key) ?? [];
+  const [, digits] = /^_published\/[^/]+\/(\d{6,15})\.json$/.exec(key) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
@@ -62,4 +62,25 @@ const FILE = /^instance=([^/]+)\/[a-z0-9_]+-(\d{6,15})-[0-9a-f]{16}\.parquet$/;
 export function uploadOf(path: string): { readonly instance: string; readonly sequence: number } | undefined {
   const [, instance, digits] = FILE.exec(path) ?? [];
   return instance === undefined ? undefined : { instance, sequence: Number(digits) };
+}
+
+/** The object of a key; null: there is none. Throws `target.refused` where it is of another form. */
+export async function readJson<Form>(store: Store, key: string, form: z.ZodType<Form>): Promise<Form | null> {
+  const bytes = await store.get(key);
+  if (bytes === null) return null;
+  const parsed = form.safeParse(parseIfJson(bytes.toString()));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw changedByHand(store, key, [...(issue?.path ?? []), issue?.message ?? "unexpected"].join(" "));
+}
+
+export function jsonBytes(content: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(content)}\n`);
+}
+
+export function changedByHand({ address }: Store, key: string, why: string): WarehouseError {
+  return new WarehouseError(
+    "target.refused",
+    `${key} in ${address} cannot be read (${why}): it was changed by hand, or by a newer version; put it back, update content-warehouse, or deliver under another instance name.`,
+  );
 }

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import type { InstanceIdentity } from "../../pipeline.ts";
 import type { Store } from "../store/store.ts";
-import { registrationKey } from "./keys.ts";
-import { jsonBytes, readJson } from "./stored-json.ts";
+import { jsonBytes, readJson, registrationKey } from "./keys.ts";
 
 const registration = z.object({ id: z.string().nullable(), origin: z.string() });
 

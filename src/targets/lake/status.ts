@@ -8,7 +8,7 @@ import { lastClaim } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
 import { type ActiveFile, instancesOf, type TableState } from "./delta/state.ts";
 import { LANES } from "./finish.ts";
-import { instancesFolder } from "./keys.ts";
+import { INSTANCES } from "./keys.ts";
 import { registeredService } from "./registration.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
@@ -81,7 +81,7 @@ export async function tablesIn(store: Store): Promise<string[]> {
 }
 
 export async function instancesIn(store: Store): Promise<string[]> {
-  const folders = await store.folders(instancesFolder());
+  const folders = await store.folders(INSTANCES);
   return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 
@@ -91,17 +91,18 @@ export async function eachUndamaged<Found>(
   names: readonly string[],
   work: (name: string) => Promise<Found>,
 ): Promise<{ readonly found: readonly Found[]; readonly damaged: readonly Damage[] }> {
-  const damaged = new Map<string, Damage>();
-  const all = await inParallel(LANES, names, async (_, name) => {
+  const all = await inParallel(LANES, names, async (_, name): Promise<{ readonly found: Found } | Damage> => {
     try {
-      return [await work(name)];
+      return { found: await work(name) };
     } catch (thrown) {
       if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
-      damaged.set(name, { what, name, problem: thrown.message });
-      return [];
+      return { what, name, problem: thrown.message };
     }
   });
-  return { found: all.flat(1) as Found[], damaged: names.flatMap((name) => damaged.get(name) ?? []) };
+  return {
+    found: all.flatMap((each) => ("found" in each ? [each.found] : [])),
+    damaged: all.flatMap((each) => ("found" in each ? [] : [each])),
+  };
 }
 
 function tableStatus(state: TableState): TableStatus {

@@ -46,21 +46,19 @@ export async function vacuumLake(
   const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
   const youngSince = allVersions ? Number.POSITIVE_INFINITY : nowMs - YOUNG_MS;
   const claims = await eachUndamaged("instance", await instancesIn(store), async (instance) => {
-    const found = await readClaims(store, instance, since);
-    const runs = await removeRuns({ store, instance }, found.old, youngSince);
-    return { instance, ...found, runs };
+    return [instance, await readClaims(store, instance, since)] as const;
   });
-  const instances = new Map(claims.found.map((found) => [found.instance, found]));
+  const instances = new Map(claims.found);
+  let runs = 0;
+  for (const [instance, { old }] of instances) runs += await removeRuns({ store, instance }, old, youngSince);
   const moments = { since, youngSince, nowMs };
-  const removed = await eachUndamaged("table", await tablesIn(store), (table) =>
-    vacuumTable(store, table, instances, moments),
+  const tables = await eachUndamaged("table", await tablesIn(store), (table) =>
+    unusedFiles(store, table, instances, moments),
   );
-  return {
-    files: removed.found.reduce((sum, { files }) => sum + files, 0),
-    bytes: removed.found.reduce((sum, { bytes }) => sum + bytes, 0),
-    runs: claims.found.reduce((sum, { runs }) => sum + runs, 0),
-    damaged: [...removed.damaged, ...claims.damaged],
-  };
+  await inParallel(LANES, tables.found, (_, unused) => store.remove(unused.map(({ key }) => key)));
+  const unused = tables.found.flat();
+  const bytes = unused.reduce((sum, each) => sum + each.bytes, 0);
+  return { files: unused.length, bytes, runs, damaged: [...tables.damaged, ...claims.damaged] };
 }
 
 /**
@@ -69,20 +67,18 @@ export async function vacuumLake(
  * was committed before the state was read is active in it; what is committed after that is of the last claim, which names
  * it, or of a later run.
  */
-async function vacuumTable(
+async function unusedFiles(
   store: Store,
   table: string,
   instances: ReadonlyMap<string, Claims>,
   moments: Moments,
-): Promise<Pick<Vacuumed, "files" | "bytes">> {
+): Promise<readonly StoredObject[]> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   const state = await readTable(store, table);
   const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
-  if (!isOurs) return { files: 0, bytes: 0 };
+  if (!isOurs) return [];
   const isKept = keeper(state, instances, moments);
-  const unused = objects.filter((object) => !isKept(object));
-  await store.remove(unused.map(({ key }) => key));
-  return { files: unused.length, bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return objects.filter((object) => !isKept(object));
 }
 
 /** Whether the lake has data files of the instance that only earlier versions name, or none. */
@@ -144,7 +140,7 @@ export async function removeRuns(
   for (const number of old) {
     const claim = await readClaim(store, instance, number);
     if (isPast(claim)) continue;
-    await shortenClaim(store, instance, number);
+    await shortenClaim(store, number, claim);
     await remove(folderOf(claim), Number.POSITIVE_INFINITY);
   }
   // Read after the old ones are gone.

@@ -45,11 +45,19 @@ export async function verifyLake(
   const tables = claim.tables.filter(({ files }) => files.length > 0);
   return inScratch(async (connection, folder) => {
     const versions = await snapshotVersions(store, claim);
-    const { manifest, findings: ofManifest } = await downloadManifest(store, claim, folder);
+    const manifests: Manifest[] = [];
+    const ofManifest = await findings(async () => {
+      await store.download(folderOf(claim) + MANIFEST_FILE, join(folder, MANIFEST_FILE), claim.manifest);
+      const manifest = await readManifest(folder);
+      manifests.push(manifest);
+      return manifestFindings(manifest, tables);
+    });
     const ofTables = await inParallel(LANES, tables, (_, table) =>
       tableFindings(store, claim, table, versions.get(table.name)),
     );
-    const copies = (manifest?.files ?? []).map((file) => ({ ...file, key: folderOf(claim) + file.path }));
+    const copies = manifests
+      .flatMap((manifest) => manifest.files)
+      .map((file) => ({ ...file, key: folderOf(claim) + file.path }));
     const ofRows = keyedFiles(tables);
     const files = [...ofRows, ...copies];
     const ofFiles = await inParallel(LANES, files, (_, file) =>
@@ -63,12 +71,7 @@ export async function verifyLake(
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       rows: rowsIn(ofRows),
-      findings: [
-        ...ofManifest,
-        ...(manifest === undefined ? [] : manifestFindings(manifest, tables)),
-        ...ofTables.flat(),
-        ...ofFiles.flat(),
-      ],
+      findings: [...ofManifest, ...ofTables.flat(), ...ofFiles.flat()],
     };
   });
 }
@@ -98,17 +101,6 @@ async function findings(work: () => Promise<readonly string[]>): Promise<readonl
     if (code === "target.refused" || code === "verify.failed") return [message];
     throw thrown;
   }
-}
-
-async function downloadManifest(store: Store, claim: Claim, folder: string) {
-  let manifest: Manifest | undefined;
-  const found = await findings(async () => {
-    const file = join(folder, MANIFEST_FILE);
-    await store.download(folderOf(claim) + MANIFEST_FILE, file, claim.manifest);
-    manifest = await readManifest(folder);
-    return [];
-  });
-  return { manifest, findings: found };
 }
 
 /** The claim against the manifest: digests and rows of each table. */
@@ -152,17 +144,11 @@ function tableFindings(
     });
     const counts = isLast ? filesOf(newest, instance).map(rowsOf) : [];
     const rows = counts.reduce<number>((sum, each) => sum + (each ?? 0), 0);
-    const isChanged = isLast && counts.every((each) => each !== null) && rows !== rowsIn(files);
-    return [
-      ...(wrong.length === 0 && there.size === files.length
-        ? []
-        : [`Version ${state.version} of ${name} has other files than the run ${claim.run}.`]),
-      ...(isChanged
-        ? [
-            `The newest version of ${name} has ${rows} rows where the run has ${rowsIn(files)}: somebody changed it.`,
-          ]
-        : []),
-    ];
+    const isChanged = isLast && !counts.includes(null) && rows !== rowsIn(files);
+    const isOther = wrong.length > 0 || there.size !== files.length;
+    const other = `Version ${state.version} of ${name} has other files than the run ${claim.run}.`;
+    const changed = `The newest version of ${name} has ${rows} rows where the run has ${rowsIn(files)}: somebody changed it.`;
+    return [...(isOther ? [other] : []), ...(isChanged ? [changed] : [])];
   });
 }
 

@@ -51,30 +51,26 @@ export async function runIn(
   );
   if (found.rows.length === 0) return null;
   const said = comment.safeParse(parseIfJson(String(found.rows[0].text)));
-  if (!said.success) throw notOurs(schema);
+  if (!said.success) {
+    throw new WarehouseError(
+      "target.refused",
+      `The schema ${schema} was not made by a delivery, so it is left as it is; rename or drop it, or name another in \`schema\`.`,
+    );
+  }
   const { run, sequence, sha256, instance: owner } = said.data;
-  if (instance !== null && !isSame(owner, instance)) throw otherInstance(schema, owner);
+  if (instance !== null && !isSame(owner, instance)) {
+    const whose = owner.id === null ? owner.origin : `${owner.origin} (instance ${owner.id})`;
+    throw new WarehouseError(
+      "target.refused",
+      `The schema ${schema} has the content of ${whose}; name another in \`schema\`, so that the two do not mix.`,
+    );
+  }
   return { run, sequence, sha256 };
 }
 
 /** By the ID where both have one: a service may move. */
 function isSame(one: InstanceIdentity, other: InstanceIdentity): boolean {
   return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
-}
-
-function notOurs(schema: string): WarehouseError {
-  return new WarehouseError(
-    "target.refused",
-    `The schema ${schema} was not made by a delivery, so it is left as it is; rename or drop it, or name another in \`schema\`.`,
-  );
-}
-
-function otherInstance(schema: string, { id, origin }: InstanceIdentity): WarehouseError {
-  const whose = id === null ? origin : `${origin} (instance ${id})`;
-  return new WarehouseError(
-    "target.refused",
-    `The schema ${schema} has the content of ${whose}; name another in \`schema\`, so that the two do not mix.`,
-  );
 }
 
 /** Held until the transaction ends, however it ends. Throws `target.unavailable` where another delivery has it. */

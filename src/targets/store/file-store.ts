@@ -39,7 +39,8 @@ export function openFileStore(folder: string, signal: AbortSignal): Store {
     checkKey(address, key);
     return join(folder, key);
   };
-  const temporary = temporaryFiles(folder);
+  const home = join(folder, TEMPORARY);
+  let isSwept = false;
 
   /** Names what `fill` has written. */
   const place = async (
@@ -48,8 +49,15 @@ export function openFileStore(folder: string, signal: AbortSignal): Store {
     name: (from: string, to: string) => Promise<void>,
   ): Promise<void> => {
     const path = pathOf(key);
-    await using written = await temporary(fill);
-    await inFolder(dirname(path), () => name(written.path, path));
+    const written = join(home, randomUUID());
+    await inFolder(home, () => newFile(written, fill));
+    try {
+      if (!isSwept) await removeAbandoned(home, (await stat(written)).mtimeMs - ABANDONED_MS);
+      isSwept = true;
+      await inFolder(dirname(path), () => name(written, path));
+    } finally {
+      await orNull(unlink(written));
+    }
     await sync(dirname(path));
   };
 
@@ -126,30 +134,6 @@ async function* pieces(file: FileHandle, signal: AbortSignal): AsyncGenerator<Ui
     signal.throwIfAborted();
     yield piece;
   }
-}
-
-interface TemporaryFile extends AsyncDisposable {
-  readonly path: string;
-}
-
-/** Makes files without a name of their own; they go when they are disposed of, if they were not renamed. */
-function temporaryFiles(folder: string) {
-  const home = join(folder, TEMPORARY);
-  let isSwept = false;
-  return async (fill: (handle: FileHandle) => Promise<void>): Promise<TemporaryFile> => {
-    const path = join(home, randomUUID());
-    await inFolder(home, () => newFile(path, fill));
-    if (!isSwept) {
-      isSwept = true;
-      await removeAbandoned(home, (await stat(path)).mtimeMs - ABANDONED_MS);
-    }
-    return {
-      path,
-      [Symbol.asyncDispose]: async () => {
-        await orNull(unlink(path));
-      },
-    };
-  };
 }
 
 /** By the file system's clock, which may be another machine's. */

@@ -133,7 +133,7 @@ export async function openS3Store(
       const Key = keyOf(key);
       await ask({ does: "write", key }, (abortSignal) => put(Key, body, abortSignal));
     },
-    upload: async (key, file, content) => await upload({ key, Key: keyOf(key) }, file, content),
+    upload: async (key, file, content) => await upload({ key, Key: keyOf(key), file, content }),
     download: async (key, file, content) => {
       const Key = keyOf(key);
       await ask({ does: "read", key }, async (abortSignal) => {
@@ -211,14 +211,11 @@ async function bytesOf(found: GetObjectCommandOutput, address: string, key: stri
   for await (const piece of streamOf(found)) {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes > MAX_OBJECT_BYTES) throw tooLarge(address, key);
+    if (bytes <= MAX_OBJECT_BYTES) continue;
+    throw new WarehouseError(
+      "target.refused",
+      `${key} in ${address} is larger than 256 MiB, which no log of ours is; see which program wrote it.`,
+    );
   }
   return Buffer.concat(pieces);
-}
-
-function tooLarge(address: string, key: string): WarehouseError {
-  return new WarehouseError(
-    "target.refused",
-    `${key} in ${address} is larger than 256 MiB, which no log of ours is; see which program wrote it.`,
-  );
 }

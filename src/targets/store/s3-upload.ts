@@ -32,43 +32,36 @@ export interface Bucket {
   readonly ask: Ask;
 }
 
-/** An object's key in the store, for messages, and in the bucket. */
-export interface ObjectName {
+/** A file that is to be an object. `key`: in the store, for messages; `Key`: in the bucket. */
+interface Source {
   readonly key: string;
   readonly Key: string;
-}
-
-interface Part {
-  readonly PartNumber: number;
-  readonly ETag: string | undefined;
-  readonly ChecksumSHA256: string;
-}
-
-export type Upload = (object: ObjectName, file: string, content: FileContent) => Promise<void>;
-
-/** Uploads into one bucket share its pieces. */
-export function uploadsTo(bucket: Bucket): Upload {
-  const pieces = new PQueue({ concurrency: PIECES_AT_ONCE });
-  return async (object, file, content) => {
-    const found = await digestOf(file);
-    if (found.bytes !== content.bytes || found.sha256 !== content.sha256) throw changedFile(file);
-    if (await isThere(bucket, object, content)) return;
-    await using handle = await open(file);
-    const source = { file, handle, content };
-    if (content.bytes <= PIECE_BYTES) await inOnePiece(bucket, pieces, object, source);
-    else await inParts(bucket, pieces, object, source);
-  };
-}
-
-interface Source {
   readonly file: string;
   readonly handle: FileHandle;
   readonly content: FileContent;
 }
 
+export type Upload = (object: Omit<Source, "handle">) => Promise<void>;
+
+/** Uploads into one bucket share its pieces. */
+export function uploadsTo(bucket: Bucket): Upload {
+  const pieces = new PQueue({ concurrency: PIECES_AT_ONCE });
+  return async (object) => {
+    const { file, content } = object;
+    const found = await digestOf(file);
+    if (found.bytes !== content.bytes || found.sha256 !== content.sha256) throw changedFile(file);
+    if (await isThere(bucket, object)) return;
+    await using handle = await open(file);
+    const upload = content.bytes <= PIECE_BYTES ? inOnePiece : inParts;
+    await upload(bucket, pieces, { ...object, handle });
+  };
+}
+
 /** Stores that keep the digest of what was put in one piece are asked for it. */
-async function isThere(bucket: Bucket, { key, Key }: ObjectName, content: FileContent): Promise<boolean> {
-  const { sdk, client, name, ask } = bucket;
+async function isThere(
+  { sdk, client, name, ask }: Bucket,
+  { key, Key, content }: Omit<Source, "handle">,
+): Promise<boolean> {
   const found = await ask({ does: "read", key }, async (abortSignal) => {
     try {
       const head = new sdk.HeadObjectCommand({ Bucket: name, Key, ChecksumMode: "ENABLED" });
@@ -84,14 +77,10 @@ async function isThere(bucket: Bucket, { key, Key }: ObjectName, content: FileCo
   return isOfParts || digest === inBase64(content.sha256) || found.ChecksumType === "COMPOSITE";
 }
 
-async function inOnePiece(
-  { sdk, client, name, ask }: Bucket,
-  pieces: PQueue,
-  { key, Key }: ObjectName,
-  { file, handle, content }: Source,
-): Promise<void> {
+async function inOnePiece({ sdk, client, name, ask }: Bucket, pieces: PQueue, source: Source): Promise<void> {
+  const { key, Key, content } = source;
   await pieces.add(async () => {
-    const Body = await pieceOf(handle, file, 0, content.bytes);
+    const Body = await pieceOf(source, 0, content.bytes);
     const put = { Bucket: name, Key, Body, ChecksumSHA256: inBase64(content.sha256) };
     await ask({ does: "write", key }, (abortSignal) =>
       client.send(new sdk.PutObjectCommand(put), { abortSignal }),
@@ -99,10 +88,9 @@ async function inOnePiece(
   });
 }
 
-async function inParts(bucket: Bucket, pieces: PQueue, object: ObjectName, source: Source): Promise<void> {
+async function inParts(bucket: Bucket, pieces: PQueue, source: Source): Promise<void> {
   const { sdk, client, name, ask } = bucket;
-  const { key, Key } = object;
-  const { content } = source;
+  const { key, Key } = source;
   const request = { does: "write", key } as const;
   const create = { Bucket: name, Key, ChecksumAlgorithm: "SHA256" } as const;
   const { UploadId } = await ask(request, (abortSignal) =>
@@ -110,14 +98,14 @@ async function inParts(bucket: Bucket, pieces: PQueue, object: ObjectName, sourc
   );
   const upload = { Bucket: name, Key, UploadId };
   try {
-    const Parts = await sendParts(bucket, pieces, source, { request, upload });
+    const Parts = await sendParts(bucket, pieces, source, upload);
     await ask(request, async (abortSignal) => {
       const complete = { ...upload, MultipartUpload: { Parts } };
       try {
         await client.send(new sdk.CompleteMultipartUploadCommand(complete), { abortSignal });
       } catch (thrown) {
         // The answer of an attempt before was lost: the parts are joined already.
-        if (errorName(thrown) !== "NoSuchUpload" || !(await isThere(bucket, object, content))) throw thrown;
+        if (errorName(thrown) !== "NoSuchUpload" || !(await isThere(bucket, source))) throw thrown;
       }
     });
   } catch (thrown) {
@@ -130,27 +118,23 @@ async function inParts(bucket: Bucket, pieces: PQueue, object: ObjectName, sourc
   }
 }
 
-interface UploadRequest {
-  readonly request: StoreRequest;
-  readonly upload: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined };
-}
-
 /** Ends when all parts have: after the first failure the others are aborted. */
 async function sendParts(
   { sdk, client, ask }: Bucket,
   pieces: PQueue,
-  { file, handle, content }: Source,
-  { request, upload }: UploadRequest,
-): Promise<Part[]> {
+  source: Source,
+  upload: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined },
+) {
+  const { key, content } = source;
   const failed = new AbortController();
   const partBytes = Math.max(PIECE_BYTES, Math.ceil(content.bytes / MAX_PARTS));
-  const send = async (index: number): Promise<Part> => {
+  const send = async (index: number) => {
     failed.signal.throwIfAborted();
     const start = index * partBytes;
-    const Body = await pieceOf(handle, file, start, Math.min(partBytes, content.bytes - start));
+    const Body = await pieceOf(source, start, Math.min(partBytes, content.bytes - start));
     const part = { PartNumber: index + 1, ChecksumSHA256: hash("sha256", Body, "base64") };
     const { ETag } = await ask(
-      request,
+      { does: "write", key },
       (abortSignal) => client.send(new sdk.UploadPartCommand({ ...upload, ...part, Body }), { abortSignal }),
       failed.signal,
     );
@@ -165,7 +149,7 @@ async function sendParts(
   return await Promise.all(sending);
 }
 
-async function pieceOf(handle: FileHandle, file: string, start: number, bytes: number): Promise<Buffer> {
+async function pieceOf({ handle, file }: Source, start: number, bytes: number): Promise<Buffer> {
   const piece = Buffer.allocUnsafe(bytes);
   for (let filled = 0; filled < bytes; ) {
     const { bytesRead } = await handle.read(piece, filled, bytes - filled, start + filled);

@@ -4,10 +4,9 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { megabytes } from "../../common/figures.ts";
 import { removeTree } from "../../common/tree.ts";
-import type { FreeBytes } from "../disk.ts";
-import { commitPlan, erasePlace, finishErase, type Replacement, stagedReplacement } from "../erase-plan.ts";
+import { assertFree, type FreeBytes } from "../disk.ts";
+import { commitPlan, erasePlace, finishErase, stagedReplacement } from "../erase-plan.ts";
 import { nextRun, type OutputFolder, parseRunName, type RunIdentity, runName } from "../layout.ts";
 import { type Manifest, writeManifest } from "../manifest.ts";
 import { finishPublication } from "../publish.ts";
@@ -55,9 +54,7 @@ export interface EraseReport {
 }
 
 /** A run that can be read. */
-interface Readable extends PublishedRun {
-  readonly manifest: Manifest;
-}
+type Readable = PublishedRun & { readonly manifest: Manifest };
 
 /** A run that is to be made anew. */
 interface Planned {
@@ -65,6 +62,9 @@ interface Planned {
   readonly to: string;
   readonly erasure: RunErasure;
 }
+
+/** By old names, also those of runs that are gone and that a history names. */
+type NewNames = ReadonlyMap<string, string>;
 
 /**
  * Erases what the retained runs hold of a user; the user ID stays. Each run that holds something, and each that is newer
@@ -91,8 +91,8 @@ export async function eraseUser(folder: OutputFolder, options: EraseOptions): Pr
     const identities: Identity[] = [];
     for (const run of runs) identities.push(await identify(run, options.userId, temporary));
     const person = new Person(options.userId, whoseIdIs(options.userId, identities));
-    const found = await searchAll(runs, person, temporary, options);
-    const { planned, renamed } = await plan(folder, runs, found, temporary);
+    const erasures = await searchAll(runs, person, temporary, options);
+    const { planned, renamed } = await plan(folder, erasures, temporary);
     if (planned.length > 0) await replace(folder, planned, person, { ...options, renamed });
     const named = identities.filter(({ user }) => user).length;
     return { searched: runs.length, named, replaced: planned.map(reported) };
@@ -144,25 +144,18 @@ async function searchAll(
   person: Person,
   temporary: string,
   { onStep }: EraseOptions,
-): Promise<Map<string, RunErasure>> {
-  const found = new Map<string, RunErasure>();
+): Promise<readonly Omit<Planned, "to">[]> {
+  const found = new Map<Readable, RunErasure>();
   for (const _pass of ["learn", "find"]) {
-    for (const run of runs) {
-      onStep({ kind: "search", run: run.run });
-      found.set(run.run, await searchRun(run, person, temporary));
+    for (const from of runs) {
+      onStep({ kind: "search", run: from.run });
+      found.set(from, await searchRun(from, person, temporary));
     }
   }
-  return found;
+  return Array.from(found, ([from, erasure]) => ({ from, erasure }));
 }
 
 const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
-
-/** Runs to make anew, and all runs that get other names with them. */
-interface Plan {
-  readonly planned: readonly Planned[];
-  /** Old names to new ones, also of runs that are gone and that a history names. */
-  readonly renamed: ReadonlyMap<string, string>;
-}
 
 /**
  * From the oldest run that holds something on: later numbers are those of later runs. A run between them whose files are
@@ -170,14 +163,9 @@ interface Plan {
  */
 async function plan(
   folder: OutputFolder,
-  runs: readonly Readable[],
-  found: ReadonlyMap<string, RunErasure>,
+  erasures: readonly Omit<Planned, "to">[],
   temporary: string,
-): Promise<Plan> {
-  const erasures = runs.flatMap((from) => {
-    const erasure = found.get(from.run);
-    return erasure === undefined ? [] : [{ from, erasure }];
-  });
+): Promise<{ readonly planned: readonly Planned[]; readonly renamed: NewNames }> {
   const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
   const first = erasures[oldest]?.from.sequence;
   if (first === undefined) return { planned: [], renamed: new Map() };
@@ -201,22 +189,27 @@ async function replace(
   folder: OutputFolder,
   planned: readonly Planned[],
   person: Person,
-  options: EraseOptions & Pick<Plan, "renamed">,
+  options: EraseOptions & { readonly renamed: NewNames },
 ): Promise<void> {
-  const temporary = join(erasePlace(folder), "tmp");
-  await assertRoom(folder, planned, options.freeBytes);
-  const erasedAt = new Date(options.clock.now()).toISOString();
+  const { freeBytes, clock, onStep } = options;
+  const bytes = planned.flatMap(({ from }) => from.manifest.files.map((file) => file.bytes));
+  const needed = bytes.reduce((sum, each) => sum + each, 0);
+  await assertFree(folder.root, needed, freeBytes, (room) => {
+    return `the runs that hold this user take ${room}; nothing was erased: free space or remove old runs with "runs prune", and erase again`;
+  });
+  const erasedAt = new Date(clock.now()).toISOString();
   for (const each of planned) {
-    options.onStep({ kind: "rewrite", run: each.from.run });
+    onStep({ kind: "rewrite", run: each.from.run });
     await stage(folder, each, person, { ...options, erasedAt });
   }
-  await removeTree(temporary);
-  const replacements: Replacement[] = planned.map(({ from, to }) => ({ from: from.run, to }));
-  options.onStep({ kind: "commit", run: replacements.at(-1)?.to ?? "" });
+  await removeTree(join(erasePlace(folder), "tmp"));
+  const replacements = planned.map(({ from, to }) => ({ from: from.run, to }));
+  const run = replacements.at(-1)?.to ?? "";
+  onStep({ kind: "commit", run });
   await commitPlan(folder, replacements);
-  options.onStep({ kind: "replace", run: replacements.at(-1)?.to ?? "" });
+  onStep({ kind: "replace", run });
   await finishErase(folder);
-  options.onStep({ kind: "done", run: replacements.at(-1)?.to ?? "" });
+  onStep({ kind: "done", run });
 }
 
 /** A damaged run is not made anew: its copy would stand the proof that it does not. */
@@ -231,34 +224,12 @@ async function assertWhole(folder: OutputFolder, run: string, temporary: string)
   );
 }
 
-async function assertRoom(
-  folder: OutputFolder,
-  planned: readonly Planned[],
-  freeBytes: FreeBytes,
-): Promise<void> {
-  const needed = planned
-    .flatMap(({ from }) => from.manifest.files)
-    .reduce((sum, file) => sum + file.bytes, 0);
-  const left = await freeBytes(folder.root);
-  if (left === undefined || left >= needed) return;
-  throw new WarehouseError(
-    "disk.io",
-    `${folder.root} has ${megabytes(left)} free, and the runs that hold this user take ${megabytes(needed)}; nothing ` +
-      'was erased: free space or remove old runs with "runs prune", and erase again.',
-  );
-}
-
-interface Staging extends EraseOptions {
-  readonly erasedAt: string;
-  readonly renamed: ReadonlyMap<string, string>;
-}
-
 /** A replacement, proven: as many rows as before in every table, nothing of the person, and the same past. */
 async function stage(
   folder: OutputFolder,
   { from, to, erasure }: Planned,
   person: Person,
-  { threads, erasedAt, renamed }: Staging,
+  { threads, erasedAt, renamed }: EraseOptions & { readonly erasedAt: string; readonly renamed: NewNames },
 ): Promise<void> {
   const staging = stagedReplacement(folder, to);
   await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
@@ -291,13 +262,7 @@ async function stage(
 }
 
 function reported({ from, to, erasure }: Planned): ErasedRun {
-  const sum = (rows: ReadonlyMap<string, number>) =>
-    [...rows.values()].reduce((total, each) => total + each, 0);
-  return {
-    run: from.run,
-    replacedBy: to,
-    current: from.current,
-    rows: sum(erasure.tables),
-    documents: sum(erasure.raw),
-  };
+  const sum = (rows: ReadonlyMap<string, number>) => [...rows.values()].reduce((all, each) => all + each, 0);
+  const [rows, documents] = [sum(erasure.tables), sum(erasure.raw)];
+  return { run: from.run, replacedBy: to, current: from.current, rows, documents };
 }

@@ -1,4 +1,5 @@
 /** Runs that the histories name, also those whose files are gone: they keep their places when runs are numbered anew. */
+import { isDeepStrictEqual } from "node:util";
 import { WarehouseError } from "../../common/errors.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { TABLES } from "../../tables/all.ts";
@@ -42,23 +43,15 @@ export async function assertSamePast(
   const before = await pastOf(from, temporaryDirectory);
   const after = await pastOf(to, temporaryDirectory);
   const expected = before.runs.map((run) => renamed.get(run) ?? run);
-  const same =
-    expected.length === after.runs.length && expected.every((run, index) => run === after.runs[index]);
-  if (same && after.inverted <= before.inverted) return;
+  if (isDeepStrictEqual(expected, after.runs) && after.inverted <= before.inverted) return;
   throw new WarehouseError(
     "verify.failed",
     `The history of ${from.directory} would tell another past under the new numbers; nothing was erased.`,
   );
 }
 
-interface Past {
-  /** Names, in order. */
-  readonly runs: readonly string[];
-  /** Versions that end no later than they begin. */
-  readonly inverted: number;
-}
-
-async function pastOf(published: PublishedFiles, temporaryDirectory: string): Promise<Past> {
+/** Names of the runs, in order, and how many versions end no later than they begin. */
+async function pastOf(published: PublishedFiles, temporaryDirectory: string) {
   await using database = await openTables(published, limits(temporaryDirectory));
   const { connection } = database;
   const runs = fromTable(published, RUN_HISTORY);

@@ -2,12 +2,11 @@
  * One person's details in documents and cells: which they are, and what is left without them. The user ID stays, so that
  * rows can be joined as before; so does what the specification knows of a user that is not personal.
  */
-import { parseExact } from "../../common/json.ts";
+import { parseExact, parseIfJson } from "../../common/json.ts";
 import { isObject, type JsonObject } from "../../raw/document.ts";
 import { looksPersonal, personFields } from "../../raw/personal.ts";
 import { fieldsUnknown, isRawShape } from "../../raw/prepare.ts";
 import { DATA_TABLES } from "../../tables/all.ts";
-import type { Column } from "../../tables/declare.ts";
 
 /** What the tables say of an ID. */
 export interface Identity {
@@ -19,22 +18,16 @@ export interface Identity {
 
 const PERSON_FIELDS = personFields(DATA_TABLES);
 
-interface Attribute {
-  readonly place: string;
-  readonly name: string;
-  readonly column: Column;
-}
-
-const ATTRIBUTES: readonly Attribute[] = DATA_TABLES.flatMap(({ columns }) =>
-  columns.flatMap((column) =>
-    column.origins.map(({ path }) => {
+const ATTRIBUTES = DATA_TABLES.flatMap(({ columns }) =>
+  columns.flatMap(({ origins, personal }) =>
+    origins.map(({ path }) => {
       const dot = path.lastIndexOf(".");
-      return { place: path.slice(0, Math.max(dot, 0)), name: path.slice(dot + 1), column };
+      return { place: path.slice(0, Math.max(dot, 0)), name: path.slice(dot + 1), personal };
     }),
   ),
 );
-const PLACES = new Set(ATTRIBUTES.filter(({ column }) => column.personal).map(({ place }) => place));
-const PERSONAL = new Set(ATTRIBUTES.filter(({ column }) => column.personal).map(({ name }) => name));
+const PLACES = new Set(ATTRIBUTES.filter(({ personal }) => personal).map(({ place }) => place));
+const PERSONAL = new Set(ATTRIBUTES.filter(({ personal }) => personal).map(({ name }) => name));
 /** What a description keeps. */
 const KEPT = new Set([
   ...ATTRIBUTES.filter(({ place, name }) => PLACES.has(place) && !PERSONAL.has(name)).map(({ name }) => name),
@@ -106,7 +99,7 @@ export class Person {
    * `atUsers`: whether the cell comes from where users are specified.
    */
   fromCell(text: string, atUsers = false): string | null | undefined {
-    const value = jsonOf(text) ?? text;
+    const value = parseIfJson(text) ?? text;
     if (typeof value === "string") return this.#showsIn(value) ? null : undefined;
     const found = (isObject(value) ? this.#fromItem(value) : 0) + this.#within(value, true, atUsers);
     return found === 0 ? undefined : JSON.stringify(value);
@@ -118,7 +111,7 @@ export class Person {
     const ofPersons = PERSON_FIELDS.has(path.split(/[.[]/, 1)[0] ?? "") || path.startsWith("users.");
     if (ofPersons && [...this.#described].some((text) => text === example || isCutOf(cut, text))) return true;
     // The ID alone is nothing personal.
-    const value = jsonOf(example);
+    const value = parseIfJson(example);
     if (example === this.id) return false;
     if (typeof value === "object" && value !== null) return this.fromCell(example, ofPersons) !== undefined;
     return (this.#isUser ? this.marks() : [...this.details]).some(
@@ -201,15 +194,6 @@ export class Person {
       delete description[name];
     }
     return taken.length;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    // A text like any other, which the caller compares as a whole.
-    return undefined;
   }
 }
 

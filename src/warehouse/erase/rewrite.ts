@@ -96,13 +96,19 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
   }
   // `run_tables` tells the sizes of the others.
   for (const path of others.toSorted((a, b) => Number(isSizes(a)) - Number(isSizes(b)))) {
+    const file = join(from.directory, path);
     const target = join(to.result, renumbered(path, from.sequence, to.sequence));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     const table = tableOf(path);
     const { tables, raw } = rewriting.erasure;
     const changes = table === undefined ? raw.has(path) : tables.has(table) || tellsOfRuns(table);
-    if (changes) await rewriteFile(connection, rewriting, { path, target, table });
-    else await copyFile(join(from.directory, path), target);
+    if (!changes) {
+      await copyFile(file, target);
+      continue;
+    }
+    const { text, params } = await newRows(connection, rewriting, fileSource(file), table);
+    const options = `${PARQUET_OPTIONS}${await metadataOf(connection, file)}`;
+    await execute(connection, `COPY (${text}) TO ${quoteLiteral(target)} (${options})`, params);
   }
 }
 
@@ -118,32 +124,6 @@ const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
 function renumbered(path: string, from: number, to: number): string {
   const [old, now] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
   return path.replace(old ?? "", now ?? "");
-}
-
-interface FileRewriting {
-  readonly path: string;
-  readonly target: string;
-  /** Undefined: a raw file. */
-  readonly table: string | undefined;
-}
-
-async function rewriteFile(
-  connection: DuckDBConnection,
-  rewriting: Rewriting,
-  { path, target, table }: FileRewriting,
-): Promise<void> {
-  const file = join(rewriting.from.directory, path);
-  const source = fileSource(file);
-  const { person } = rewriting;
-  const erasure =
-    table === undefined
-      ? await searchRaw(connection, source, person)
-      : await searchTable(connection, source, table, person);
-  await noteCells(connection, erasure);
-  const columns = await columnsOf(connection, source.from);
-  const { text, params } = await selection(rewriting, { columns, source, table, erasure });
-  const options = `${PARQUET_OPTIONS}${await metadataOf(connection, file)}`;
-  await execute(connection, `COPY (${text}) TO ${quoteLiteral(target)} (${options})`, params);
 }
 
 /** What a file says of itself, for the one that takes its place. */
@@ -178,7 +158,7 @@ async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
     `COPY FROM DATABASE ${previous} TO ${quoteIdentifier(String(catalog?.name))} (SCHEMA)`,
   );
   for (const table of Object.keys(from.manifest.rows)) {
-    for (const rows of await newRows(connection, rewriting, table)) {
+    for (const rows of await rowsForDatabase(connection, rewriting, table)) {
       await execute(connection, `INSERT INTO ${quoteIdentifier(table)} ${rows.text}`, rows.params);
     }
   }
@@ -186,19 +166,16 @@ async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
   await database.close();
 }
 
-async function newRows(
+async function rowsForDatabase(
   connection: DuckDBConnection,
   rewriting: Rewriting,
   table: string,
 ): Promise<readonly Query[]> {
-  const { from, to, person } = rewriting;
+  const { from, to } = rewriting;
   const source = { from: `${quoteIdentifier(PREVIOUS_CATALOG)}.${quoteIdentifier(table)}`, place: "rowid" };
+  if (!from.manifest.loaders.includes("parquet"))
+    return [await newRows(connection, rewriting, source, table)];
   const columns = await columnsOf(connection, source.from);
-  if (!from.manifest.loaders.includes("parquet")) {
-    const erasure = await searchTable(connection, source, table, person);
-    await noteCells(connection, erasure);
-    return [await selection(rewriting, { columns, source, table, erasure })];
-  }
   const list = columns.map(({ name, type }) => `CAST(${quoteIdentifier(name)} AS ${type})`).join(", ");
   const folder = join(to.result, "parquet", table);
   const files = (await readdir(folder)).toSorted().map((name) => join(folder, name));
@@ -222,18 +199,19 @@ async function noteCells(connection: DuckDBConnection, erasure: Erasure): Promis
   }
 }
 
-interface Selected {
-  readonly columns: readonly SourceColumn[];
-  readonly source: Source;
-  readonly table: string | undefined;
-  readonly erasure: Erasure;
-}
-
-/** The rows of a table as they will be, in the order in which they were. */
-async function selection(
+/** Rows as they will be, in the order in which they were. `table`: undefined of a raw file. */
+async function newRows(
+  connection: DuckDBConnection,
   rewriting: Rewriting,
-  { columns, source, table, erasure }: Selected,
+  source: Source,
+  table: string | undefined,
 ): Promise<Query> {
+  const { person } = rewriting;
+  const erasure = await (table === undefined
+    ? searchRaw(connection, source, person)
+    : searchTable(connection, source, table, person));
+  await noteCells(connection, erasure);
+  const columns = await columnsOf(connection, source.from);
   const changed = [...erasure.cells.keys()];
   const facts = isHistory(table) ? newNames(rewriting, columns) : await ownFacts(rewriting, table);
   const list = columns.map((column) => {
@@ -249,7 +227,7 @@ async function selection(
   const nulls = (erasure.nulled?.columns.length ?? 0) > 0;
   return {
     text: `SELECT ${list.join(", ")} FROM ${source.from} t ${joins.join(" ")} ${order}`,
-    params: nulls ? [rewriting.person.id] : [],
+    params: nulls ? [person.id] : [],
   };
 }
 

@@ -63,19 +63,14 @@ export async function columnsOf(connection: DuckDBConnection, from: string): Pro
 
 const USERS = "users";
 
-interface Place {
-  readonly table: string;
-  readonly column: string;
-}
-
 /** Columns that hold users. */
-const OF_USERS = DATA_TABLES.flatMap(({ name, key, references }): Place[] => {
+const OF_USERS = DATA_TABLES.flatMap(({ name, key, references }) => {
   const own = name === USERS ? key : [];
   const others = references.filter(({ table }) => table === USERS).flatMap(({ columns }) => columns);
   return [...own, ...others].map((column) => ({ table: name, column }));
 });
 /** Keys of tables that are not about users. */
-const KEYS = DATA_TABLES.flatMap(({ name, key: [column, ...more] }): Place[] =>
+const KEYS = DATA_TABLES.flatMap(({ name, key: [column, ...more] }) =>
   name === USERS || column === undefined || more.length > 0 ? [] : [{ table: name, column }],
 );
 
@@ -87,7 +82,7 @@ export async function identify(
 ): Promise<Identity> {
   await using database = await openTables(published, limits(temporaryDirectory));
   const { connection } = database;
-  const tableWithId = async (places: readonly Place[]) => {
+  const tableWithId = async (places: typeof OF_USERS) => {
     for (const { table, column } of places.filter((each) =>
       Object.hasOwn(published.manifest.rows, each.table),
     )) {
@@ -148,12 +143,22 @@ export async function searchTable(
   const declared = table === undefined ? undefined : userColumnOf(table);
   const userColumn = columns.find((column) => column.name === declared)?.name;
   if (table !== undefined && userColumn !== undefined) {
-    return searchPeople(connection, { table, source: source.from, columns, userColumn }, person);
+    return searchPeople(connection, source, { table, columns, userColumn }, person);
   }
-  const found = new Found();
-  for (const column of columns.filter((each) => mayHoldPeople(table, each))) {
-    if (name === "run_drift") await shownExamples(connection, source, person, found);
-    else await cellsOf(connection, source, { table, column: column.name }, person, found);
+  const found = new Found(connection, source);
+  for (const { name: column } of columns.filter((each) => mayHoldPeople(table, each))) {
+    if (name === "run_drift") {
+      // Examples are cut: all are looked at, for the person's mark may be cut off.
+      await found.look({ column, beside: "path" }, (example, path) =>
+        person.isShownBy(example, path) ? { text: null, unknownFields: null } : undefined,
+      );
+    } else {
+      await found.look({ column, marks: person.marks() }, (text) => {
+        const left = person.fromCell(text);
+        if (left === undefined) return undefined;
+        return { text: left ?? nothing(table, column, text), unknownFields: null };
+      });
+    }
   }
   return found.erasure();
 }
@@ -164,31 +169,51 @@ export async function searchRaw(
   source: Source,
   person: Person,
 ): Promise<Erasure> {
-  const marks = person.marks();
-  const rows = await all(
-    connection,
-    `SELECT ${source.place} AS place, shape, CAST(document AS VARCHAR) AS text
-     FROM ${source.from} WHERE ${mentions("document", marks)}`,
-    marks,
+  const found = new Found(connection, source);
+  await found.look({ column: "document", beside: "shape", marks: person.marks() }, (text, shape) =>
+    person.fromDocument(text, shape),
   );
-  const found = new Found();
-  for (const { place, shape, text } of rows) {
-    const left = person.fromDocument(String(text), String(shape));
-    if (left !== undefined) found.add("document", String(text), left, place);
-  }
   return found.erasure();
+}
+
+interface Looked {
+  readonly column: string;
+  /** Column of what is told with the text. */
+  readonly beside?: string;
+  /** Of which a text has one; all texts without them. */
+  readonly marks?: readonly string[];
 }
 
 /** Texts that change, and the rows that they stand in. */
 class Found {
+  readonly #connection: DuckDBConnection;
+  readonly #source: Source;
   readonly #cells = new Map<string, Map<string, NewText>>();
   readonly #places = new Set<unknown>();
 
-  add(column: string, old: string, left: NewText, place: unknown): void {
-    const known = this.#cells.get(column);
-    if (known === undefined) this.#cells.set(column, new Map([[old, left]]));
-    else known.set(old, left);
-    this.#places.add(place);
+  constructor(connection: DuckDBConnection, source: Source) {
+    this.#connection = connection;
+    this.#source = source;
+  }
+
+  /** Looks at the texts of a column. `leave`: what is left of one; undefined: all. */
+  async look(
+    { column, beside = "NULL", marks }: Looked,
+    leave: (text: string, beside: string) => NewText | undefined,
+  ): Promise<void> {
+    const { from, place } = this.#source;
+    const cell = `CAST(${quoteIdentifier(column)} AS VARCHAR)`;
+    const mentions = marks?.map((_, index) => `contains(${cell}, $${index + 1})`).join(" OR ");
+    const query = `SELECT ${place} AS place, ${beside} AS beside, ${cell} AS text FROM ${from} WHERE ${mentions ?? `${cell} IS NOT NULL`}`;
+    const cells = this.#cells.get(column) ?? new Map<string, NewText>();
+    for (const row of await all(this.#connection, query, marks)) {
+      const text = String(row.text);
+      const left = leave(text, String(row.beside));
+      if (left === undefined) continue;
+      cells.set(text, left);
+      this.#places.add(row.place);
+    }
+    if (cells.size > 0) this.#cells.set(column, cells);
   }
 
   erasure(): Erasure {
@@ -211,16 +236,16 @@ function mayHoldPeople(table: Table | undefined, { name, type }: SourceColumn): 
   return declared === undefined ? type === "VARCHAR" || type === "JSON" : declared.type === "json";
 }
 
-interface People {
+interface Described {
   readonly table: Table;
-  readonly source: string;
   readonly columns: readonly SourceColumn[];
   readonly userColumn: string;
 }
 
 async function searchPeople(
   connection: DuckDBConnection,
-  { table, source, columns, userColumn }: People,
+  source: Source,
+  { table, columns, userColumn }: Described,
   person: Person,
 ): Promise<Erasure> {
   const personal = new Set(table.columns.filter((column) => column.personal).map((column) => column.name));
@@ -228,7 +253,7 @@ async function searchPeople(
   const erasure = { nulled: { userColumn, columns: nulled }, cells: new Map() };
   if (nulled.length === 0) return { ...erasure, rows: 0 };
   const list = nulled.map(quoteIdentifier).join(", ");
-  const own = `SELECT ${list} FROM ${source} WHERE ${quoteIdentifier(userColumn)} = $1`;
+  const own = `SELECT ${list} FROM ${source.from} WHERE ${quoteIdentifier(userColumn)} = $1`;
   const rows = await all(connection, own, [person.id]);
   for (const row of rows) {
     for (const name of nulled) person.note(name, name === "extra" ? jsonObject(row[name]) : row[name]);
@@ -241,49 +266,8 @@ function jsonObject(cell: unknown): unknown {
   return typeof cell === "string" ? JSON.parse(cell) : cell;
 }
 
-/** `contains(x, $1) OR contains(x, $2)`: whether a text may have something of the person. */
-function mentions(column: string, marks: readonly string[]): string {
-  return marks.map((_, index) => `contains(${column}, $${index + 1})`).join(" OR ");
-}
-
-async function cellsOf(
-  connection: DuckDBConnection,
-  source: Source,
-  { table, column }: { readonly table: Table | undefined; readonly column: string },
-  person: Person,
-  found: Found,
-): Promise<void> {
-  const text = `CAST(${quoteIdentifier(column)} AS VARCHAR)`;
-  const marks = person.marks();
-  const rows = await all(
-    connection,
-    `SELECT ${source.place} AS place, ${text} AS text FROM ${source.from} WHERE ${mentions(text, marks)}`,
-    marks,
-  );
-  for (const { place, text } of rows) {
-    const left = person.fromCell(String(text));
-    if (left === undefined) continue;
-    const kept = left ?? nothing(table, column, String(text));
-    found.add(column, String(text), { text: kept, unknownFields: null }, place);
-  }
-}
-
 /** What stands for nothing in a cell: of a column that nobody here declared, it may be that NULL is not allowed. */
 function nothing(table: Table | undefined, column: string, text: string): string | null {
   if (table?.columns.find((each) => each.name === column)?.nullable === true) return null;
   return text.startsWith('"') ? "null" : "";
-}
-
-/** Examples are cut: all are looked at, for the person's mark may be cut off. */
-async function shownExamples(
-  connection: DuckDBConnection,
-  source: Source,
-  person: Person,
-  found: Found,
-): Promise<void> {
-  const query = `SELECT ${source.place} AS place, path, example FROM ${source.from} WHERE example IS NOT NULL`;
-  for (const { place, path, example } of await all(connection, query)) {
-    if (!person.isShownBy(String(example), String(path))) continue;
-    found.add("example", String(example), { text: null, unknownFields: null }, place);
-  }
 }

@@ -17,12 +17,9 @@ export async function readCheckpoint(
   table: string,
   { version, keys }: CheckpointFiles,
 ): Promise<Action[]> {
-  const bodies: Buffer[] = [];
-  for (const key of keys) {
-    const body = await store.get(key);
-    if (body === null) throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);
-    bodies.push(body);
-  }
+  const bodies = await Promise.all(keys.map((key) => store.get(key)));
+  if (bodies.includes(null))
+    throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);
   try {
     return await inScratch(async (connection, folder) => {
       const files = bodies.map((_, part) => join(folder, `${part}.parquet`));
