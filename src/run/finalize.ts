@@ -24,7 +24,6 @@ import { assertSameInstance } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import type { RunContext } from "./context.ts";
-import { comparisonOf } from "./instance.ts";
 import { type HistoryPlace, historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
 import {
@@ -38,7 +37,7 @@ import {
   tableRows,
 } from "./run-tables.ts";
 import type { RunTransformed } from "./run-transform.ts";
-import { originOf } from "./source.ts";
+import { comparisonOf, originOf } from "./source.ts";
 import { accountingOf, answerChecks, type RunSummary, singlesWarnings } from "./summary.ts";
 
 export interface Result

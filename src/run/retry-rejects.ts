@@ -28,13 +28,8 @@ export interface Retry extends Asking {
 
 /** Shapes that the passes of the run read. */
 export function shapesOf({ passes }: Manifest): Shape[] {
-  const modes = new Set(
-    z
-      .array(z.looseObject({ mode: z.string() }))
-      .parse(passes)
-      .map(({ mode }) => mode),
-  );
-  return (["dynamic", "full"] as const).filter((shape) => modes.has(shape));
+  const read = z.array(z.looseObject({ mode: z.string() })).parse(passes);
+  return (["dynamic", "full"] as const).filter((shape) => read.some(({ mode }) => mode === shape));
 }
 
 /** Asks for each item singly, in the order given. Throws what is not the items' own failure: a refused token, say. */
@@ -45,18 +40,18 @@ export async function retryItems(
 ): Promise<Retried[]> {
   const client = openClient(source, asking);
   const queue = new WorkQueue(asking.config.concurrency, asking.signal);
-  const found = new Map<string, Retried>();
+  const retried: Retried[] = [];
   try {
-    for (const id of contentIds) {
+    for (const [place, contentId] of contentIds.entries()) {
       await queue.add(async () => {
-        found.set(id, { contentId: id, ...(await retryItem(client, id, asking, queue.signal)) });
+        retried[place] = { contentId, ...(await retryItem(client, contentId, asking, queue.signal)) };
       });
     }
     await queue.done();
   } finally {
     await client.close();
   }
-  return contentIds.flatMap((id) => found.get(id) ?? []);
+  return retried;
 }
 
 async function retryItem(
@@ -90,9 +85,5 @@ function outcomeOf(response: HttpResponse, id: string): Omit<Retried, "contentId
 function isItemsOwn(thrown: unknown): thrown is SourceError {
   if (!(thrown instanceof SourceError)) return false;
   if (thrown.status !== null) return thrown.status === 403 || thrown.status === 500;
-  return (
-    thrown.code === "source.damaged" ||
-    thrown.code === "source.protocol" ||
-    thrown.code === "source.too_large"
-  );
+  return ["source.damaged", "source.protocol", "source.too_large"].includes(thrown.code);
 }

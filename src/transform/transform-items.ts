@@ -9,7 +9,7 @@ import { Drift, type DriftEntry } from "../raw/drift.ts";
 import { type Group, groups } from "../raw/groups.ts";
 import type { RawIndex } from "../raw/raw-index.ts";
 import { regroup } from "../raw/regroup.ts";
-import type { StagedPart } from "../storage/staged-part.ts";
+import type { StagedPart } from "../storage/parquet-file.ts";
 import type { Table } from "../tables/declare.ts";
 import { EntityStore } from "./entity-store.ts";
 import { GroupTransformer, type TransformedGroups, type TransformerOptions } from "./transform-group.ts";
