@@ -145,16 +145,13 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
 
-  /** Makes the views and closes the database. Gives the names of the views. */
-  async finish(): Promise<string[]> {
+  /** Makes the views and closes the database. */
+  async finish(): Promise<void> {
     const [connection] = this.connections;
     const has = new Set(this.#request.tables.map((table) => table.name));
-    const views = [
-      ...(await createViewsOver(connection, has)),
-      ...(has.has("mapped_value_history") ? await createHistoryMacros(connection) : []),
-    ];
+    await createViewsOver(connection, has);
+    if (has.has("mapped_value_history")) await createHistoryMacros(connection);
     await this.#database.close();
-    return views;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
