@@ -49,14 +49,6 @@ export interface Result
   readonly unmappedValues: number | null;
 }
 
-/** Judgements on the loaded tables, and what they are written down from. */
-interface Judgements {
-  readonly loaded: Loaded;
-  readonly accounting: Accounting;
-  readonly checks: readonly Check[];
-  readonly drift: readonly DriftEntry[];
-}
-
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
 export async function buildResult(
   run: RunContext,
@@ -214,12 +206,17 @@ function factsOf({ staging, pipeline, options }: RunContext, { disagreements }: 
   };
 }
 
+interface Judged extends Pick<Result, "accounting" | "checks"> {
+  readonly loaded: Loaded;
+  readonly drift: readonly DriftEntry[];
+}
+
 /** Rows of the run's own tables. */
 function runTables(
   { options, pipeline, journal, beginning, throttle }: RunContext,
   facts: ReturnType<typeof factsOf>,
   { passes }: Extraction,
-  { loaded, accounting, checks, drift }: Judgements,
+  { loaded, accounting, checks, drift }: Judged,
 ): RunRows[] {
   return [
     runRows({
