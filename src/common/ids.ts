@@ -49,7 +49,7 @@ export class Ids {
     return number;
   }
 
-  at(number: number): string {
+  idOf(number: number): string {
     const other = this.#otherTexts.get(number);
     if (other !== undefined) return other;
     for (let word = 0; word < WORDS; word++) {
@@ -67,7 +67,7 @@ export class Ids {
 
   /** Digits have the order of the numbers that they make. */
   #compare(a: number, b: number): number {
-    if (this.#otherTexts.has(a) || this.#otherTexts.has(b)) return compareUtf8(this.at(a), this.at(b));
+    if (this.#otherTexts.has(a) || this.#otherTexts.has(b)) return compareUtf8(this.idOf(a), this.idOf(b));
     for (let word = 0; word < WORDS; word++) {
       const difference = (this.#words[a * WORDS + word] ?? 0) - (this.#words[b * WORDS + word] ?? 0);
       if (difference !== 0) return difference;

@@ -9,9 +9,8 @@ import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding } from "../storage/duckdb.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
-import { PartWriter } from "../storage/parquet-file.ts";
+import { PartWriter, type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
@@ -146,16 +145,13 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
 
-  /** Makes the views and closes the database. Gives the names of the views. */
-  async finish(): Promise<string[]> {
+  /** Makes the views and closes the database. */
+  async finish(): Promise<void> {
     const [connection] = this.connections;
     const has = new Set(this.#request.tables.map((table) => table.name));
-    const views = [
-      ...(await createViewsOver(connection, has)),
-      ...(has.has("mapped_value_history") ? await createHistoryMacros(connection) : []),
-    ];
+    await createViewsOver(connection, has);
+    if (has.has("mapped_value_history")) await createHistoryMacros(connection);
     await this.#database.close();
-    return views;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,8 +8,7 @@ const NAME_LENGTH = 180;
 const TAG_LENGTH = 60;
 
 /**
- * Distinct column names for a view, none like a `reserved` one. A name that cannot stay as it is gets its tag: `Topic
- * (5f3a)`.
+ * Distinct column names for a view, none like a `reserved` one. A name that cannot stay gets its tag: `Topic (5f3a)`.
  *
  * Alike means alike without regard to case, by the rules of Unicode: tools that read from DuckDB fold more than it
  * does. All namesakes get their tag, so that no one looks like the first. DuckDB has no name that is empty or has a NUL

@@ -7,8 +7,8 @@ import { execute, PREVIOUS_CATALOG, scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
-import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
-import { fromTable, openTables } from "../warehouse/published-tables.ts";
+import type { PublishedFile } from "../warehouse/manifest.ts";
+import { fromTable, openTables, type PublishedFiles } from "../warehouse/published-tables.ts";
 import { digestOf } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
@@ -28,10 +28,8 @@ export interface CarriedHistory {
 }
 
 /** A published run whose history might be carried on. */
-export interface PreviousRun {
+export interface PreviousRun extends PublishedFiles {
   readonly run: string;
-  readonly directory: string;
-  readonly manifest: Manifest;
 }
 
 /**

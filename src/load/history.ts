@@ -2,8 +2,8 @@
  * The history of mapped values and of their definitions: what the run before says, held against the tables of this one.
  * Set-based, a range of items at a time, so that memory stays bounded; items whose digest is the same are copied.
  */
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import { all, execute, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { all, execute, type Params, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
@@ -87,11 +87,7 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
 }
 
 /** The temporary table of a step's name, made anew by its text. */
-async function keepTemporary(
-  connection: DuckDBConnection,
-  name: string,
-  params: readonly DuckDBValue[],
-): Promise<void> {
+async function keepTemporary(connection: DuckDBConnection, name: string, params: Params): Promise<void> {
   const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
   await execute(connection, sql, params);
 }
@@ -158,7 +154,7 @@ class Steps {
     return firsts;
   }
 
-  async #firsts(step: string, params: readonly DuckDBValue[]): Promise<string[]> {
+  async #firsts(step: string, params: Params): Promise<string[]> {
     return (await all(this.#connection, loadSql(step), params)).map((row) => String(row.first_id));
   }
 

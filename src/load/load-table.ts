@@ -6,9 +6,9 @@ import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage
 import { all, execute, LONG_TEXT_BYTES, type Query, scalar } from "../storage/duckdb.ts";
 import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
+import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
-import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
 import { rowsOf, stagedRanges } from "./staged-ranges.ts";
 

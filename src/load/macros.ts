@@ -58,8 +58,8 @@ export function intervalsSql(): string {
   return historySql(`view_${INTERVALS_VIEW}`);
 }
 
-/** Creates the view and the macros over the tables of the history. Answers the names of the views. */
-export async function createHistoryMacros(connection: DuckDBConnection): Promise<readonly string[]> {
+/** Creates the view and the macros over the tables of the history. */
+export async function createHistoryMacros(connection: DuckDBConnection): Promise<void> {
   const view = quoteIdentifier(INTERVALS_VIEW);
   const intervals =
     "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
@@ -77,5 +77,4 @@ export async function createHistoryMacros(connection: DuckDBConnection): Promise
        COMMENT ON MACRO ${table}${macro} IS ${quoteLiteral(comment)}`,
     );
   }
-  return [INTERVALS_VIEW];
 }

@@ -10,9 +10,9 @@ import { compareUtf8 } from "../common/utf8-order.ts";
 import { parquetColumns } from "../storage/ddl.ts";
 import { type Query, scalar } from "../storage/duckdb.ts";
 import { isBounded, overlaps, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
+import type { StagedPart } from "../storage/parquet-file.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
-import type { StagedPart } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
 
 export interface StagedTable {

@@ -27,25 +27,15 @@ export const VIEWED: readonly string[] = (
 ).split(" ");
 
 /** Like `createViews`, where the database has all tables that they read; else there are none. */
-export async function createViewsOver(
-  connection: DuckDBConnection,
-  tables: ReadonlySet<string>,
-): Promise<readonly string[]> {
-  return VIEWED.every((name) => tables.has(name)) ? createViews(connection) : [];
+export async function createViewsOver(connection: DuckDBConnection, tables: ReadonlySet<string>) {
+  if (VIEWED.every((name) => tables.has(name))) await createViews(connection);
 }
 
-/** Creates or replaces the views, with comments, and what they read, over the tables. Answers their names. */
-export async function createViews(
-  connection: DuckDBConnection,
-  options?: FieldTextsOptions,
-): Promise<readonly string[]> {
-  const views = [
-    await contentWide(connection, options),
-    await contentMappedWide(connection),
-    mappingCoverage(),
-  ];
-  for (const view of views) await createView(connection, view);
-  return views.map((view) => view.name);
+/** Creates or replaces the views, with comments, and what they read, over the tables. */
+export async function createViews(connection: DuckDBConnection, options?: FieldTextsOptions) {
+  await createView(connection, await contentWide(connection, options));
+  await createView(connection, await contentMappedWide(connection));
+  await createView(connection, mappingCoverage());
 }
 
 async function createView(connection: DuckDBConnection, view: View): Promise<void> {

@@ -1,30 +1,12 @@
 /** Every item ID of a run, once, with the room that the item takes. Memory: about 30 bytes an item. */
 import { Ids } from "../common/ids.ts";
 
-export class ItemIndex {
-  readonly #ids = new Ids();
+export class ItemIndex extends Ids {
   #weights = new Float32Array(1024);
   readonly #pages = new Map<number, number[]>();
 
-  get size(): number {
-    return this.#ids.size;
-  }
-
-  numberOf(id: string): number {
-    return this.#ids.numberOf(id);
-  }
-
-  /** Undefined for an item that is not in it. */
-  find(id: string): number | undefined {
-    return this.#ids.find(id);
-  }
-
   has(id: string): boolean {
-    return this.#ids.find(id) !== undefined;
-  }
-
-  idOf(number: number): string {
-    return this.#ids.at(number);
+    return this.find(id) !== undefined;
   }
 
   /** Notes how many bytes an answer spent on the item, roughly; the most counts. */
@@ -54,10 +36,5 @@ export class ItemIndex {
 
   weightAt(number: number): number {
     return this.#weights[number] ?? 0;
-  }
-
-  /** Numbers of all items, ascending by the UTF-8 bytes of their IDs. */
-  sorted(): Uint32Array {
-    return this.#ids.sorted();
   }
 }

@@ -5,37 +5,30 @@ import { parseExact } from "../common/json.ts";
 import type { Cell, Columns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { TableBuilder } from "../storage/table-builder.ts";
-import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
+import { type Column, column, REQUIRED } from "../tables/declare.ts";
 import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
 import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
 
-const required = { required: true } as const;
+/** README.md says what they hold. */
+const COLUMNS = {
+  content_id: "text",
+  shape: "text",
+  mode: "text",
+  pass: "integer",
+  page: "integer",
+  position: "integer",
+  whole: "boolean",
+  observation: "bigint",
+  observed_at: "timestamp",
+  unknown_fields: "integer",
+  large_numbers: "boolean",
+  sha256: "text",
+  document: "json",
+} as const;
 
-export const RAW_COLUMNS: readonly Column[] = [
-  text("content_id", "", "Item; of a lookup, the destination or the custom field.", required),
-  text("shape", "", "`dynamic` or `full`; of a lookup `destination` or `custom_field_definition`.", required),
-  text(
-    "mode",
-    "",
-    "`dynamic` or `full` for a listing, `item` for a single-item request, `destinations` or `custom_fields` for a lookup.",
-    required,
-  ),
-  integer("pass", "", "Pass; 0 for a lookup.", required),
-  integer("page", "", "Page of the listing; of a lookup, which of its answers, from 1.", required),
-  integer("position", "", "Position on the page, from 0.", required),
-  boolean(
-    "whole",
-    "",
-    "Whether all configured columns were asked for, not those alone that lists never give.",
-    required,
-  ),
-  bigint("observation", "", "Position in the order of observation.", required),
-  timestamp("observed_at", "", "The answer's `Date`.", required),
-  integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
-  boolean("large_numbers", "", "Whether it may hold integers beyond 2^53, or exponents.", required),
-  text("sha256", "", "SHA-256 of the document as it is kept.", required),
-  json("document", "", "The document, after the personal-data policy.", required),
-];
+export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name, type]) =>
+  column(name, type, "", "", REQUIRED),
+);
 
 /** A document on its way into a raw file. */
 export interface RawDocument {

@@ -13,8 +13,14 @@ import { type Probe, probeService } from "../extract/probe.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { CheckedWarehouse } from "./check-warehouse.ts";
 import { type CheckName, type Finding, failed, lookAt, ok, skipped, warning } from "./finding.ts";
-import { comparisonOf } from "./instance.ts";
-import { type Asking, type OpenSource, openHastyClient, openSource, originOf } from "./source.ts";
+import {
+  type Asking,
+  comparisonOf,
+  type OpenSource,
+  openHastyClient,
+  openSource,
+  originOf,
+} from "./source.ts";
 
 const CHECKS = ["dns", "tls", "service", "credentials", "instance", "clock", "destinations"] as const;
 

@@ -15,7 +15,7 @@ import type { Verification } from "../warehouse/verify-run.ts";
 import { checkService, type ServiceAsking } from "./check-service.ts";
 import { type CheckedWarehouse, checkCurrentRun, checkWarehouse } from "./check-warehouse.ts";
 import { type Finding, failed, ok, skipped } from "./finding.ts";
-import { knownInstance } from "./instance.ts";
+import { knownInstance } from "./source.ts";
 
 export interface CheckRequest extends ServiceAsking {
   readonly inputs: ConfigInputs;

@@ -8,7 +8,7 @@ import { readBaseline } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun } from "../warehouse/retention.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
-import { knownInstance } from "./instance.ts";
+import { knownInstance } from "./source.ts";
 
 /** Throws `config.invalid` where there are targets and nothing that they could be given. */
 export function assertDeliverable({ config }: RunOptions, pipeline: Pipeline): void {

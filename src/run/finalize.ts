@@ -24,7 +24,6 @@ import { assertSameInstance } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import type { RunContext } from "./context.ts";
-import { comparisonOf } from "./instance.ts";
 import { type HistoryPlace, historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
 import {
@@ -38,7 +37,7 @@ import {
   tableRows,
 } from "./run-tables.ts";
 import type { RunTransformed } from "./run-transform.ts";
-import { originOf } from "./source.ts";
+import { comparisonOf, originOf } from "./source.ts";
 import { accountingOf, answerChecks, type RunSummary, singlesWarnings } from "./summary.ts";
 
 export interface Result
@@ -48,14 +47,6 @@ export interface Result
   readonly checks: readonly Check[];
   /** Null: the pipeline has no mapped values, or nobody observes the run. */
   readonly unmappedValues: number | null;
-}
-
-/** Judgements on the loaded tables, and what they are written down from. */
-interface Judgements {
-  readonly loaded: Loaded;
-  readonly accounting: Accounting;
-  readonly checks: readonly Check[];
-  readonly drift: readonly DriftEntry[];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -215,12 +206,17 @@ function factsOf({ staging, pipeline, options }: RunContext, { disagreements }: 
   };
 }
 
+interface Judged extends Pick<Result, "accounting" | "checks"> {
+  readonly loaded: Loaded;
+  readonly drift: readonly DriftEntry[];
+}
+
 /** Rows of the run's own tables. */
 function runTables(
   { options, pipeline, journal, beginning, throttle }: RunContext,
   facts: ReturnType<typeof factsOf>,
   { passes }: Extraction,
-  { loaded, accounting, checks, drift }: Judgements,
+  { loaded, accounting, checks, drift }: Judged,
 ): RunRows[] {
   return [
     runRows({

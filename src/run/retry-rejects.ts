@@ -29,13 +29,8 @@ export interface Retry extends Asking {
 
 /** Shapes that the passes of the run read. */
 export function shapesOf({ passes }: Manifest): Shape[] {
-  const modes = new Set(
-    z
-      .array(z.looseObject({ mode: z.string() }))
-      .parse(passes)
-      .map(({ mode }) => mode),
-  );
-  return (["dynamic", "full"] as const).filter((shape) => modes.has(shape));
+  const read = z.array(z.looseObject({ mode: z.string() })).parse(passes);
+  return (["dynamic", "full"] as const).filter((shape) => read.some(({ mode }) => mode === shape));
 }
 
 /** Asks for each item singly, in the order given. Throws what is not the items' own failure: a refused token, say. */
@@ -46,18 +41,18 @@ export async function retryItems(
 ): Promise<Retried[]> {
   const client = openClient(source, asking);
   const queue = new WorkQueue(asking.config.concurrency, asking.signal);
-  const found = new Map<string, Retried>();
+  const retried: Retried[] = [];
   try {
-    for (const id of contentIds) {
+    for (const [place, contentId] of contentIds.entries()) {
       await queue.add(async () => {
-        found.set(id, { contentId: id, ...(await retryItem(client, id, asking, queue.signal)) });
+        retried[place] = { contentId, ...(await retryItem(client, contentId, asking, queue.signal)) };
       });
     }
     await queue.done();
   } finally {
     await client.close();
   }
-  return contentIds.flatMap((id) => found.get(id) ?? []);
+  return retried;
 }
 
 async function retryItem(

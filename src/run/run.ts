@@ -42,7 +42,6 @@ import { compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
-import { assertKnownAddress, assertMovedInstance } from "./instance.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
 import { previousHistory } from "./previous-history.ts";
 import {
@@ -57,7 +56,7 @@ import {
 } from "./resume.ts";
 import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
-import { openSource, openThrottle } from "./source.ts";
+import { assertKnownAddress, assertMovedInstance, openSource, openThrottle } from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 

@@ -1,4 +1,4 @@
-/** The service that a run reads: one that answers at an address, or the embedded one with the sample content. */
+/** The service that a run reads, at an address or embedded, and whether it is the instance that the warehouse has. */
 
 import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
@@ -11,7 +11,10 @@ import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/ht
 import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { Throttle } from "../extract/http/throttle.ts";
+import { probeService } from "../extract/probe.ts";
+import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
+import { assertSameInstance, type Baseline, type Comparison } from "../warehouse/baseline.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -101,4 +104,52 @@ export interface Asking {
 /** Address of the service. The sample's port is another in every run, so it is not named. */
 export function originOf({ source }: Config): string {
   return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
+}
+
+/** How a run compares the instance that it reads with that of the run before. */
+export function comparisonOf({ acceptNewAddress }: Config): Comparison {
+  return acceptNewAddress ? "moved" : "run";
+}
+
+/**
+ * What targets are told of the instance before the service is asked: that of the run before, else the address alone.
+ * Null where a new address is to be accepted: what a target has is then another's until the service has answered.
+ */
+export function knownInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
+  if (baseline.kind === "run") return baseline.manifest.instance;
+  return config.acceptNewAddress ? null : { id: null, origin: originOf(config) };
+}
+
+/** Before anything is opened, by the address alone. Throws `config.other_instance`. */
+export function assertKnownAddress(baseline: Baseline, config: Config, root: string): void {
+  if (config.acceptNewAddress) return;
+  assertSameInstance(baseline, { id: null, origin: originOf(config) }, root);
+}
+
+interface Moved extends Asking {
+  readonly baseline: Baseline;
+  readonly source: OpenSource;
+  readonly root: string;
+  readonly signal: AbortSignal;
+}
+
+/** Where a new address is to be accepted, one request shows the instance behind it. Throws `config.other_instance`. */
+export async function assertMovedInstance({
+  baseline,
+  source,
+  root,
+  signal,
+  ...asking
+}: Moved): Promise<void> {
+  const { config } = asking;
+  const origin = originOf(config);
+  if (!config.acceptNewAddress || baseline.kind !== "run") return;
+  if (baseline.manifest.instance.origin === origin) return;
+  const client = openClient(source, asking);
+  try {
+    const { instanceId } = await probeService(client, config.aliases, signal);
+    assertSameInstance(baseline, { id: instanceId, origin }, root, "moved");
+  } finally {
+    await client.close();
+  }
 }

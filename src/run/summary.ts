@@ -42,7 +42,7 @@ export interface RunSummary {
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
   /** The checks before publication; all are in `run_checks`. */
-  readonly checks: CheckSummary;
+  readonly checks: { readonly passed: number; readonly warnings: readonly Check[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -58,12 +58,7 @@ export interface RunSummary {
   readonly milliseconds: number;
 }
 
-export interface CheckSummary {
-  readonly passed: number;
-  readonly warnings: readonly Check[];
-}
-
-export function summaryOfChecks(checks: readonly Check[]): CheckSummary {
+export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   return { passed: checks.length - warnings.length, warnings };
 }

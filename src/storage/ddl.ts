@@ -50,28 +50,21 @@ export async function createTable(
 }
 
 /** Select list that turns what a staged part holds into what the final Parquet file holds. */
-export function parquetColumns(table: Table): string {
-  return castList(table, PARQUET_TYPES);
-}
+export const parquetColumns = (table: Table): string => castList(table, PARQUET_TYPES);
 
 /** Select list that turns what the final Parquet file holds into what the DuckDB table holds. */
-export function duckdbColumns(table: Table): string {
-  return castList(table, DUCKDB_TYPES);
-}
+export const duckdbColumns = (table: Table): string => castList(table, DUCKDB_TYPES);
 
 /** Select list of no rows with the final types, for a table without any. */
-export function emptyColumns(table: Table): string {
-  return table.columns
-    .map((column) => `CAST(NULL AS ${PARQUET_TYPES[column.type]}) AS ${quoteIdentifier(column.name)}`)
-    .join(", ");
-}
+export const emptyColumns = (table: Table): string => castList(table, PARQUET_TYPES, () => "NULL");
 
-function castList(table: Table, types: Readonly<Record<ColumnType, string>>): string {
-  return table.columns
-    .map((column) => {
-      const name = quoteIdentifier(column.name);
-      return `CAST(${name} AS ${types[column.type]}) AS ${name}`;
-    })
+function castList(
+  { columns }: Table,
+  types: Readonly<Record<ColumnType, string>>,
+  cell = quoteIdentifier,
+): string {
+  return columns
+    .map(({ name, type }) => `CAST(${cell(name)} AS ${types[type]}) AS ${quoteIdentifier(name)}`)
     .join(", ");
 }
 

@@ -303,17 +303,16 @@ async function harden(connection: DuckDBConnection, directories: readonly string
   await execute(connection, "SET lock_configuration = true");
 }
 
+/** The values of a statement's `$1`, `$2`, ... */
+export type Params = readonly DuckDBValue[];
+
 /** Undefined where there are none: then a statement goes to the engine in one step instead of four. */
-function bound(params: readonly DuckDBValue[]): DuckDBValue[] | undefined {
+function bound(params: Params): DuckDBValue[] | undefined {
   return params.length === 0 ? undefined : [...params];
 }
 
 /** Runs one statement, or several without parameters; what they answer is thrown away. */
-export async function execute(
-  connection: DuckDBConnection,
-  sql: string,
-  params: readonly DuckDBValue[] = [],
-): Promise<void> {
+export async function execute(connection: DuckDBConnection, sql: string, params: Params = []): Promise<void> {
   await attempt(async () => connection.run(sql, bound(params)));
 }
 
@@ -321,11 +320,7 @@ export async function execute(
 export type Row = Readonly<Record<string, DuckDBValue>>;
 
 /** All rows of a query. Integers above 32 bit and counts are bigint; see `toSafeInteger`. */
-export async function all(
-  connection: DuckDBConnection,
-  sql: string,
-  params: readonly DuckDBValue[] = [],
-): Promise<Row[]> {
+export async function all(connection: DuckDBConnection, sql: string, params: Params = []): Promise<Row[]> {
   const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   const names = reader.deduplicatedColumnNames();
   return reader.getRows().map((cells) => {
@@ -339,7 +334,7 @@ export async function all(
 export async function scalar(
   connection: DuckDBConnection,
   sql: string,
-  params: readonly DuckDBValue[] = [],
+  params: Params = [],
 ): Promise<number> {
   const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
@@ -357,10 +352,10 @@ export async function stream(connection: DuckDBConnection, sql: string): Promise
   return attempt(async () => connection.stream(sql));
 }
 
-/** A SELECT with the values of its `$1`, `$2`, ... */
+/** A SELECT with its parameters. */
 export interface Query {
   readonly text: string;
-  readonly params: readonly DuckDBValue[];
+  readonly params: Params;
 }
 
 async function attempt<T>(step: () => Promise<T>): Promise<T> {

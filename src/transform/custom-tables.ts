@@ -91,25 +91,20 @@ export function placeOf(thrown: unknown): string {
 const FRAME = /^\s+at (?:.* \()?((?:file:\/\/|\/).*):(\d+):\d+\)?$/;
 const OWN_SOURCES = new URL("../", import.meta.url).href;
 
-const FITTING: Readonly<
-  Record<ColumnType, { readonly what: string; readonly fits: (cell: Cell) => boolean }>
-> = {
-  text: { what: "a text of whole characters", fits: isText },
-  json: { what: "JSON as text", fits: isJson },
-  boolean: { what: "true or false", fits: (cell) => typeof cell === "boolean" },
-  double: { what: "a number", fits: (cell) => typeof cell === "number" },
-  integer: {
-    what: "a whole number of 32 bits",
-    fits: (cell) => typeof cell === "number" && (cell | 0) === cell,
-  },
-  bigint: {
-    what: "a whole number of 64 bits",
-    fits: (cell) =>
-      typeof cell === "bigint" ? BigInt.asIntN(64, cell) === cell : Number.isSafeInteger(cell),
-  },
-  timestamp: { what: "microseconds since 1970 as a whole number", fits: Number.isSafeInteger },
-  date: { what: "days since 1970 as a whole number", fits: isDay },
+const FITTING: Readonly<Record<ColumnType, readonly [what: string, fits: (cell: Cell) => boolean]>> = {
+  text: ["a text of whole characters", isText],
+  json: ["JSON as text", isJson],
+  boolean: ["true or false", (cell) => typeof cell === "boolean"],
+  double: ["a number", (cell) => typeof cell === "number"],
+  integer: ["a whole number of 32 bits", (cell) => typeof cell === "number" && (cell | 0) === cell],
+  bigint: ["a whole number of 64 bits", isBigint],
+  timestamp: ["microseconds since 1970 as a whole number", Number.isSafeInteger],
+  date: ["days since 1970 as a whole number", isDay],
 };
+
+function isBigint(cell: Cell): boolean {
+  return typeof cell === "bigint" ? BigInt.asIntN(64, cell) === cell : Number.isSafeInteger(cell);
+}
 
 const HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/i;
 
@@ -135,7 +130,7 @@ function isDay(cell: Cell): boolean {
 }
 
 function check(table: Table, item: ItemDocuments, column: Column, cell: Cell): void {
-  const { what, fits } = FITTING[column.type];
+  const [what, fits] = FITTING[column.type];
   if (cell === null ? column.nullable : fits(cell)) return;
   throw failed(table, item, `column ${column.name} takes ${what}, not ${printable(shown(cell), 60)}`);
 }

@@ -94,12 +94,14 @@ function claimRest(item: Item, extra: Extra): void {
       places.set(path, place);
       // Elements of one list share a path: the second of them has a number, and so on.
       const name = place === 1 ? path : `${path} (${place})`;
-      if (!taken.has(name) && isReplaced(item, later, field)) continue;
-      if (!taken.has(name)) extra.set(name, field.value);
-      else if (!sameJson(taken.get(name), field.value)) {
-        item.drift.note(path, "views_differ", item.order, item.contentId, [taken.get(name), field.value]);
+      const { value } = field;
+      if (!taken.has(name)) {
+        if (isReplaced(item, later, field)) continue;
+        extra.set(name, value);
+        taken.set(name, value);
+      } else if (!sameJson(taken.get(name), value)) {
+        item.drift.note(path, "views_differ", item.order, item.contentId, [taken.get(name), value]);
       }
-      if (!taken.has(name)) taken.set(name, field.value);
     }
   }
 }

@@ -25,11 +25,10 @@ export function contentTables(options: ContentTablesOptions = {}): Transformer {
   const { only, except }: ContentTablesOptions = options ?? {};
   if (only !== undefined && except !== undefined)
     faults.push("contentTables takes either only or except, not both");
-  const chosen = new Set<string>(faults.length > 0 ? [] : (only ?? CONTENT_TABLES.map(({ name }) => name)));
-  const left = new Set<string>(faults.length > 0 ? [] : (except ?? []));
+  const isChosen = (name: ContentTableName) => only?.includes(name) ?? !except?.includes(name);
   return {
     name: "contentTables",
-    tables: CONTENT_TABLES.filter(({ name }) => chosen.has(name) && !left.has(name)),
+    tables: faults.length > 0 ? [] : CONTENT_TABLES.filter(({ name }) => isChosen(name)),
     reads: [],
     takesWhatThereIs: only === undefined,
     faults,

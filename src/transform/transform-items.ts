@@ -7,9 +7,8 @@ import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import { type Group, groups } from "../raw/groups.ts";
-import type { RawIndex } from "../raw/raw-index.ts";
-import { regroup } from "../raw/regroup.ts";
-import type { StagedPart } from "../storage/staged-part.ts";
+import { type RegroupRequest, regroup } from "../raw/regroup.ts";
+import type { StagedPart } from "../storage/parquet-file.ts";
 import type { Table } from "../tables/declare.ts";
 import { EntityStore } from "./entity-store.ts";
 import { GroupTransformer, type TransformedGroups, type TransformerOptions } from "./transform-group.ts";
@@ -25,25 +24,15 @@ export interface TransformSetup extends TransformerOptions {
 /** `flush` writes out the rows that are held. */
 export type TransformTask = (Group & { readonly kind: "group" }) | { readonly kind: "flush" };
 
-/** Of a group the number of its items. */
-interface TransformResults {
-  group: number;
-  flush: TransformedGroups;
-}
-
-export interface TransformRequest {
+export interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly pipeline: Pick<Pipeline, "tables" | "rows">;
   /** Its module; undefined: functions of its tables run on this thread. */
   readonly pipelineUrl: string | undefined;
   readonly threads: number;
-  readonly index: RawIndex;
   /** Whether the documents of an item do not count, whatever they are: it is gone. */
   readonly isLeftOut: (item: number) => boolean;
-  /** Bytes of an answer that an item takes, roughly; by its number. */
-  readonly weightOf: (item: number) => number;
+  /** Folder of the staged parts. */
   readonly parts: string;
-  readonly directory: string;
-  readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress;
 }
@@ -99,16 +88,11 @@ function transformers(request: TransformRequest): Transformers {
   });
 }
 
-interface Transformers extends AsyncDisposable {
-  /** How many groups can be under way. */
-  readonly size: number;
-  readonly failure: AbortSignal;
-  /** Gives the number of items. */
-  transform(group: Group): Promise<number>;
-  flush(): Promise<TransformedGroups[]>;
-}
+/** `size`: how many groups can be under way. */
+type Transformers = Pick<Threads, "size" | "failure" | "transform" | "flush"> & AsyncDisposable;
 
-class Threads extends ThreadPool<TransformTask, TransformResults> implements Transformers {
+class Threads extends ThreadPool<TransformTask, { group: number; flush: TransformedGroups }> {
+  /** Gives the number of items. */
   async transform(group: Group): Promise<number> {
     return this.askAny({ ...group, kind: "group" }, [group.documents.buffer]);
   }

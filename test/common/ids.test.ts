@@ -28,11 +28,11 @@ test("IDs of any form have the numbers that a map of texts would give them, and 
       assert.equal(ids.size, map.size);
       for (const [id, number] of map) {
         assert.equal(ids.find(id), number);
-        assert.equal(ids.at(number), id);
+        assert.equal(ids.idOf(number), id);
       }
       const inOrder = [...map.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
       assert.deepEqual(
-        Array.from(ids.sorted(), (number) => ids.at(number)),
+        Array.from(ids.sorted(), (number) => ids.idOf(number)),
         inOrder,
       );
     }),
@@ -52,7 +52,7 @@ test("IDs of 24 digits alone are ordered by all of their digits", () => {
       ]);
       for (const id of near) ids.numberOf(id);
       assert.deepEqual(
-        Array.from(ids.sorted(), (number) => ids.at(number)),
+        Array.from(ids.sorted(), (number) => ids.idOf(number)),
         [...new Set(near)].sort(),
       );
     }),
@@ -64,5 +64,5 @@ test("a hundred thousand IDs that are counters are found without long searches",
   const idOf = (n: number) => n.toString(16).padStart(24, "0");
   for (let n = 0; n < 100_000; n++) assert.equal(ids.numberOf(idOf(n)), n);
   for (let n = 0; n < 100_000; n++) assert.equal(ids.find(idOf(n)), n);
-  assert.equal(ids.at(99_999), idOf(99_999));
+  assert.equal(ids.idOf(99_999), idOf(99_999));
 });

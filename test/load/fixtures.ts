@@ -6,7 +6,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { removeTree } from "../../src/common/tree.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
-import type { StagedPart } from "../../src/storage/staged-part.ts";
+import type { StagedPart } from "../../src/storage/parquet-file.ts";
 import type { Column, ColumnType, Stage, Table } from "../../src/tables/declare.ts";
 
 /** A name that trips whoever forgets to quote. */

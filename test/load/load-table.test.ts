@@ -13,8 +13,8 @@ import { exportTables, type LoadedTable, loadTable } from "../../src/load/load-t
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, checkpoint, execute, scalar, toSafeInteger } from "../../src/storage/duckdb.ts";
 import type { Connections } from "../../src/storage/parallel.ts";
+import type { StagedPart } from "../../src/storage/parquet-file.ts";
 import { PartWriter } from "../../src/storage/parquet-file.ts";
-import type { StagedPart } from "../../src/storage/staged-part.ts";
 import { TableBuilder } from "../../src/storage/table-builder.ts";
 import { integer, type Table, text } from "../../src/tables/declare.ts";
 import {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { stagedRanges } from "../../src/load/staged-ranges.ts";
 import { all } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
-import type { StagedPart } from "../../src/storage/staged-part.ts";
+import type { StagedPart } from "../../src/storage/parquet-file.ts";
 import { build, stagePart, TAGS, temporaryFolder } from "./fixtures.ts";
 
 const ITEMS = 400;

@@ -4,8 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
-import { type Revive, reviveError } from "./sent-error.ts";
-import type { Reply, Task } from "./thread.ts";
+import { type Reply, type Revive, reviveError, type Task } from "./thread.ts";
 
 export interface PoolOptions {
   readonly module: URL;

@@ -1,6 +1,6 @@
 /** The inside of a thread of a pool: takes tasks, answers each by its number. */
 import { parentPort } from "node:worker_threads";
-import { type SentError, sendError } from "./sent-error.ts";
+import { asWarehouseError, type ErrorCode, WarehouseError } from "../errors.ts";
 
 export interface Task {
   readonly number: number;
@@ -25,4 +25,50 @@ export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (t
     port.postMessage(reply);
     answered(task);
   });
+}
+
+/** An error on its way: classes do not cross threads, and neither does what a cause holds. */
+export interface SentError extends Omit<SentCause, "name"> {
+  readonly code: ErrorCode;
+  /** The error's own properties that are a number, a text, a boolean or null. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+interface SentCause {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: SentCause | undefined;
+}
+
+/** Makes an error of what was sent, where it was of a class of its own. */
+export type Revive = (sent: SentError, options: { readonly cause?: unknown }) => WarehouseError | undefined;
+
+export function sendError(thrown: unknown): SentError {
+  const error = asWarehouseError(thrown);
+  const facts = Object.fromEntries(
+    Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),
+  );
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  return { code: error.code, message: error.message, stack, facts, cause: sendCause(error.cause) };
+}
+
+function sendCause(cause: unknown): SentCause | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const { name, message, stack } = cause;
+  return { name, message, stack, cause: sendCause(cause.cause) };
+}
+
+export function reviveError(sent: SentError, revive: Revive): WarehouseError {
+  const options = sent.cause === undefined ? {} : { cause: reviveCause(sent.cause) };
+  const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
+  if (sent.stack !== undefined) error.stack = sent.stack;
+  return error;
+}
+
+function reviveCause({ name, message, stack, cause }: SentCause): Error {
+  const error = new Error(message, cause === undefined ? {} : { cause: reviveCause(cause) });
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return error;
 }

@@ -124,7 +124,7 @@ export class Requests {
 
   #contentIdAt(place: number): string | null {
     const number = this.#scalar(place, "contentId");
-    return Number.isNaN(number) ? null : this.#contentIds.at(number);
+    return Number.isNaN(number) ? null : this.#contentIds.idOf(number);
   }
 
   #scalar(place: number, name: Figure): number {
