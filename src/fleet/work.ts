@@ -91,7 +91,7 @@ async function runJob(queue: Queue, job: Attempt, options: WorkOptions): Promise
 
 /** Somebody took it out of the file after its job was made. */
 function unknownInstance({ fleet }: Queue): Outcome {
-  return { after: "stop", exitCode: 2, message: `${fleet.file} has no such instance any more.` };
+  return { after: "stop", exitCode: 2, message: `${fleet.file} has no such instance any more.`, published: null };
 }
 
 async function runOf(
