@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { findReadable } from "../open-run.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
@@ -33,11 +33,12 @@ export async function findPair(
   );
   const kept = new Set(everyone.map(({ run }) => run));
   let previous: string | null | undefined;
-  const resolve = (name: string, among: readonly ComparedRun[]) =>
-    among.find((each) => {
-      if (name === "current") return each.run === current?.run;
-      return name === "previous" ? each.run === previous : isCalled(name, each);
-    });
+  const resolve = (name: string, among: readonly ComparedRun[]) => {
+    const wanted = name === "previous" ? previous : current?.run;
+    if (name === "current" || name === "previous") return among.find(({ run }) => run === wanted);
+    const called = runCalled<Pick<ComparedRun, "run" | "sequence">>(name, [...among, ...runs])?.run;
+    return among.find(({ run }) => run === called);
+  };
   let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
   // The one that readers see, then the newest first.
   for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current)).filter(hasHistory)) {
@@ -68,7 +69,7 @@ export async function findPair(
 
 /** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
 function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
-  const found = runs.find((each) => isCalled(wanted, each));
+  const found = runCalled(wanted, runs);
   return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
 }
 

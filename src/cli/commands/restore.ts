@@ -6,7 +6,7 @@ import { type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore
 import { prepareOutput, runsIn } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { isCalled } from "../../warehouse/retention.ts";
+import { runCalled } from "../../warehouse/retention.ts";
 import {
   type CliEnvironment,
   CONFIG_OPTION,
@@ -79,7 +79,7 @@ async function restorable(target: KeepingTarget, signal: AbortSignal): Promise<r
 }
 
 function wantedRun(target: KeepingTarget, runs: readonly TargetRun[], wanted: string | undefined): TargetRun {
-  const found = wanted === undefined ? runs[0] : runs.find((each) => isCalled(wanted, each));
+  const found = wanted === undefined ? runs[0] : runCalled(wanted, runs);
   if (found !== undefined) return found;
   throw new WarehouseError(
     "config.not_found",
@@ -101,7 +101,7 @@ async function restoreInto(
   if ((await runsIn(folder)).some(({ run }) => run === wanted.run)) {
     throw new WarehouseError(
       "config.invalid",
-      `${folder.root} has the run ${wanted.run} already; "content-warehouse runs rollback ${wanted.sequence}" makes it current.`,
+      `${folder.root} has the run ${wanted.run} already; "content-warehouse runs rollback ${wanted.run}" makes it current.`,
     );
   }
   await restoreRun(folder, target, wanted, signal);

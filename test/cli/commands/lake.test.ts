@@ -89,7 +89,7 @@ suite("commands on a lake", () => {
     assert.equal(report, `a ${names[1]}`);
     await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), {
       code: "config.invalid",
-      message: /has the run 000002-\S+ already; "content-warehouse runs rollback 2"/,
+      message: /has the run 000002-\S+ already; "content-warehouse runs rollback 000002-/,
     });
     await answer(restoreCommand, ["--warehouse", warehouse, "--run", "1", "--json"]);
     assert.equal(await readlink(join(warehouse, "current")), `runs/${names[0]}`);
