@@ -75,12 +75,12 @@ function unreadableRun(wanted: string, runs: readonly PublishedRun[]): Warehouse
 
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
-    const isAlone = new Set(known.map(({ run }) => run)).size === 1;
+    const [newest, before] = [...new Set(known.map(({ run }) => run))];
     return new WarehouseError(
       "config.not_found",
-      isAlone
+      before === undefined
         ? `There is one run alone in ${root}, and nothing to compare it with yet: run again.`
-        : `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
+        : `The current run of ${root} has no history that names the run before it; name both, as in "content-warehouse diff ${before} ${newest}".`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
