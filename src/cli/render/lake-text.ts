@@ -29,7 +29,7 @@ function instancesText(instances: readonly InstanceStatus[], width: number | und
     instance,
     run ?? "none",
     verdict ?? "",
-    deliveryText(deliveredAt, finished),
+    run === null ? "nothing yet" : deliveryText(deliveredAt, finished),
     origin ?? "",
   ]);
   return drawInParts({ columns, rows }, 2, width);
