@@ -228,6 +228,19 @@ suite("a composition is refused for", () => {
       "sqlTable undefined: reads is missing",
       "sqlTable undefined: sql is missing",
     ],
+    "origins that are no API fields": [
+      {
+        transform: [
+          titles({ columns: [text("title", "dynamic:titel full:title", "x")] }),
+          titles({
+            name: "urls",
+            columns: [text("url", "full:attachment[].url dynamic:attachments[].x", "x")],
+          }),
+        ],
+      },
+      'customTable "titles": its column title is from "dynamic:titel", which is no API field (did you mean "title"?)',
+      'customTable "urls": its column url is from "full:attachment[].url", which is no API field (did you mean "attachments"?)',
+    ],
     "bad keys": [
       {
         transform: [

@@ -7,7 +7,7 @@
  * delivery can be repeated by anybody, after any failure. Old runs stay: remove them when nobody reads them any more.
  */
 import { createWriteStream } from "node:fs";
-import { mkdir, readlink, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -16,14 +16,19 @@ import { type Cell, defineConfig, type LoadTable, type Target } from "content-wa
 export function csvFolder(folder: string): Target {
   return {
     name: "csv",
-    async last() {
+    async last(instance) {
       const run = await readlink(join(folder, "current")).catch(() => null);
-      return run === null ? null : { run, sequence: Number(run.split("-")[0]) };
+      if (run === null) return null;
+      const owner = await readFile(join(folder, run, "instance.txt"), "utf8");
+      if (instance !== null && owner !== (instance.id ?? instance.origin))
+        throw new Error(`${folder} has the runs of ${owner}: set another CSV_FOLDER`);
+      return { run, sequence: Number(run.split("-")[0]) };
     },
-    async stage({ run, tables, signal }) {
+    async stage({ run, tables, instance, signal }) {
       const staged = join(folder, `.new-${run}`);
       await rm(staged, { recursive: true, force: true }); // A delivery that was killed has left it.
       await mkdir(staged, { recursive: true });
+      await writeFile(join(staged, "instance.txt"), instance.id ?? instance.origin);
       for (const each of tables) {
         const file = createWriteStream(join(staged, `${each.table.name}.csv`));
         await pipeline(Readable.from(linesOf(each)), file, { signal });

@@ -22,35 +22,43 @@ export function afterExit(code: number): AfterExit {
   return AFTER[code] ?? "stop";
 }
 
+/** A run that readers see. */
+interface Published {
+  readonly run: string;
+  readonly verdict: string;
+  readonly items: number | null;
+}
+
 export type Outcome =
+  | ({ readonly after: "done"; readonly exitCode: number } & Published)
   | {
-      readonly after: "done";
-      readonly exitCode: number;
-      readonly run: string;
-      readonly verdict: string;
-      readonly items: number | null;
-    }
-  | { readonly after: "retry" | "stop"; readonly exitCode: number | null; readonly message: string };
+      readonly after: "retry" | "stop";
+      readonly exitCode: number | null;
+      readonly message: string;
+      /** The run, where it was published and not delivered; else null. */
+      readonly published: Published | null;
+    };
 
 export function outcomeOf(end: RunEnd, { memoryMb }: Pick<FleetInstance, "memoryMb">): Outcome {
   const { exitCode, signal, output, lastLine, tookMb } = end;
   if (tookMb !== null) {
     const took = Math.ceil(tookMb);
     const message = `The run took ${took} MB of memory, more than the ${memoryMb} MB that \`memoryMb\` allows; give it more.`;
-    return { after: "stop", exitCode, message };
+    return { after: "stop", exitCode, message, published: null };
   }
   if (exitCode === null) {
     const why = lastLine === "" ? "" : `: ${lastLine}`;
-    return { after: "retry", exitCode, message: `The run's process was ended by ${signal}${why}.` };
+    const message = `The run's process was ended by ${signal}${why}.`;
+    return { after: "retry", exitCode, message, published: null };
   }
   const after = afterExit(exitCode);
-  if (after === "done" && isObject(output) && typeof output.run === "string")
-    return { after, exitCode, run: output.run, verdict: String(output.verdict), items: itemsOf(output) };
+  const run = publishedOf(output);
+  if (after === "done" && run !== null) return { after, exitCode, ...run };
   const failures = failuresOf(output);
   const said = failures.length === 0 ? lastLine : failures.map(({ message }) => message).join(" ");
   const message = said === "" ? `The run ended with ${exitCode} and said nothing.` : said;
   const canPass = exitCode !== DELIVERY || failures.some(({ code }) => PASSING.has(code));
-  return { after: after === "retry" && canPass ? "retry" : "stop", exitCode, message };
+  return { after: after === "retry" && canPass ? "retry" : "stop", exitCode, message, published: run };
 }
 
 /** One exit code stands for all that may go wrong with a target; the code of the failure says whether it can pass. */
@@ -75,6 +83,10 @@ function failuresOf(output: unknown): readonly z.infer<typeof failed>[] {
   );
 }
 
-function itemsOf({ accounting }: Readonly<Record<string, unknown>>): number | null {
-  return isObject(accounting) && typeof accounting.loaded === "number" ? accounting.loaded : null;
+/** Only what was published has a summary. */
+function publishedOf(output: unknown): Published | null {
+  if (!isObject(output) || typeof output.run !== "string") return null;
+  const { run, verdict, accounting } = output;
+  const isCounted = isObject(accounting) && typeof accounting.loaded === "number";
+  return { run, verdict: String(verdict), items: isCounted ? Number(accounting.loaded) : null };
 }

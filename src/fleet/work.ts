@@ -89,9 +89,10 @@ async function runJob(queue: Queue, job: Attempt, options: WorkOptions): Promise
   onEnd({ instance: job.instance, attempt: job.retryCount + 1, seconds, outcome, became });
 }
 
-/** Somebody took it out of the file after its job was made. */
+/** Somebody took it out of the file after its job was made, or it is another fleet's. */
 function unknownInstance({ fleet }: Queue): Outcome {
-  return { after: "stop", exitCode: 2, message: `${fleet.file} has no such instance any more.` };
+  const message = `${fleet.file} has no such instance. If another fleet has it, give each a database of its own, and "fleet retry" with that fleet's file.`;
+  return { after: "stop", exitCode: 2, message, published: null };
 }
 
 async function runOf(

@@ -208,7 +208,7 @@ export async function stagingLeftovers(folder: OutputFolder): Promise<RunIdentit
 
 async function identitiesIn(path: string): Promise<RunIdentity[]> {
   const runs = (await entriesOf(path)).flatMap((name) => parseRunName(name) ?? []);
-  return runs.toSorted((a, b) => b.sequence - a.sequence);
+  return runs.toSorted((a, b) => b.sequence - a.sequence || b.startedAt.getTime() - a.startedAt.getTime());
 }
 
 async function entriesOf(path: string): Promise<string[]> {

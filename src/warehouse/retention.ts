@@ -41,16 +41,28 @@ export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
 /** A published run by its name, its number or `current`. Throws `config.not_found`. */
 export async function findRun(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
   const runs = await listRuns(folder);
-  const found = runs.find((each) => (wanted === "current" ? each.current : isCalled(wanted, each)));
+  const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
   if (found !== undefined) return found;
   throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
 }
 
-/** By its name or its number. */
-export function isCalled(
+/**
+ * The run that a name or a number means; undefined: none of these. Throws `config.not_found` for the number of several:
+ * two machines that deliver to one lake, and do not know each other's last run, give the same.
+ */
+export function runCalled<Run extends Pick<RunIdentity, "run" | "sequence">>(
   text: string,
-  { run, sequence }: { readonly run: string; readonly sequence: number },
-): boolean {
+  runs: readonly Run[],
+): Run | undefined {
+  const found = runs.filter((each) => isCalled(text, each));
+  const names = [...new Set(found.map(({ run }) => run))];
+  if (names.length <= 1) return found[0];
+  const several = `The number ${text} is that of several runs: ${names.join(" and ")}; give the whole name.`;
+  throw new WarehouseError("config.not_found", several);
+}
+
+/** By its name or its number. */
+function isCalled(text: string, { run, sequence }: Pick<RunIdentity, "run" | "sequence">): boolean {
   return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
 }
 

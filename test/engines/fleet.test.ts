@@ -40,12 +40,14 @@ interface Given {
   readonly fleet?: object;
   /** Settings of each instance. */
   readonly instance?: object;
+  /** Further files, of the address of the queue. */
+  readonly files?: (postgres: string) => Readonly<Record<string, object>>;
   /** In place of a service of its own for each. */
   readonly urlOf?: (name: string, service: Scripted) => string;
 }
 
 /** Instances with a service each, a fleet file that names them, and a queue in a database of its own. */
-async function fleetOf(t: TestContext, { names, fleet = {}, instance = {}, urlOf }: Given) {
+async function fleetOf(t: TestContext, { names, fleet = {}, instance = {}, files, urlOf }: Given) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "fleet-")));
   t.after(() => removeTree(folder));
   const database = `fleet_${folder.slice(-6).toLowerCase()}`;
@@ -56,6 +58,8 @@ async function fleetOf(t: TestContext, { names, fleet = {}, instance = {}, urlOf
   for (const name of names) services.set(name, await Scripted.start(t, itemsOf(3)));
   const postgres = `postgres://postgres@localhost/${database}?host=${server.env("postgres").PGHOST}`;
   await writeFile(join(folder, "config.json"), JSON.stringify(CONFIG));
+  for (const [name, content] of Object.entries(files?.(postgres) ?? {}))
+    await writeFile(join(folder, name), JSON.stringify(content));
   const file = join(folder, "fleet.json");
   const spec = {
     postgres,
@@ -292,6 +296,34 @@ suite("a fleet", { concurrency: 2 }, () => {
     assert.deepEqual(endsOf([first], "down"), ["retry", "dead letter"]);
     const down = (await status()).get("down");
     assert.deepEqual([down?.failures, down?.job?.state], [2, "dead letter"]);
+  });
+
+  test("shows the run that is published and not delivered, and lets a night that never came be late", async (t) => {
+    const { database, fleetCommand, worker, status, runsOf } = await fleetOf(t, {
+      names: ["undelivered", "unheard"],
+      fleet: { config: "target.json" },
+      instance: { schedule: "0 2 * * *" },
+      files: (address) => ({
+        "target.json": {
+          ...CONFIG,
+          targets: [{ type: "postgres", url: address.replace(/fleet_\w+/, "nowhere") }],
+        },
+      }),
+    });
+    await fleetCommand("enqueue", "--instance", "undelivered");
+    assert.equal(await worker("--until-empty").ended, 26);
+    const admin = await server.connect("postgres", database);
+    await admin.query("UPDATE content_warehouse_fleet.last_runs SET known_from = now() - interval '2 days'");
+    await admin.end();
+    const stands = await status();
+    const undelivered = stands.get("undelivered");
+    assert.deepEqual([undelivered?.published?.run], await runsOf("undelivered"));
+    assert.equal(undelivered?.published?.verdict, "complete");
+    assert.match(undelivered?.message ?? "", /^Not delivered to postgres: /);
+    assert.deepEqual([undelivered?.failures, undelivered?.exitCode, undelivered?.lateSeconds], [1, 26, null]);
+    const unheard = stands.get("unheard");
+    assert.deepEqual([unheard?.published, unheard?.failures], [null, 0]);
+    assert.ok((unheard?.lateSeconds ?? 0) > 24 * 3600, `late by ${unheard?.lateSeconds} s`);
   });
 
   test("asks the services of one host no faster than their rate, with several workers", async (t) => {

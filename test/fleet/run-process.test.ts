@@ -108,6 +108,8 @@ const undelivered = (...codes: string[]) => ({
 test("the end of a run says whether it is tried again", () => {
   const published = { run: "000042-20261120T020000Z", verdict: "complete", accounting: { loaded: 500 } };
   const { run, verdict } = published;
+  const withoutRun = { published: null };
+  const withRun = { published: { run, verdict, items: null } };
   const cases: readonly (readonly [end: RunEnd, outcome: Outcome | Outcome["after"]])[] = [
     [
       { ...END, output: published },
@@ -116,18 +118,28 @@ test("the end of a run says whether it is tried again", () => {
     [{ ...END, exitCode: 10, output: published }, "done"],
     [
       failed(21, "source.unavailable"),
-      { after: "retry", exitCode: 21, message: "It failed: source.unavailable." },
+      { after: "retry", exitCode: 21, message: "It failed: source.unavailable.", ...withoutRun },
     ],
     [failed(75, "run.locked"), "retry"],
     [
       undelivered("target.unavailable"),
-      { after: "retry", exitCode: 26, message: "Not delivered to target.unavailable: target.unavailable." },
+      {
+        after: "retry",
+        exitCode: 26,
+        message: "Not delivered to target.unavailable: target.unavailable.",
+        ...withRun,
+      },
     ],
     // The next run goes on from the later one that the target has.
     [undelivered("target.fenced"), "retry"],
     [
       undelivered("target.refused"),
-      { after: "stop", exitCode: 26, message: "Not delivered to target.refused: target.refused." },
+      {
+        after: "stop",
+        exitCode: 26,
+        message: "Not delivered to target.refused: target.refused.",
+        ...withRun,
+      },
     ],
     // Those that can take it are not to wait for somebody who looks at the other.
     [undelivered("target.refused", "target.unavailable"), "retry"],
@@ -138,10 +150,10 @@ test("the end of a run says whether it is tried again", () => {
     [failed(24, "guard.shrink"), "stop"],
     [
       { ...END, exitCode: null, signal: "SIGKILL", lastLine: "" },
-      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL." },
+      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL.", ...withoutRun },
     ],
     // A success that says nothing is none.
-    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing." }],
+    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing.", ...withoutRun }],
   ];
   for (const [end, expected] of cases) {
     const outcome = outcomeOf(end, { memoryMb: 512 });

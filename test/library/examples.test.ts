@@ -1,6 +1,6 @@
 /** The examples, run as their comments say, over the sample. What postgres.ts configures is tested in test/engines. */
 import assert from "node:assert/strict";
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
@@ -152,6 +152,10 @@ test("csv-target.ts has a delivered run as CSV files, once", async (t) => {
     current: run,
     targets: [{ target: "csv", state: "current", last: { run, sequence: 1 }, failure: null }],
   });
+  await writeFile(join(csv, run, "instance.txt"), "another");
+  const refused = await inCsv(["deliver"]);
+  assert.equal(refused.code, 26);
+  assert.match(refused.stderr, /has the runs of another: set another CSV_FOLDER/);
   const unknown = await inCsv(["deliver", "--target", "cvs"]);
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /There is no target "cvs" \(did you mean "csv"\?\)/);

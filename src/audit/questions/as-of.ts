@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { notFound } from "./filters.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
@@ -31,11 +31,13 @@ export async function runAsOf(
   const instant = instantOf(asOf);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const isMeant = (each: Pick<PublishedRun, "run" | "sequence"> & { readonly startedAt: Date | string }) =>
+  const meant = <Run extends Pick<KnownRun | PublishedRun, "run" | "sequence" | "startedAt">>(
+    among: readonly Run[],
+  ) =>
     instant === undefined
-      ? isCalled(asOf, each) || (asOf === "current" && each.run === current?.run)
-      : new Date(each.startedAt).getTime() <= instant;
-  const kept = runs.find(isMeant);
+      ? runCalled(asOf === "current" ? (current?.run ?? asOf) : asOf, among)
+      : among.find(({ startedAt }) => new Date(startedAt).getTime() <= instant);
+  const kept = meant(runs);
   if (kept !== undefined && instant === undefined) return { wanted: kept.run };
   if (current === undefined || !hasHistory(current)) {
     if (kept !== undefined) return { wanted: kept.run };
@@ -48,7 +50,7 @@ export async function runAsOf(
     );
   }
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
-  const past = known.find(isMeant);
+  const past = meant(known);
   if (past !== undefined) {
     return runs.some(({ run }) => run === past.run) ? { wanted: past.run } : { wanted: current.run, past };
   }
@@ -71,10 +73,10 @@ export async function assertNotPast(
 ): Promise<void> {
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  if (wanted === "current" || runs.some((each) => isCalled(wanted, each))) return;
+  if (wanted === "current" || runCalled(wanted, runs) !== undefined) return;
   if (current === undefined || !hasHistory(current)) return;
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
-  const past = known.find((each) => isCalled(wanted, each));
+  const past = runCalled(wanted, known);
   if (past === undefined) return;
   throw notFound(
     `The files of run ${past.run} are gone; "--as-of ${past.sequence}" asks the history of the current run instead.`,

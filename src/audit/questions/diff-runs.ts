@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { findReadable } from "../open-run.ts";
 import { notFound } from "./filters.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
@@ -29,11 +29,12 @@ export async function findPair(
   );
   const kept = new Set(everyone.map(({ run }) => run));
   let previous: string | null | undefined;
-  const resolve = (name: string, among: readonly ComparedRun[]) =>
-    among.find((each) => {
-      if (name === "current") return each.run === current?.run;
-      return name === "previous" ? each.run === previous : isCalled(name, each);
-    });
+  const resolve = (name: string, among: readonly ComparedRun[]) => {
+    const wanted = name === "previous" ? previous : current?.run;
+    if (name === "current" || name === "previous") return among.find(({ run }) => run === wanted);
+    const called = runCalled<Pick<ComparedRun, "run" | "sequence">>(name, [...among, ...runs])?.run;
+    return among.find(({ run }) => run === called);
+  };
   let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
   // The one that readers see, then the newest first.
   for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current)).filter(hasHistory)) {
@@ -64,17 +65,17 @@ export async function findPair(
 
 /** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
 function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
-  const found = runs.find((each) => isCalled(wanted, each));
+  const found = runCalled(wanted, runs);
   return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
 }
 
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
-    const isAlone = new Set(known.map(({ run }) => run)).size === 1;
+    const [newest, before] = [...new Set(known.map(({ run }) => run))];
     return notFound(
-      isAlone
+      before === undefined
         ? `There is one run alone in ${root}, and nothing to compare it with yet: run again.`
-        : `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
+        : `The current run of ${root} has no history that names the run before it; name both, as in "content-warehouse diff ${before} ${newest}".`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];

@@ -146,7 +146,8 @@ function instancesText(instances: readonly InstanceStatus[], width: number | und
   return drawInParts(table, 2, width);
 }
 
-function deliveryText({ deliveredAt, finished }: InstanceStatus): string {
+function deliveryText({ run, deliveredAt, finished }: InstanceStatus): string {
+  if (run === null) return "nothing yet";
   if (finished === null) return "unknown";
   return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
 }

@@ -5,7 +5,7 @@ import { type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore
 import { prepareOutput, runsIn } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { isCalled } from "../../warehouse/retention.ts";
+import { runCalled } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
@@ -50,10 +50,10 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   const folder = await prepareOutput(options.warehouse);
   await using _lock = await acquireLock(folder);
   await finishPublication(folder);
-  const { run, sequence } = wanted;
+  const { run } = wanted;
   if ((await runsIn(folder)).some((each) => each.run === run)) {
     throw invalid(
-      `${folder.root} has the run ${run} already; "content-warehouse runs rollback ${sequence}" makes it current.`,
+      `${folder.root} has the run ${run} already; "content-warehouse runs rollback ${run}" makes it current.`,
     );
   }
   await restoreRun(folder, target, wanted, stop.signal);
@@ -71,7 +71,7 @@ async function restorable(target: KeepingTarget, signal: AbortSignal): Promise<r
 }
 
 function wantedRun(target: KeepingTarget, runs: readonly TargetRun[], wanted: string | undefined): TargetRun {
-  const found = wanted === undefined ? runs[0] : runs.find((each) => isCalled(wanted, each));
+  const found = wanted === undefined ? runs[0] : runCalled(wanted, runs);
   if (found !== undefined) return found;
   throw new WarehouseError(
     "config.not_found",

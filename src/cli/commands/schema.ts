@@ -24,6 +24,9 @@ Examples:
   $ content-warehouse schema content_mapped_values
   $ content-warehouse schema --format dbt > models/sources.yml
   $ content-warehouse schema --format json | jq '.tables[].name'
+
+It shows the tables of the package. Tables of a pipeline's own describe themselves, as views do:
+  $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
 `;
 
 export function schemaCommand({ out } = processEnvironment()): CliCommand {
@@ -52,7 +55,7 @@ function tableNamed(name: string): Table {
   const names = TABLES.map((each) => each.name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
+    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all of the package; views and tables of your own describe themselves: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
   );
 }
 

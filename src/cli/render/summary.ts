@@ -116,7 +116,7 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
 function throttled({ ratePerSecond, refused }: Throttled): string {
   const refusals = `the service refused ${refused === 0 ? "none" : counted(refused, "request")}`;
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
-  const before = refused === 0 ? ", as in the run before" : "";
+  const before = refused === 0 ? ", as found earlier" : "";
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 

@@ -90,6 +90,11 @@ export function transportError(
 }
 
 function failureOf(name: string): Failure | undefined {
+  if (name === "ERR_SSL_WRONG_VERSION_NUMBER") {
+    const say = (host: string) =>
+      `${host} does not speak TLS (${name}); check the port of the URL, or write http:// where the service is on this machine.`;
+    return { code: "source.tls", say };
+  }
   if (TLS.test(name)) {
     const wayOut = "check the URL, or name your own authority in NODE_EXTRA_CA_CERTS";
     const say = (host: string) =>

@@ -9,7 +9,7 @@ import { inParallel } from "../../storage/parallel.ts";
 import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
-import { isCalled } from "../../warehouse/retention.ts";
+import { runCalled } from "../../warehouse/retention.ts";
 import type { FileContent, Store } from "../store/store.ts";
 import { type Claim, type ClaimedTable, claimOf, isPast, keyedFiles, lastClaim, rowsIn } from "./claim.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
@@ -83,7 +83,7 @@ async function wantedClaim(store: Store, instance: string, wanted: string | unde
   } else {
     const sequence = parseRunName(wanted)?.sequence ?? Number(wanted);
     const claim = await claimOf(store, instance, sequence);
-    if (claim !== undefined && !isPast(claim) && isCalled(wanted, claim)) return claim;
+    if (claim !== undefined && !isPast(claim) && runCalled(wanted, [claim]) !== undefined) return claim;
   }
   const what = wanted === undefined ? "no run" : `no run "${wanted}", or does not keep it any more,`;
   throw new WarehouseError(

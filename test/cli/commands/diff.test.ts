@@ -7,7 +7,9 @@ import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { sampleNights, site } from "../../audit/two-nights.ts";
+import { temporaryFolder } from "../../load/fixtures.ts";
 import { long } from "../../long.ts";
+import { publish } from "../../warehouse/published.ts";
 import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -220,4 +222,15 @@ test("a run whose files are gone is compared and explained from the history", as
     `The files of run ${first} are gone; "--as-of 1" asks the history of the current run instead.`,
   );
   assert.match(await without("2"), /^There is no run "2" in /);
+});
+
+test("without a history that names the run before, diff asks for two runs, and says which", async (t) => {
+  const out = await temporaryFolder(t);
+  const [first, second] = [await publish(out, 1), await publish(out, 2)];
+  const { error } = await outcome(diffCommand, ["--warehouse", out]);
+  assert.equal(error?.code, "config.not_found");
+  assert.match(
+    error?.message ?? "",
+    new RegExp(`has no history that names .*"content-warehouse diff ${first.run} ${second.run}"\\.$`),
+  );
 });

@@ -11,6 +11,7 @@ import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
+import { register } from "../../../src/targets/lake/registration.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { deliver } from "../../targets/lake/deliver.ts";
 import { makeRun } from "../../targets/lake/runs.ts";
@@ -58,8 +59,12 @@ suite("commands on a lake", () => {
   }
 
   test("status lists the instances and the tables", async () => {
+    // All that a first delivery leaves that failed before its claim, but for files that nobody names.
+    const store = openFileStore(join(folder, "lake"), NEVER);
+    await register(store, "new", { id: null, origin: "https://new.example.org" });
     const text = await answer(lakeCommand, ["status"]);
     assert.match(text, /│ main +│ 000002-20261120T020000Z │ complete │/);
+    assert.match(text, /│ new +│ none +│ +│ nothing yet +│ https:/);
     assert.match(text, /│ run_snapshots │ +1 │ +1 │ +6 │/);
     const status = JSON.parse(await answer(lakeCommand, ["--json"]));
     assert.deepEqual(status.instances[0].run, names[1]);
@@ -89,7 +94,7 @@ suite("commands on a lake", () => {
     assert.equal(report, `a ${names[1]}`);
     await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), {
       code: "config.invalid",
-      message: /has the run 000002-\S+ already; "content-warehouse runs rollback 2"/,
+      message: /has the run 000002-\S+ already; "content-warehouse runs rollback 000002-/,
     });
     await answer(restoreCommand, ["--warehouse", warehouse, "--run", "1", "--json"]);
     assert.equal(await readlink(join(warehouse, "current")), `runs/${names[0]}`);

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { diffCommand } from "../../../src/cli/commands/diff.ts";
+import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import { verifyCommand } from "../../../src/cli/commands/verify.ts";
 import { summaryText } from "../../../src/cli/render/summary.ts";
 import { duration } from "../../../src/common/figures.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
@@ -17,7 +20,7 @@ import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { publish } from "../../warehouse/published.ts";
-import { capture } from "../capture.ts";
+import { capture, outcome } from "../capture.ts";
 
 type Runs = (...args: string[]) => Promise<string>;
 
@@ -106,6 +109,28 @@ test("show tells what a run published, by name, by number and as the current one
   assert.match(text, /\nVerdict +complete\n/);
   assert.match(text, /│ content_tags │ +2 │ +\d+ kB │/);
   assert.match(await runs("show", "1"), /^Run +000001-20261120T020000Z\n/);
+});
+
+test("a number that two runs have is refused by whatever takes a run, with the names of both", async (t) => {
+  const { out } = await warehouse(t, 3);
+  const [first, second] = ["000002-20261120T020000Z", "000002-20261121T020000Z"];
+  await cp(join(out, "runs", first), join(out, "runs", second), { recursive: true });
+  const message = new RegExp(`^The number 2 is that of several runs: ${second} and ${first}; give the whole`);
+  const calls: readonly (readonly [make: Parameters<typeof capture>[0], ...args: string[]])[] = [
+    [runsCommand, "show", "2"],
+    [runsCommand, "rollback", "2"],
+    [verifyCommand, "2"],
+    [explainCommand, "item", "--run", "2"],
+    [explainCommand, "item", "--as-of", "2"],
+    [diffCommand, "1", "2"],
+  ];
+  for (const [make, ...args] of calls) {
+    const { error } = await outcome(make, [...args, "--warehouse", out]);
+    assert.equal(error?.code, "config.not_found", args.join(" "));
+    assert.match(error?.message ?? "", message, args.join(" "));
+  }
+  const { text } = await outcome(runsCommand, ["show", first, "--warehouse", out]);
+  assert.match(text, new RegExp(`^Run +${first}\n`));
 });
 
 test("the list has the change since the run before and what is unmapped, in 80 columns too", async (t) => {

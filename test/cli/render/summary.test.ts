@@ -201,7 +201,7 @@ test("a run that the service held back says at what rate, and which setting boun
     text(1, null),
     /the service refused 1 request for a while; `ratePerSecond` sets an upper bound\n/,
   );
-  assert.match(text(0), /4\.8 requests a second, as in the run before; the service refused none; /);
+  assert.match(text(0), /4\.8 requests a second, as found earlier; the service refused none; /);
   assert.doesNotMatch(summaryText(COMPLETE), /Throttled/);
 });
 

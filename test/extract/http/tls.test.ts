@@ -69,7 +69,7 @@ test("a certificate of a known authority is trusted", async (t) => {
 test("A4: a service that speaks plain HTTP behind an https address is told so", async (t) => {
   const { url } = await serve(t, (_request, response) => response.end("{}"));
   const error = await failsWith("source.tls", read(clientOf(t, url.replace("http:", "https:")), LIST, NEVER));
-  assert.match(error.message, /check the URL/);
+  assert.match(error.message, /does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); check the port .*http:/);
 });
 
 test("a peer that hangs up while the connection is made can be asked again", async (t) => {
