@@ -31,12 +31,11 @@ import {
   type OutputFolder,
   prepareOutput,
   removeEmpty,
-  removeStaging,
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
-import { finishPublication, publishRun } from "../warehouse/publish.ts";
+import { discardStaging, finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
 import { compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
@@ -162,7 +161,7 @@ async function stageAndPublish(
     throw thrown;
   } finally {
     try {
-      if (run === undefined || left === "remove") await removeStaging(folder, name);
+      if (run === undefined || left === "remove") await discardStaging(folder, name);
       else if (left === "inspect") await keepForInspection(staging);
       else await writeResumeRecord(staging, nextBeginning(run, left));
     } catch (thrown) {
