@@ -8,6 +8,9 @@ export interface ExitCode {
   readonly hint: string;
 }
 
+const ENDED =
+  'Run again: the run goes on from what it has read. Where the message says that it is published, "content-warehouse deliver" delivers it.';
+
 const TABLE: readonly ExitCode[] = [
   { code: 0, short: "ok", hint: "The run is complete and published." },
   {
@@ -55,8 +58,8 @@ const TABLE: readonly ExitCode[] = [
     hint: 'Do not trust the run that the message names: publish another, or go back with "content-warehouse runs rollback".',
   },
   { code: 75, short: "another run is under way", hint: "Wait until it has ended." },
-  { code: 130, short: "SIGINT", hint: "Run again: the run goes on from what it has read." },
-  { code: 143, short: "SIGTERM", hint: "Run again: the run goes on from what it has read." },
+  { code: 130, short: "SIGINT", hint: ENDED },
+  { code: 143, short: "SIGTERM", hint: ENDED },
 ];
 
 export function exitCodesTable(): readonly ExitCode[] {
@@ -77,6 +80,8 @@ export function exitCodesText(): string {
     ({ code, short, hint }) =>
       `  ${String(code).padStart(3)}  ${afterExit(code).padEnd(5)}  ${short}: ${hint}\n`,
   );
-  return `Exit codes: 0 and 10 published a run, anything else published nothing; after 26\nthe message says whether it did. What a scheduler should do: retry, a few times
-and later each time; stop, which is no retry: somebody has to look first.\n\n${lines.join("")}`;
+  return `Exit codes: 0 and 10 published a run; anything else published nothing, unless the
+message says that it did: 26 and signals can end its delivery alone. What a
+scheduler should do: retry, a few times and later each time; stop, which is no
+retry: somebody has to look first.\n\n${lines.join("")}`;
 }
