@@ -3,6 +3,9 @@ import { afterExit } from "../fleet/outcome.ts";
 
 type ExitCode = readonly [code: number, short: string, hint: string];
 
+const ENDED =
+  'Run again: the run goes on from what it has read. Where the message says that it is published, "content-warehouse deliver" delivers it.';
+
 export const EXIT_CODES: readonly ExitCode[] = [
   [0, "ok", "The run is complete and published."],
   [1, "internal failure", "Run again with --debug to see where, and report it."],
@@ -38,8 +41,8 @@ export const EXIT_CODES: readonly ExitCode[] = [
     'Do not trust the run that the message names: publish another, or go back with "content-warehouse runs rollback".',
   ],
   [75, "another run is under way", "Wait until it has ended."],
-  [130, "SIGINT", "Run again: the run goes on from what it has read."],
-  [143, "SIGTERM", "Run again: the run goes on from what it has read."],
+  [130, "SIGINT", ENDED],
+  [143, "SIGTERM", ENDED],
 ];
 
 export function hintFor(exitCode: number): string | null {
@@ -56,6 +59,8 @@ export function exitCodesText(): string {
     ([code, short, hint]) =>
       `  ${String(code).padStart(3)}  ${afterExit(code).padEnd(5)}  ${short}: ${hint}\n`,
   );
-  return `Exit codes: 0 and 10 published a run, anything else published nothing; after 26\nthe message says whether it did. What a scheduler should do: retry, a few times
-and later each time; stop, which is no retry: somebody has to look first.\n\n${lines.join("")}`;
+  return `Exit codes: 0 and 10 published a run; anything else published nothing, unless the
+message says that it did: 26 and signals can end its delivery alone. What a
+scheduler should do: retry, a few times and later each time; stop, which is no
+retry: somebody has to look first.\n\n${lines.join("")}`;
 }

@@ -121,12 +121,19 @@ function urlProblems(url: string | undefined): string[] {
   return "problem" in result ? [`\`url\`: ${result.problem}.`] : [];
 }
 
+/** What the listings are compared by has no other name: passes read it where aliases are not looked at. */
+const COMPARED = ["id", "updated_at"];
+
 function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
   const names = Object.values(aliases);
+  const compared = COMPARED.filter((name) => names.includes(name) && aliases[name] !== name);
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  return twice.map(
-    (name) => `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
-  );
+  return [
+    ...compared.map((name) => `\`aliases\`: nothing stands for "${name}", which the listings are compared by.`),
+    ...twice.map(
+      (name) => `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
+    ),
+  ];
 }
 
 /**

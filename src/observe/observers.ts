@@ -15,7 +15,6 @@ import {
 } from "./observer.ts";
 import { openLineageObserver } from "./open-lineage.ts";
 import { openTelemetryObserver } from "./open-telemetry.ts";
-import { exitCodeOf } from "./outcome.ts";
 import type { ObserveSettings } from "./settings.ts";
 
 /** How long each observer may take to be told of the start, and of the end. */
@@ -104,8 +103,8 @@ export function observersOf(
       starting = tell((observer, signal) => observer.onStart(started, signal));
     },
 
-    async published(summary: RunSummary, content: PublishedContent): Promise<void> {
-      const outcome = { ok: true, exitCode: exitCodeOf(summary), ...summary } as const;
+    async published(summary: RunSummary, content: PublishedContent, exitCode: number): Promise<void> {
+      const outcome = { ok: true, exitCode, ...summary } as const;
       await ended({ outcome, content, endedMs: clock.now() });
     },
 

@@ -3,7 +3,7 @@ import { type ErrorCode, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { deliveryError } from "../targets/deliver.ts";
 
-/** A run that was published: what `--json` prints, and the exit code, 0, 10 or 26. */
+/** A run that was published: what `--json` prints, and the exit code: 0, 10, 26, or a signal's that ended its delivery. */
 export type RunPublished = { readonly ok: true; readonly exitCode: number } & RunSummary;
 
 export interface RunFailed {
@@ -25,7 +25,7 @@ export type RunOutcome = RunPublished | RunFailed;
 /** Called when a run has ended, published or not. It is waited for until the signal is aborted, ten seconds later. */
 export type OnFinish = (outcome: RunOutcome, signal: AbortSignal) => unknown;
 
-/** A failed delivery asks for more than an unsettled verdict, which the summary says besides. */
+/** A delivery that failed or was ended asks for more than an unsettled verdict, which the summary says besides. */
 export function exitCodeOf({ run, verdict, deliveries }: RunSummary): number {
   const undelivered = deliveryError(run, deliveries);
   if (undelivered !== undefined) return undelivered.exitCode;

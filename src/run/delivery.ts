@@ -1,7 +1,7 @@
 /** What a run does with its targets: asks them before it begins, and delivers to them once it is published. */
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
-import { type Delivery, deliver } from "../targets/deliver.ts";
+import { type Delivery, deliver, undelivered } from "../targets/deliver.ts";
 import { deliveredRun } from "../targets/published-run.ts";
 import { askTargets, restoreNewest } from "../targets/restore.ts";
 import { readBaseline } from "../warehouse/baseline.ts";
@@ -32,7 +32,7 @@ export async function meetTargets(
   return Math.max(0, ...states.map(({ taken }) => taken));
 }
 
-/** Delivers the published run; a delivery says how its target failed. Ended early, it throws what is published. */
+/** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */
 export async function deliverPublished(run: RunContext): Promise<readonly Delivery[]> {
   const { folder, staging, options } = run;
   const { config, signal, clock } = options;
@@ -44,12 +44,6 @@ export async function deliverPublished(run: RunContext): Promise<readonly Delive
     });
     return await deliver(config.targets, delivered, { elapsedMs: () => clock.elapsedMs(), signal });
   } catch (thrown) {
-    if (!signal.aborted) throw thrown;
-    const { code } = asWarehouseError(signal.reason);
-    throw new WarehouseError(
-      code,
-      `The run ${staging.run} is published, and its delivery was ended early: "content-warehouse deliver" goes on with it.`,
-      { cause: thrown },
-    );
+    return undelivered(config.targets, thrown);
   }
 }

@@ -3,6 +3,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 
 import type { PublishedContent, StartedRun } from "../observe/observer.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
+import { exitCodeOf } from "../observe/outcome.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import type { RunContext, RunOptions } from "./context.ts";
@@ -13,6 +14,8 @@ import type { RunSummary } from "./summary.ts";
 export interface Published {
   readonly summary: RunSummary;
   readonly content: PublishedContent;
+  /** Of a loader that could not make the run visible. */
+  readonly failure: WarehouseError | null;
 }
 
 /** Makes a run, and tells the observers that the configuration names how it ended. Throws what the run throws. */
@@ -30,8 +33,10 @@ export async function observed(
     await observers.failed(error);
     throw error;
   }
-  await observers.published(published.summary, published.content);
-  return published.summary;
+  const { summary, content, failure } = published;
+  await observers.published(summary, content, failure?.exitCode ?? exitCodeOf(summary));
+  if (failure !== null) throw failure;
+  return summary;
 }
 
 /** A run that was ended by its caller's signal says so, whatever the reason of the signal is. */

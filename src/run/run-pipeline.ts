@@ -51,7 +51,7 @@ export interface RunPipelineOptions {
  *     if (summary.verdict === "unsettled") console.warn(summary.reasons);
  *
  * Throws a `WarehouseError`; then nothing was published, unless its code is `load.failed` and it says so. Where `signal`
- * ended the run, the code is `run.interrupted`, or what is thrown is the signal's reason, if that is a `WarehouseError`.
+ * ended the run before, the code is `run.interrupted`, or what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
   const { pipeline, env = {}, signal = new AbortController().signal, onProgress, log, ...rest } = options;

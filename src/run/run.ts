@@ -31,12 +31,11 @@ import {
   type OutputFolder,
   prepareOutput,
   removeEmpty,
-  removeStaging,
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
-import { finishPublication, publishRun } from "../warehouse/publish.ts";
+import { discardStaging, finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
 import { compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
@@ -62,7 +61,8 @@ import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
 /**
  * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then
- * nothing was published, and no warehouse is left where none was, unless a later run can go on from what it staged.
+ * nothing was published, unless it says so, and no warehouse is left where none was, unless a later run can go on from
+ * what it staged.
  */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
   return observed(options, (observers) => underLock(options, observers));
@@ -161,7 +161,7 @@ async function stageAndPublish(
     throw thrown;
   } finally {
     try {
-      if (run === undefined || left === "remove") await removeStaging(folder, name);
+      if (run === undefined || left === "remove") await discardStaging(folder, name);
       else if (left === "inspect") await keepForInspection(staging);
       else await writeResumeRecord(staging, nextBeginning(run, left));
     } catch (thrown) {
@@ -207,7 +207,7 @@ async function leftBy(
   thrown: unknown,
 ): Promise<Left> {
   await checkpoint.settled();
-  // A published run does not go on: its loaders could not commit, or its delivery was ended early.
+  // A run that has its final name does not go on: it is finished.
   if (existsSync(join(folder.runs, staging.run))) return "remove";
   const left = failureDisposition(asWarehouseError(thrown).code);
   const nothing = checkpoint.groups === 0 && resumed.pages === 0;
@@ -248,16 +248,15 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   reportProgress(run, "publish", 0, 1);
   const { changes, mappedValues } = comparison;
   const stated = { ...result.statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
-  const { manifest, retired } = await inStage(run, { stage: "publish" }, async () => {
+  const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
     const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
     const removed = await retire(run);
-    await loads.commit();
-    return { manifest: published, retired: removed };
+    return { manifest: published, retired: removed, failure: await loads.commit() };
   });
   reportProgress(run, "publish", 1, 1);
   const deliveries =
-    options.config.targets.length === 0
+    options.config.targets.length === 0 || failure !== null
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const summary = {
@@ -280,13 +279,19 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     checks: summaryOfChecks(result.checks),
     report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
     removedRuns: retired.removed,
-    warnings: [...result.warnings, ...uncompared, ...reported.warnings, ...retired.warnings],
+    warnings: [
+      ...result.warnings,
+      ...uncompared,
+      ...reported.warnings,
+      ...retired.warnings,
+      ...(failure === null ? [] : [failure.message]),
+    ],
     deliveries,
     noMappedValues: result.noMappedValues,
     namelessDestinations: result.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
-  return { summary, content: publishedContent(run, result, manifest) };
+  return { summary, content: publishedContent(run, result, manifest), failure };
 }
 
 /** Writes the report of the run; `file`: its name, null without one. A failure is told, and takes nothing from the run. */

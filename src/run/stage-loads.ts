@@ -41,18 +41,19 @@ export class StagedLoads implements AsyncDisposable {
     }
   }
 
-  /** Makes all visible, after the run was published. Errors: `load.failed`; the run stays published. */
-  async commit(): Promise<void> {
+  /** Makes all visible, after the run was published. Gives `load.failed` where one fails; the run stays published. */
+  async commit(): Promise<WarehouseError | null> {
     for (let next = this.#staged[0]; next !== undefined; next = this.#staged[0]) {
       const { name, load } = next;
       try {
         await load.commit();
       } catch (thrown) {
         // Whatever it is, it is no reason to doubt the run, nor one to go on from what was read.
-        throw failed(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
+        return failed(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
       }
       this.#staged.shift();
     }
+    return null;
   }
 
   /** Takes back what was not made visible. A failure to do so does not hide another. */

@@ -1,4 +1,5 @@
 /** Delivering a published run to targets, one after another. */
+import { addAbortListener } from "node:events";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
@@ -23,9 +24,12 @@ export interface DeliverOptions {
   readonly signal: AbortSignal;
 }
 
+/** A target takes back what it wrote once its signal is aborted; for one that does not end then nobody waits. */
+const END_MS = 12_000;
+
 /**
- * Delivers a run to each target. What goes wrong with one is told in its delivery, and keeps it from no other. Throws the
- * reason of the signal; what was delivered before that stays so.
+ * Delivers a run to each target. What goes wrong with one is told in its delivery, and keeps it from no other; so is it
+ * told of each that does not have the run yet when the signal is aborted.
  */
 export async function deliver(
   targets: readonly Target[],
@@ -34,19 +38,49 @@ export async function deliver(
 ): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
   for (const target of targets) {
-    signal.throwIfAborted();
     const startMs = elapsedMs();
-    const outcome = await deliverTo(target, run).catch((thrown: unknown) => {
-      signal.throwIfAborted();
-      const { code, message } = targetError(target, thrown);
-      return { state: "failed" as const, failure: { code, message } };
-    });
+    const outcome = signal.aborted
+      ? interrupted(signal)
+      : await beforeEnd(deliverTo(target, run), signal).catch((thrown: unknown) =>
+          signal.aborted ? interrupted(signal) : failed(target, thrown),
+        );
     deliveries.push({ target: target.name, ...outcome, milliseconds: Math.round(elapsedMs() - startMs) });
   }
   return deliveries;
 }
 
-async function deliverTo(target: Target, run: DeliveredRun): Promise<Pick<Delivery, "state" | "failure">> {
+type Ended = Pick<Delivery, "state" | "failure">;
+
+/** What a run could not be delivered to at all, for the same reason. */
+export function undelivered(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
+  return targets.map((target) => ({ target: target.name, ...failed(target, thrown), milliseconds: 0 }));
+}
+
+function failed(target: Target, thrown: unknown): Ended {
+  const { code, message } = targetError(target, thrown);
+  return { state: "failed", failure: { code, message } };
+}
+
+function interrupted({ reason }: AbortSignal): Ended {
+  const code = reason instanceof WarehouseError ? reason.code : "run.interrupted";
+  return { state: "failed", failure: { code, message: "The delivery was interrupted." } };
+}
+
+/** What comes of the work; throws the reason of the signal where it takes too long to end by that. */
+async function beforeEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  using _ending = addAbortListener(signal, () => {
+    timer = setTimeout(() => late.reject(signal.reason), END_MS);
+  });
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
   if (last !== null && isOf(run, last)) return { state: "present", failure: null };
   if (last !== null && last.sequence >= run.sequence) throw fenced(target, run, last);
@@ -91,14 +125,17 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
   );
 }
 
-/** Why each failed, and what to do, with the code of the first; undefined: all have the run. */
+/**
+ * Why each failed, and what to do; undefined: all have the run. The code is that of the first, or of the signal that
+ * ended the delivery.
+ */
 export function deliveryError(run: string, deliveries: readonly Delivery[]): WarehouseError | undefined {
-  const failed = deliveries.flatMap(({ target, failure }) =>
+  const failures = deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [{ target, ...failure }],
   );
-  const [first] = failed;
+  const first = failures.find(({ code }) => !code.startsWith("target.")) ?? failures[0];
   if (first === undefined) return undefined;
-  const reasons = failed
+  const reasons = failures
     .map(({ target, message }) => `to ${printable(target)}: ${message}`)
     .join(" And not ");
   return new WarehouseError(

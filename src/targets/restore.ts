@@ -10,7 +10,7 @@ import {
   runsIn,
 } from "../warehouse/layout.ts";
 import { type Manifest, readManifest } from "../warehouse/manifest.ts";
-import { publishCopy } from "../warehouse/publish.ts";
+import { discardStaging, publishCopy } from "../warehouse/publish.ts";
 import { targetError } from "./deliver.ts";
 
 /** A target that keeps published runs. */
@@ -42,7 +42,7 @@ export async function restoreRun(
     assertSameInstance(await readBaseline(folder), instance, folder.root, "moved");
     return await publishCopy(folder, staging);
   } finally {
-    await removeStaging(folder, run.run);
+    await discardStaging(folder, run.run);
   }
 }
 

@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import { finishErase } from "./erase-plan.ts";
 import {
@@ -9,6 +10,7 @@ import {
   databaseOf,
   type OutputFolder,
   parseRunName,
+  reasonOf,
   removeStaging,
   runsIn,
   type StagingFolder,
@@ -20,8 +22,9 @@ import { examine, verifyResult } from "./verify.ts";
 import { findingsOf } from "./verify-run.ts";
 
 /**
- * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
- * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
+ * Publishes a finished result, or throws with nothing changed that a reader can see; the staged files of one that failed
+ * are for `discardStaging`. The database of the result is closed; the lock is held. The run has ended when it is proven.
+ * Once this returns, the run survives a loss of power.
  */
 export async function publishRun(
   folder: OutputFolder,
@@ -69,14 +72,40 @@ async function makeVisible(folder: OutputFolder, { run, root, result }: StagingF
   await syncTree(result);
   const published = join(folder.runs, run);
   await rename(result, published);
-  await sync(folder.runs);
-  await sync(root);
-  await sealTree(published);
-  await pointCurrentAt(folder, run);
+  try {
+    await sync(folder.runs);
+    await sync(root);
+    await sealTree(published);
+    await pointCurrentAt(folder, run);
+  } catch (thrown) {
+    throw (await isUnfinished(folder, run)) ? unfinished(folder, run, thrown) : thrown;
+  }
+}
+
+/** Whether a run has its final name, and `current` is still to be moved to it. */
+async function isUnfinished(folder: OutputFolder, run: string): Promise<boolean> {
+  if (!existsSync(join(folder.runs, run))) return false;
+  return (await currentRun(folder).catch(() => undefined)) !== run;
+}
+
+function unfinished(folder: OutputFolder, run: string, thrown: unknown): WarehouseError {
+  const { code, message } = asWarehouseError(thrown);
+  const reason = code === "internal" ? reasonOf(thrown) : undefined;
+  const why = reason === undefined ? message.replace(/\.?$/, ".") : `${reason} there; fix that.`;
+  return new WarehouseError(
+    reason === undefined ? code : "config.output",
+    `The run ${run} is whole in ${folder.root}, but is not current yet: ${why} The next run makes it current first.`,
+    { cause: thrown },
+  );
+}
+
+/** Removes the staged files of a run that failed, but those by which `finishPublication` knows that it has to be finished. */
+export async function discardStaging(folder: OutputFolder, run: string): Promise<void> {
+  if (!(await isUnfinished(folder, run))) await removeStaging(folder, run);
 }
 
 /**
- * Finishes what a killed publication left between giving the folder its final name and removing its staged files:
+ * Finishes what a publication that was killed or failed left between giving the folder its final name and removing its staged files:
  * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. So it is
  * with an erasure that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
  * cleared away.

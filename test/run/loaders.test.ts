@@ -10,12 +10,14 @@ import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from 
 import { WarehouseError } from "../../src/common/errors.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
+import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
 import { either, few, long } from "../long.ts";
+import { NOBODY } from "../observe/observing.ts";
 import { type Hooks, tell, valuesOf } from "./loading.ts";
 import {
   CANARY,
@@ -367,8 +369,13 @@ for (const thrown of few(
         if (loader === "first") throw thrown;
       },
     });
-    const error = await failsWith("load.failed", run());
+    const outcomes: RunOutcome[] = [];
+    const observe = { ...NOBODY, onFinish: (outcome: RunOutcome) => outcomes.push(outcome) };
+    const error = await failsWith("load.failed", run({ config: { observe } }));
     assert.equal(error.exitCode, 26);
+    const [told] = outcomes;
+    assert.ok(told?.ok);
+    assert.deepEqual([told.exitCode, told.warnings.at(-1)], [26, error.message]);
     assert.match(
       error.message,
       /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; in the warehouse folder it is published and stays so: run "content-warehouse run" again\.$/,
@@ -384,7 +391,7 @@ for (const thrown of few(
     const directory = join(out, "current");
     assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content"), [["3"]]);
     assert.deepEqual(
-      (await treeOf(out)).filter((path) => path.startsWith(".staging/")),
+      (await treeOf(out)).filter((path) => path.startsWith(".staging/") && path !== ".staging/"),
       [],
     );
     tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });

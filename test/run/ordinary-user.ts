@@ -8,13 +8,15 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
+import { systemClock } from "../../src/common/clock.ts";
 import { asWarehouseError } from "../../src/common/errors.ts";
 import { all, openForReading, openForScanning } from "../../src/storage/duckdb.ts";
 import { readParquet } from "../../src/storage/parquet-sql.ts";
-import { prepareOutput } from "../../src/warehouse/layout.ts";
+import { currentRun, nextRun, prepareOutput } from "../../src/warehouse/layout.ts";
+import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
 import { prune } from "../../src/warehouse/retention.ts";
 import { capture, outcome as outcomeOf } from "../cli/capture.ts";
-import { publish } from "../warehouse/published.ts";
+import { buildResult, NIGHT, publish, statement } from "../warehouse/published.ts";
 
 const NOBODY = 65534;
 const [out = "", action = ""] = process.argv.slice(2);
@@ -65,6 +67,15 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
         await (await openForReading({ file: database, ...options })).close();
       }),
     };
+  },
+  async "publish with a closed folder"() {
+    await publish(out, 1);
+    const folder = await prepareOutput(out);
+    const staging = await buildResult(folder, await nextRun(folder, NIGHT), 1);
+    await chmod(out, 0o555);
+    const failed = await failure(() => publishRun(folder, staging, statement(staging, 1), systemClock));
+    await chmod(out, 0o755);
+    return { failed, finished: await finishPublication(folder), current: await currentRun(folder) };
   },
   async prune() {
     for (let run = 0; run < 3; run++) await publish(out, 1);

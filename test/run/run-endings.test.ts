@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { readdir, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { readdir, readlink, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -137,6 +137,29 @@ suite("a signal", () => {
     });
     assert.equal((await publishedIds(summary.directory)).length, 12);
   });
+});
+
+test("I5: a run that cannot become current is finished by the next one, as if it had been killed there", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const out = await temporaryFolder(t);
+  const before = await exportFrom({ url: service.url, out });
+  let inTheWay = "";
+  const run = exportFrom({
+    url: service.url,
+    out,
+    onProgress: ({ stage }) => {
+      if (stage !== "publish" || inTheWay !== "") return;
+      inTheWay = join(out, `.current-${readdirSync(join(out, ".staging"))}`);
+      mkdirSync(inTheWay);
+    },
+  });
+  const { message } = await failsWith("internal", run);
+  assert.match(message, /^The run 000002-\S+ is whole in .*, but is not current yet: .* The next run /);
+  assert.equal(await readlink(join(out, "current")), `runs/${before.run}`);
+  await rmdir(inTheWay);
+  const { previousRun, sequence } = await exportFrom({ url: service.url, out });
+  assert.deepEqual([previousRun?.slice(0, 6), sequence], ["000002", 3]);
+  assert.deepEqual(await readdir(join(out, ".staging")), []);
 });
 
 suite("the lock", () => {

@@ -36,30 +36,6 @@ test("a run on an empty disk is above what its target knows, though no reader se
   assert.equal(sequence, 42);
 });
 
-test("a run that is ended while it is delivered says that it is published", async (t) => {
-  const service = await Scripted.start(t, itemsOf(5));
-  const out = join(await temporaryFolder(t), "warehouse");
-  const controller = new AbortController();
-  const stopping = {
-    ...memoryTarget(),
-    stage: async () => {
-      controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
-      throw new Error("the connection was lost");
-    },
-  };
-  const run = exportFrom({
-    url: service.url,
-    out,
-    signal: controller.signal,
-    config: { targets: [stopping] },
-  });
-  const { message } = await failsWith("run.terminated", run);
-  assert.match(
-    message,
-    /^The run 000001-\S+ is published, and its delivery was ended early: "content-warehouse deliver"/,
-  );
-});
-
 test("a pipeline without Parquet files is refused before any request where there are targets", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = join(await temporaryFolder(t), "warehouse");

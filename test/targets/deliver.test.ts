@@ -97,18 +97,41 @@ test("a target keeps a run that is not before the delivered one", async (t) => {
   assert.deepEqual(target.calls, ["last"]);
 });
 
-test("a signal ends the delivery, whatever the target throws then", async (t) => {
-  const { to } = await night(await folder(t));
-  const [first, second] = [memoryTarget("first"), memoryTarget("second")];
+test("a signal ends the delivery, whatever the target throws then, and is the reason even after a failure", async (t) => {
+  const { to, run } = await night(await folder(t));
+  const [broken, first, second] = [memoryTarget("broken"), memoryTarget("first"), memoryTarget("second")];
+  broken.failures.set("last", new Error("it broke"));
   const controller = new AbortController();
-  const reason = new WarehouseError("run.terminated", "Terminated.");
   const stopping = {
     ...first,
     stage: async () => {
-      controller.abort(reason);
+      controller.abort(new WarehouseError("run.terminated", "Terminated."));
       throw new Error("the connection was lost");
     },
   };
-  await assert.rejects(to([stopping, second], controller.signal), reason);
+  const deliveries = await to([broken, stopping, second], controller.signal);
+  assert.deepEqual(states(deliveries), [
+    ["broken", "failed", "target.refused"],
+    ["first", "failed", "run.terminated"],
+    ["second", "failed", "run.terminated"],
+  ]);
   assert.deepEqual(second.calls, []);
+  assert.equal(deliveryError(run, deliveries)?.exitCode, 143);
+});
+
+test("a target that does not heed the signal is not waited for", async (t) => {
+  const { to } = await night(await folder(t));
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const controller = new AbortController();
+  const deaf = {
+    ...memoryTarget(),
+    stage: () => {
+      queueMicrotask(() => {
+        controller.abort();
+        t.mock.timers.tick(12_000);
+      });
+      return new Promise<never>(() => {});
+    },
+  };
+  assert.deepEqual(states(await to([deaf], controller.signal)), [["memory", "failed", "run.interrupted"]]);
 });

@@ -204,6 +204,15 @@ test("I5: a run that has its final name but is not current yet becomes current a
   assert.equal(await finishPublication(folder), undefined);
 });
 
+test("I5: a run that a closed folder keeps from being current says so with 2, and becomes it once that is open", async (t) => {
+  const run = "000002-20261120T020000Z";
+  assert.deepEqual(await asOrdinaryUser(await temporaryFolder(t), "publish with a closed folder"), {
+    failed: `config.output The run ${run} is whole in OUT, but is not current yet: permission is denied there; fix that. The next run makes it current first.`,
+    finished: run,
+    current: run,
+  });
+});
+
 test("I6: a rollback makes an earlier run current, by name or number, and stays when the next run starts", async (t) => {
   const out = await temporaryFolder(t);
   const first = await publish(out, 1);
