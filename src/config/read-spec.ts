@@ -129,9 +129,13 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
   const compared = COMPARED.filter((name) => names.includes(name) && aliases[name] !== name);
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   return [
-    ...compared.map((name) => `\`aliases\`: nothing stands for "${name}", which the listings are compared by.`),
+    ...compared.map(
+      (name) =>
+        `\`aliases\`: no other name may stand for "${name}", which the listings are compared by; leave it out.`,
+    ),
     ...twice.map(
-      (name) => `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
+      (name) =>
+        `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
     ),
   ];
 }

@@ -284,6 +284,11 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
     { a: "x", b: "x" },
     '`aliases`: expected each name of the specification once, found "x" twice.',
   ],
+  [
+    "aliases",
+    { changed_at: "updated_at", id: "id" },
+    '`aliases`: no other name may stand for "updated_at", which the listings are compared by; leave it out.',
+  ],
   ["warehouse", {}, "`warehouse`: expected the path of a folder, found an object."],
   ["onFinish", "notify", '`onFinish`: expected a function, which a JSON file cannot have, found "notify".'],
   ["metricsFile", 1, "`metricsFile`: expected the path of a file, found 1."],
