@@ -9,6 +9,7 @@ import {
   type CliEnvironment,
   CONFIG_OPTION,
   processEnvironment,
+  StopSignals,
   URL_OPTION,
   warehouseOption,
   warningsTo,
@@ -52,17 +53,21 @@ async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promi
   const columns = "columns" in out && typeof out.columns === "number" ? out.columns : undefined;
   const terminal: Terminal = { out, columns };
   const findings: Finding[] = [];
+  using stop = new StopSignals("the check is not finished");
+  const { signal } = stop;
   const found = check({
     inputs: { cwd, env, flags, sampleBy: '"content-warehouse check --sample"' },
     nodeVersion: process.versions.node,
     clock: systemClock,
     logFor: (token) => warningsTo(environment, token),
-    signal: new AbortController().signal,
+    signal,
     freeBytes,
     verifyCurrent: (folder) =>
       withTemporaryFolder("check", (temporary) => verifyRuns(folder, { run: "current" }, temporary)),
   });
   for await (const finding of found) {
+    // What a signal made fail is no finding.
+    signal.throwIfAborted();
     findings.push(finding);
     if (flags.json !== true) await writeAll(terminal, [findingText(finding, columns)]);
   }

@@ -15,7 +15,7 @@ import {
 } from "../options.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 import { chosenTargets } from "../targets.ts";
-import { withTemporaryFolder } from "../temporary-folder.ts";
+import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -51,10 +51,11 @@ export function deliverCommand(environment: CliEnvironment = processEnvironment(
 async function deliverRun(wanted: string, options: Options, { cwd, out }: CliEnvironment): Promise<void> {
   const folder = existingFolder(options.warehouse);
   const targets = await chosenTargets(cwd, options);
-  const { run, deliveries } = await withTemporaryFolder("deliver", async (temporaryDirectory) => {
+  using stop = new StopSignals("nothing was delivered");
+  const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
     await using _lock = await acquireLock(folder);
     await finishPublication(folder);
-    using stop = new StopSignals("the delivery is not finished");
+    stop.signal.throwIfAborted();
     return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
   });
   const text =

@@ -1,21 +1,21 @@
 import { availableParallelism } from "node:os";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
-import { systemClock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { beforeEnd, systemClock } from "../../common/clock.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
 import type { Target } from "../../pipeline.ts";
-import { deliveryError, targetError } from "../../targets/deliver.ts";
+import { deliveryError, END_MS, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
-import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
+import { type EraseReport, type EraseStep, eraseUser } from "../../warehouse/erase/erase.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { delivered } from "../deliver-run.ts";
 import { CONFIG_OPTION, existingFolder, findWarehouse, StopSignals, warehouseOption } from "../options.ts";
 import { drawInParts, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
-import { withTemporaryFolder } from "../temporary-folder.ts";
+import { inTemporaryFolder, interruptStatementsOn } from "../temporary-folder.ts";
 
 interface Options {
   readonly user: string;
@@ -54,15 +54,10 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
       const { user: userId, warehouse, config, json } = options;
       const folder = existingFolder(warehouse);
       const targets = await configuredTargets({ cwd: process.cwd(), flags: { config } });
+      using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);
-      const report = await eraseUser(folder, {
-        userId,
-        clock: systemClock,
-        threads: availableParallelism(),
-        freeBytes,
-        onStep: () => {},
-      });
-      const elsewhere = await forgetInTargets(folder, targets);
+      const report = await eraseInFolder(folder, userId, stop.signal);
+      const elsewhere = await forgetInTargets(folder, targets, stop.signal);
       const text =
         json === true
           ? `${JSON.stringify({ ...report, targets: elsewhere.outcomes })}\n`
@@ -71,6 +66,27 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
       await writeOutcome(terminal, err, { text, done });
       if (elsewhere.failure !== undefined) throw elsewhere.failure;
     });
+}
+
+/** The signal ends it until the erasure is decided; from then on it is carried out. Throws its reason. */
+async function eraseInFolder(
+  folder: OutputFolder,
+  userId: string,
+  signal: AbortSignal,
+): Promise<EraseReport> {
+  using _interrupting = interruptStatementsOn(signal);
+  let decided = false;
+  const onStep = ({ kind }: EraseStep) => {
+    if (!decided) signal.throwIfAborted();
+    decided ||= kind === "commit";
+  };
+  const common = { clock: systemClock, threads: availableParallelism(), freeBytes };
+  try {
+    return await eraseUser(folder, { ...common, userId, onStep });
+  } catch (thrown) {
+    if (!decided) signal.throwIfAborted();
+    throw thrown;
+  }
 }
 
 /** `left`: sentences about what a target still holds, and how that ends; null: it was not asked to forget. */
@@ -86,19 +102,21 @@ interface Elsewhere {
 }
 
 /** Delivers the current run, and has each target that took it forget what it keeps of others. */
-async function forgetInTargets(folder: OutputFolder, targets: readonly Target[]): Promise<Elsewhere> {
+async function forgetInTargets(
+  folder: OutputFolder,
+  targets: readonly Target[],
+  signal: AbortSignal,
+): Promise<Elsewhere> {
   if (targets.length === 0) return { outcomes: [], failure: undefined };
-  return await withTemporaryFolder("erase", async (temporaryDirectory) => {
-    using stop = new StopSignals("targets may still hold the user: erase again");
-    const { signal } = stop;
+  return await inTemporaryFolder("erase", async (temporaryDirectory) => {
     const { run, deliveries } = await delivered(folder, "current", { targets, temporaryDirectory, signal });
     const outcomes: Forgotten[] = [];
     let failure = deliveryError(run, deliveries);
     for (const target of targets) {
       const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
       const left = hasRun
-        ? await forget(target, signal).catch((thrown: unknown) => {
-            failure ??= targetError(target, thrown);
+        ? await beforeEnd(forget(target, signal), signal, END_MS).catch((thrown: unknown) => {
+            failure ??= signal.aborted ? notForgotten(target, signal) : targetError(target, thrown);
             return null;
           })
         : null;
@@ -108,7 +126,13 @@ async function forgetInTargets(folder: OutputFolder, targets: readonly Target[])
   });
 }
 
+function notForgotten({ name }: Target, { reason }: AbortSignal): WarehouseError {
+  const { code } = asWarehouseError(reason);
+  return new WarehouseError(code, `The target ${name} was interrupted while it forgot earlier runs.`);
+}
+
 async function forget(target: Target, signal: AbortSignal): Promise<readonly string[]> {
+  signal.throwIfAborted();
   return (await target.forget?.(signal)) ?? [];
 }
 
