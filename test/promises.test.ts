@@ -46,7 +46,7 @@ function anchorOf(heading: string): string {
 test("two files of the program open connections, and the embedded service is the only one that takes any", () => {
   const source = packagePath("src");
   const opening =
-    /from "(?:node:)?(?:https?|net|tls|dgram|dns|http2|undici|fastify)(?:\/[a-z]+)?"|\bfetch\(|WebSocket/;
+    /from "(?:node:)?(?:https?|net|tls|dgram|dns|http2|undici|fastify)(?:\/[a-z]+)?"|(?<!\.)\bfetch\(|WebSocket/;
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".ts"),
   );

@@ -4,6 +4,8 @@ import { keepPoolSmall } from "../common/threadpool.ts";
 import { endSoon } from "./end-soon.ts";
 
 const OLDEST = [22, 19] as const;
+/** Whether the command ends by itself after a signal. */
+let isTaken = false;
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
@@ -14,9 +16,24 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   process.exitCode = 2;
 } else {
   keepPoolSmall();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, sayAndEnd);
   const program = await import("./program.ts").catch(cannotLoad);
   process.exitCode = program === undefined ? 1 : await program.main(process.argv);
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();
+}
+
+/**
+ * Ends the process at once, as a signal does by default, and says so, unless the command takes the signal: then it says
+ * how it ended, and the next signal ends the process.
+ */
+function sayAndEnd(signal: "SIGINT" | "SIGTERM"): void {
+  if (process.listenerCount(signal) > 1) {
+    isTaken = true;
+    return;
+  }
+  if (!isTaken) process.stderr.write(signal === "SIGINT" ? "Interrupted.\n" : "Terminated.\n");
+  process.off(signal, sayAndEnd);
+  process.kill(process.pid, signal);
 }
 
 /** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */

@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { addAbortListener } from "node:events";
+import { mkdtempSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { beforeEnd } from "../common/clock.ts";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
@@ -13,33 +15,58 @@ const GRACE_MS = 2000;
 export const INTERRUPT_EVERY_MS = 50;
 
 /**
- * Makes a folder for what a command needs while it works, and removes it afterwards. SIGINT and SIGTERM end the
- * statements under way, and the process once they have released it. What killed commands left is removed first. Throws
- * `config.output` where none can be made, and `disk.io` where the disk refuses one.
+ * Makes a folder for a question, and removes it afterwards. SIGINT and SIGTERM end the statements under way, and then it
+ * throws their reason, whatever came of the work. Throws what {@link inTemporaryFolder} does, too.
  */
 export async function withTemporaryFolder<T>(
   purpose: string,
   use: (directory: string) => Promise<T>,
 ): Promise<T> {
-  await removeAbandoned();
   // Before there is a folder: else a signal could come between the two.
   using stop = new StopSignals("the question was not answered");
-  let directory: string | undefined;
-  stop.signal.addEventListener("abort", () => {
-    interruptStatements();
-    setInterval(interruptStatements, INTERRUPT_EVERY_MS);
-    setTimeout(() => {
-      if (directory !== undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
-      process.exit(stop.exitCode);
-    }, GRACE_MS);
+  const { signal } = stop;
+  const interrupting = interruptStatementsOn(signal);
+  return await inTemporaryFolder(purpose, async (directory) => {
+    // Also while nobody waits for it any more: a process does not end before its statements.
+    const work = use(directory).finally(() => interrupting[Symbol.dispose]());
+    try {
+      return await beforeEnd(work, signal, GRACE_MS);
+    } finally {
+      signal.throwIfAborted();
+    }
   });
-  directory = temporaryFolder(purpose);
+}
+
+/**
+ * Makes a folder for what a command needs while it works, and removes it afterwards. What killed commands left is removed
+ * first. Throws `config.output` where none can be made, and `disk.io` where the disk refuses one.
+ */
+export async function inTemporaryFolder<T>(
+  purpose: string,
+  use: (directory: string) => Promise<T>,
+): Promise<T> {
+  await removeAbandoned();
+  const directory = temporaryFolder(purpose);
   try {
     return await use(directory);
   } finally {
-    await rm(directory, { recursive: true, force: true });
-    if (stop.signal.aborted) process.exit(stop.exitCode);
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Ends the statements under way once the signal is aborted, and those that follow them. */
+export function interruptStatementsOn(signal: AbortSignal): Disposable {
+  let every: NodeJS.Timeout | undefined;
+  const ending = addAbortListener(signal, () => {
+    interruptStatements();
+    every = setInterval(interruptStatements, INTERRUPT_EVERY_MS);
+  });
+  return {
+    [Symbol.dispose]: () => {
+      ending[Symbol.dispose]();
+      clearInterval(every);
+    },
+  };
 }
 
 /** Letters, digits and dots alone, so that the parts of a folder's name can be told apart. */

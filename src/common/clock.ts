@@ -1,3 +1,4 @@
+import { addAbortListener } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Time as an argument, so that a test can hold it. */
@@ -25,4 +26,22 @@ export const systemClock: Clock = {
 /** The present moment, and never one before the start of what ends now: somebody may have set the clock back. */
 export function endMs(startedMs: number, clock: Clock): number {
   return Math.max(startedMs, clock.now());
+}
+
+/** What comes of the work; throws the reason of the signal where the work has not ended so many milliseconds after it. */
+export async function beforeEnd<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+  graceMs: number,
+): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  using _ending = addAbortListener(signal, () => {
+    timer = setTimeout(() => late.reject(signal.reason), graceMs);
+  });
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -140,12 +140,10 @@ interface JobData {
 export async function take(queue: Queue): Promise<Attempt | null> {
   const { boss, fleet } = queue;
   const { hostConcurrency: groupConcurrency } = fleet;
-  const fetch = async (options: FetchOptions) => (await boss.fetch<JobData>(RUNS, options))[0];
+  const next = async (options: FetchOptions) => (await boss.fetch<JobData>(RUNS, options))[0];
   // Two processes that counted the jobs of a host at once would both take one.
   const job =
-    groupConcurrency === null
-      ? await fetch({})
-      : await inTurn(queue, (db) => fetch({ groupConcurrency, db }));
+    groupConcurrency === null ? await next({}) : await inTurn(queue, (db) => next({ groupConcurrency, db }));
   if (job === undefined) return null;
   const { id, retryCount, data, groupId } = job;
   const letters = await boss.findJobs(DEAD_LETTERS, { key: data.instance });

@@ -1,5 +1,5 @@
 /** Delivering a published run to targets, one after another. */
-import { addAbortListener } from "node:events";
+import { beforeEnd } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
@@ -25,7 +25,7 @@ export interface DeliverOptions {
 }
 
 /** A target takes back what it wrote once its signal is aborted; for one that does not end then nobody waits. */
-const END_MS = 12_000;
+export const END_MS = 12_000;
 
 /**
  * Delivers a run to each target. What goes wrong with one is told in its delivery, and keeps it from no other; so is it
@@ -41,7 +41,7 @@ export async function deliver(
     const startMs = elapsedMs();
     const outcome = signal.aborted
       ? interrupted(signal)
-      : await beforeEnd(deliverTo(target, run), signal).catch((thrown: unknown) =>
+      : await beforeEnd(deliverTo(target, run), signal, END_MS).catch((thrown: unknown) =>
           signal.aborted ? interrupted(signal) : failed(target, thrown),
         );
     deliveries.push({ target: target.name, ...outcome, milliseconds: Math.round(elapsedMs() - startMs) });
@@ -64,20 +64,6 @@ function failed(target: Target, thrown: unknown): Ended {
 function interrupted({ reason }: AbortSignal): Ended {
   const code = reason instanceof WarehouseError ? reason.code : "run.interrupted";
   return { state: "failed", failure: { code, message: "The delivery was interrupted." } };
-}
-
-/** What comes of the work; throws the reason of the signal where it takes too long to end by that. */
-async function beforeEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const late = Promise.withResolvers<never>();
-  let timer: NodeJS.Timeout | undefined;
-  using _ending = addAbortListener(signal, () => {
-    timer = setTimeout(() => late.reject(signal.reason), END_MS);
-  });
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {

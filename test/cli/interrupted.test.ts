@@ -1,11 +1,21 @@
 /** Commands that a signal ends say so, and what is true then. */
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { checkCommand } from "../../src/cli/commands/check.ts";
+import { eraseCommand } from "../../src/cli/commands/erase.ts";
+import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { packagePath } from "../../src/common/package-root.ts";
+import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
+import { publish } from "../warehouse/published.ts";
+import { outcome } from "./capture.ts";
 import { type Outcome, program } from "./running.ts";
 
 /** The second target waits until its signal; observers write into the folder. */
@@ -78,4 +88,68 @@ test("a signal while a target takes the run: it is published and not delivered, 
   assert.match(metrics, /^content_warehouse_run_exit_code\{.*\} 130$/m);
   assert.match(metrics, new RegExp(`^content_warehouse_published_info\\{.*"${summary.run}"`, "m"));
   assert.match(await read("lineage.jsonl"), /"START".*\n.*"COMPLETE"/);
+
+  const again = await interrupted(["deliver"], "the target waits", "SIGTERM");
+  assert.equal(again.code, 143, again.stderr);
+  assert.match(again.stderr, sentence);
+  assert.match(again.stdout, /^first: delivered .*\nslow: FAILED\n$/);
+
+  const erasing = await interrupted(["erase", "--user", "u-1"], "the target waits", "SIGINT");
+  assert.equal(erasing.code, 130, erasing.stderr);
+  assert.match(
+    erasing.stderr,
+    /^the target waits\nThe user is erased in the warehouse folder, but not in all targets: .* Then erase again\.\n$/,
+  );
+  assert.match(erasing.stdout, /^nothing to erase: .*\nfirst: FAILED, .*\nslow: FAILED, /);
 });
+
+/** What a command in this process ends with whose own listeners are told of a signal as soon as there are any. */
+async function told(make: Parameters<typeof outcome>[0], args: readonly string[], cwd: string) {
+  const before = new Set(process.listeners("SIGINT"));
+  const ended = outcome(make, args, { env: {}, cwd });
+  let own: NodeJS.SignalsListener[] = [];
+  while (own.length === 0) {
+    await setImmediate();
+    own = process.listeners("SIGINT").filter((listener) => !before.has(listener));
+  }
+  for (const listener of own) listener("SIGINT");
+  const { text, error } = await ended;
+  return [error?.code, error?.message, text];
+}
+
+test("an interrupted command says what it leaves, and no question is answered", async (t) => {
+  const out = await temporaryFolder(t);
+  await publish(out);
+  for (const [make, args, left] of [
+    [verifyCommand, [], "the question was not answered"],
+    [eraseCommand, ["--user", "u-1"], "nothing was erased"],
+    [checkCommand, ["--sample", "--json"], "the check is not finished"],
+  ] as const) {
+    const said = await told(make, [...args, "--warehouse", out], out);
+    assert.deepEqual(said, ["run.interrupted", `Interrupted; ${left}.`, ""]);
+  }
+  assert.deepEqual(await readdir(join(out, ".staging")), []);
+});
+
+long(
+  "a command that has nothing to put in order says that it was interrupted, and ends at once",
+  async (t) => {
+    const cwd = await temporaryFolder(t);
+    const question = join(cwd, "question.sql");
+    await promisify(execFile)("mkfifo", [question]);
+    const { promise: reading, resolve } = Promise.withResolvers<void>();
+    const { code, stdout, stderr } = await program(["sql", "-f", question], {
+      cwd,
+      begun: async (child) => {
+        // It can be opened once the command reads it.
+        const handle = await open(question, "w");
+        child.kill("SIGINT");
+        await once(child, "exit");
+        await handle.close();
+        resolve();
+      },
+    });
+    await reading;
+    assert.deepEqual([code, stdout, stderr], [null, "", "Interrupted.\n"]);
+  },
+);

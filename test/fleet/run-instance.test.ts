@@ -138,7 +138,7 @@ test("a run that its target did not take says so to whoever runs it again", asyn
   const end = { exitCode: 26, signal: null, output, lastLine: "", tookMb: null };
   const outcome = outcomeOf(end, { memoryMb: 512 });
   assert.ok(outcome.after === "retry", outcome.after);
-  assert.match(outcome.message, /^Not delivered to postgres: PostgreSQL at 127\.0\.0\.1\/reports failed: /);
+  assert.match(outcome.message, /^Not delivered to postgres: PostgreSQL at 127\.0\.0\.1:1\/reports failed: /);
 });
 
 test("what belongs to the instance is not said beside it", async (t) => {

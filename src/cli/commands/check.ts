@@ -5,7 +5,7 @@ import { check } from "../../run/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
-import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, StopSignals, warningsTo } from "../command.ts";
 import { jsonLine, paragraph, printableLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -36,17 +36,21 @@ export function checkCommand(environment = processEnvironment()): CliCommand {
 async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promise<void> {
   const { env, cwd, out, endWith } = environment;
   const findings: Finding[] = [];
+  using stop = new StopSignals("the check is not finished");
+  const { signal } = stop;
   const found = check({
     inputs: { cwd, env, flags, sampleBy: '"content-warehouse check --sample"' },
     nodeVersion: process.versions.node,
     clock: systemClock,
     logFor: (token) => warningsTo(environment, token),
-    signal: new AbortController().signal,
+    signal,
     freeBytes,
     verifyCurrent: (folder) =>
       withTemporaryFolder("check", (temporary) => verifyRuns(folder, { run: "current" }, temporary)),
   });
   for await (const finding of found) {
+    // What a signal made fail is no finding.
+    signal.throwIfAborted();
     findings.push(finding);
     if (flags.json !== true) await writeAll(out, [findingText(finding, out.columns)]);
   }

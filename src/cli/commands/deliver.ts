@@ -5,7 +5,7 @@ import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { chosenTargets, delivered, type TargetOptions } from "../targets.ts";
-import { withTemporaryFolder } from "../temporary-folder.ts";
+import { inTemporaryFolder } from "../temporary-folder.ts";
 
 const HELP = `
 Examples:
@@ -30,10 +30,11 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const { cwd, out } = environment;
       const folder = existingFolder(options.warehouse);
       const targets = await chosenTargets(cwd, options);
-      const { run, deliveries } = await withTemporaryFolder("deliver", async (temporaryDirectory) => {
+      using stop = new StopSignals("nothing was delivered");
+      const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);
         await finishPublication(folder);
-        using stop = new StopSignals("the delivery is not finished");
+        stop.signal.throwIfAborted();
         return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
       const text = deliveries.map((each) => `${deliveryText(run, each)}\n`).join("");

@@ -1,19 +1,19 @@
 import { availableParallelism } from "node:os";
-import { systemClock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { beforeEnd, systemClock } from "../../common/clock.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
 import type { Target } from "../../pipeline.ts";
-import { deliveryError, targetError } from "../../targets/deliver.ts";
+import { deliveryError, END_MS, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
-import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
+import { type EraseReport, type EraseStep, eraseUser } from "../../warehouse/erase/erase.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
 import { drawInParts, right, tableOf, whole } from "../render/table.ts";
 import { jsonLine, printableText, writeOutcome } from "../render/terminal.ts";
 import { delivered, type TargetOptions } from "../targets.ts";
-import { withTemporaryFolder } from "../temporary-folder.ts";
+import { inTemporaryFolder, interruptStatementsOn } from "../temporary-folder.ts";
 
 interface Options extends TargetOptions {
   readonly user: string;
@@ -47,15 +47,10 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       const { user: userId, warehouse, json } = options;
       const folder = existingFolder(warehouse);
       const targets = await configuredTargets({ cwd: environment.cwd, flags: options });
+      using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);
-      const report = await eraseUser(folder, {
-        userId,
-        clock: systemClock,
-        threads: availableParallelism(),
-        freeBytes,
-        onStep: () => {},
-      });
-      const elsewhere = await forgetInTargets(folder, targets);
+      const report = await eraseInFolder(folder, userId, stop.signal);
+      const elsewhere = await forgetInTargets(folder, targets, stop.signal);
       const text =
         json === true
           ? jsonLine({ ...report, targets: elsewhere.outcomes })
@@ -66,39 +61,72 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     });
 }
 
+/** The signal ends it until the erasure is decided; from then on it is carried out. Throws its reason. */
+async function eraseInFolder(
+  folder: OutputFolder,
+  userId: string,
+  signal: AbortSignal,
+): Promise<EraseReport> {
+  using _interrupting = interruptStatementsOn(signal);
+  let decided = false;
+  const onStep = ({ kind }: EraseStep) => {
+    if (!decided) signal.throwIfAborted();
+    decided ||= kind === "commit";
+  };
+  const common = { clock: systemClock, threads: availableParallelism(), freeBytes };
+  try {
+    return await eraseUser(folder, { ...common, userId, onStep });
+  } catch (thrown) {
+    if (!decided) signal.throwIfAborted();
+    throw thrown;
+  }
+}
+
 /** `left`: sentences about what a target still holds, and how that ends; null: it was not asked to forget. */
 interface Forgotten {
   readonly target: string;
   readonly left: readonly string[] | null;
 }
 
-/**
- * Delivers the current run, and has each target that took it forget what it keeps of others. `failure`: the first, of a
- * target that was not made to forget; it keeps no other from that.
- */
+interface Elsewhere {
+  readonly outcomes: readonly Forgotten[];
+  /** The first, of a target that was not made to forget; it keeps no other from that. */
+  readonly failure: WarehouseError | undefined;
+}
+
+/** Delivers the current run, and has each target that took it forget what it keeps of others. */
 async function forgetInTargets(
   folder: OutputFolder,
   targets: readonly Target[],
-): Promise<{ readonly outcomes: readonly Forgotten[]; readonly failure?: WarehouseError | undefined }> {
-  if (targets.length === 0) return { outcomes: [] };
-  return await withTemporaryFolder("erase", async (temporaryDirectory) => {
-    using stop = new StopSignals("targets may still hold the user: erase again");
-    const { signal } = stop;
+  signal: AbortSignal,
+): Promise<Elsewhere> {
+  if (targets.length === 0) return { outcomes: [], failure: undefined };
+  return await inTemporaryFolder("erase", async (temporaryDirectory) => {
     const { run, deliveries } = await delivered(folder, "current", { targets, temporaryDirectory, signal });
     const outcomes: Forgotten[] = [];
     let failure = deliveryError(run, deliveries);
     for (const target of targets) {
       const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
-      let left: Forgotten["left"] = null;
-      try {
-        if (hasRun) left = (await target.forget?.(signal)) ?? [];
-      } catch (thrown) {
-        failure ??= targetError(target, thrown);
-      }
+      const left = hasRun
+        ? await beforeEnd(forget(target, signal), signal, END_MS).catch((thrown: unknown) => {
+            failure ??= signal.aborted ? notForgotten(target, signal) : targetError(target, thrown);
+            return null;
+          })
+        : null;
       outcomes.push({ target: target.name, left });
     }
     return { outcomes, failure: failure && stillHolds(failure) };
   });
+}
+
+function notForgotten({ name }: Target, { reason }: AbortSignal): WarehouseError {
+  const { code } = asWarehouseError(reason);
+  return new WarehouseError(code, `The target ${name} was interrupted while it forgot earlier runs.`);
+}
+
+async function forget(target: Target, signal: AbortSignal): Promise<readonly string[]> {
+  signal.throwIfAborted();
+  return (await target.forget?.(signal)) ?? [];
 }
 
 function stillHolds({ code, message }: WarehouseError): WarehouseError {

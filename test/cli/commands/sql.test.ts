@@ -6,9 +6,11 @@ import { chown, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile 
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
@@ -548,10 +550,15 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
   const { out } = warehouse();
   const TMPDIR = await temporaryFolder(t);
   const startIn = (query: string) =>
-    start([query, "--warehouse", out], {
-      stdio: ["ignore", "ignore", "inherit"],
+    spawn(process.execPath, [packagePath("src/cli/main.ts"), "sql", query, "--warehouse", out], {
+      stdio: ["ignore", "ignore", "pipe"],
       env: { ...process.env, TMPDIR },
     });
+  const SAID = {
+    SIGINT: /^Interrupted; the question was not answered\.\n$/,
+    SIGTERM: /^Terminated; the question was not answered\.\n$/,
+    SIGKILL: /^$/,
+  };
   const endless = "SELECT count(*) FROM range(10000000000) a(i), range(100) b(j) WHERE hash(i, j) = 1";
   // This one asks for no memory, and so nothing but the signal ends it.
   const computing = "SELECT sum(hash(i)) FROM range(100000000000) t(i)";
@@ -564,10 +571,12 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
     const watcher = watch(TMPDIR);
     const appeared = once(watcher, "change");
     const child = startIn(query);
+    const said = text(child.stderr);
     await appeared;
     watcher.close();
     child.kill(signal);
     assert.deepEqual(await once(child, "close"), ended);
+    assert.match(await said, SAID[signal]);
     assert.equal((await readdir(TMPDIR)).length, signal === "SIGKILL" ? 1 : 0, signal);
   }
   const foreign = [
