@@ -48,7 +48,9 @@ export function wantedBy(pipeline: Pipeline, config: WantedColumns): Wanted {
 function neededColumns({ tables, rows }: Pipeline): ReadonlySet<string> | undefined {
   if (Object.keys(rows).length > 0) return undefined;
   const needed = new Set<string>();
-  for (const { columns, rows: from } of tables) {
+  for (const { stage, columns, rows: from } of tables) {
+    // It reads tables, and its origins say only what those columns come from.
+    if (stage === "query") continue;
     const at = from.kind === "list" || from.kind === "object" ? from.at : [];
     for (const { resource, path } of [...at, ...columns.flatMap(({ origins }) => origins)]) {
       const [name = ""] = path.split(/[.[]/, 1);

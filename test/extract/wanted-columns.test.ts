@@ -88,7 +88,7 @@ test("a function may read any field, so all configured columns are asked for; a 
   });
   assert.deepEqual(wanted([ONLY_CONTENT, titles]).columns, DYNAMIC_COLUMN_NAMES);
   assert.equal(wanted([ONLY_CONTENT, titles]).details, "events");
-  const columns = [text("title", "dynamic:no_such_column", "x", { required: true })] as const;
+  const columns = [text("title", "dynamic:tags", "x", { required: true })] as const;
   const query = sqlTable({
     name: "titles",
     comment: "x",
