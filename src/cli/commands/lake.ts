@@ -6,6 +6,7 @@ import { type Damage, lakeStatus } from "../../targets/lake/status.ts";
 import { vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
+import { runCalled } from "../../warehouse/retention.ts";
 import { type CliEnvironment, CONFIG_OPTION, processEnvironment, StopSignals } from "../options.ts";
 import { lakeStatusText, lakeVerificationText, vacuumedText } from "../render/lake-text.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
@@ -90,6 +91,11 @@ function verifyCommand(environment: CliEnvironment): Command {
       using stop = new StopSignals("nothing was changed");
       const sequence = run === undefined ? undefined : sequenceOf(run);
       const found = await lake.open(stop.signal, (place) => verifyLake(place, sequence));
+      if (run !== undefined && runCalled(run, [found]) === undefined)
+        throw new WarehouseError(
+          "config.not_found",
+          `The run ${sequence} of ${found.instance} is ${found.run}.`,
+        );
       const ok = found.findings.length === 0;
       await answer(environment.out, options.json === true ? { ok, ...found } : lakeVerificationText(found));
       if (ok) return;
