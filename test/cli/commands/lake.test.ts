@@ -77,6 +77,10 @@ suite("commands on a lake", () => {
     );
     assert.match(await answer(lakeCommand, ["verify", "1"]), /^Whole: run 000001-/);
     assert.equal(JSON.parse(await answer(lakeCommand, ["verify", names[0] ?? "", "--json"])).ok, true);
+    await assert.rejects(answer(lakeCommand, ["verify", "000001-20251120T020000Z"]), {
+      code: "config.not_found",
+      message: /has no run "000001-20251120T020000Z"/,
+    });
     await assert.rejects(answer(lakeCommand, ["verify", "7"]), {
       code: "config.not_found",
       message: /no run "7"/,
