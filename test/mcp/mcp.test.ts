@@ -148,7 +148,7 @@ suite("an assistant that speaks the Model Context Protocol", () => {
 });
 
 test("an answer takes no more rows, bytes or seconds than the server was started with", async () => {
-  const client = await connected("--max-rows=3", "--max-bytes=400", "--max-seconds=1");
+  const client = await connected("--max-rows=3", "--max-bytes=400");
   after(() => client.close());
   const rows = JSON.parse((await call(client, "query", { sql: "FROM range(10)" })).text);
   assert.deepEqual([rows.whole, rows.rows.length], [false, 3]);
@@ -160,8 +160,11 @@ test("an answer takes no more rows, bytes or seconds than the server was started
     text: 'The answer is longer than 400 bytes; narrow the question, or start "content-warehouse mcp" with --max-bytes.',
     isError: true,
   });
+  // A client of its own: on a machine under load the other answers take longer.
+  const hasty = await connected("--max-seconds=1");
+  after(() => hasty.close());
   assert.deepEqual(
-    await call(client, "query", {
+    await call(hasty, "query", {
       sql: "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b",
     }),
     {
@@ -169,7 +172,7 @@ test("an answer takes no more rows, bytes or seconds than the server was started
       isError: true,
     },
   );
-  assert.equal((await call(client, "query", { sql: "SELECT 1" })).isError, false);
+  assert.equal((await call(hasty, "query", { sql: "SELECT 1" })).isError, false);
 });
 
 test("a warehouse that is not there is told before any message, with exit code 2", async () => {
