@@ -162,7 +162,6 @@ class Extractor {
     }
   }
 
-  /** Passes that were made. */
   get #passes(): readonly Pass[] {
     return this.#certification.passes;
   }

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { isObject } from "../../common/objects.ts";
 
 /** Where undici tells of each connection that it has made. */
@@ -19,9 +19,9 @@ export class ConnectionWatch implements Disposable {
   facts: ConnectionFacts | undefined;
 
   readonly #note = (message: unknown): void => {
-    if (!isObject(message) || !(message.socket instanceof Socket)) return;
+    if (!isObject(message) || !isSocket(message.socket)) return;
     const { socket } = message;
-    this.facts = { address: socket.remoteAddress, tls: socket instanceof TLSSocket ? tlsOf(socket) : null };
+    this.facts = { address: socket.remoteAddress, tls: tlsOf(socket) };
   };
 
   constructor() {
@@ -33,7 +33,12 @@ export class ConnectionWatch implements Disposable {
   }
 }
 
-function tlsOf(socket: TLSSocket): ConnectionFacts["tls"] {
+function isSocket(value: unknown): value is Socket | TLSSocket {
+  return typeof value === "object" && value !== null && "remoteAddress" in value;
+}
+
+function tlsOf(socket: Socket | TLSSocket): ConnectionFacts["tls"] {
+  if (!("encrypted" in socket)) return null;
   const { valid_to: validTo } = socket.getPeerCertificate();
   return { protocol: socket.getProtocol() ?? "TLS", validTo: new Date(validTo) };
 }

@@ -128,7 +128,6 @@ export class Lander {
       group.landed.push({ ...rest, documents: documents.map(restoredDocument) });
   }
 
-  /** Forgets the groups of a pass that are not closed. */
   drop({ pass }: TaskOf<"drop">): undefined {
     for (const [key, group] of this.#groups) {
       if (!key.startsWith(`${pass}.`)) continue;
@@ -137,7 +136,6 @@ export class Lander {
     }
   }
 
-  /** Reads the index of a raw file that was written before. */
   index({ rawFile }: TaskOf<"index">): IndexedFile {
     return readIndex(rawFile);
   }

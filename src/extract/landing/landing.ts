@@ -62,7 +62,6 @@ export interface LandingOptions {
 
 interface Shared extends LandingOptions {
   readonly open: OpenGroups;
-  /** Names of the custom fields that documents carry. */
   readonly fieldNames: Set<string>;
 }
 
