@@ -69,7 +69,7 @@ export function warningsTo({ err }: CliEnvironment, token: Secret): Log {
  */
 export class StopSignals implements Disposable {
   readonly #controller = new AbortController();
-  readonly signal = this.#controller.signal;
+  readonly signal: AbortSignal = this.#controller.signal;
   readonly #interrupt: () => void;
   readonly #terminate: () => void;
 
