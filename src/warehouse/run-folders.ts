@@ -1,5 +1,5 @@
 /** Steps on the folders of published runs; each needs the lock. */
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree, sync } from "../common/tree.ts";
@@ -23,7 +23,7 @@ export async function removeRun(folder: OutputFolder, run: string): Promise<void
   const directory = join(folder.runs, run);
   const away = join(folder.staging, `.pruned-${run}`);
   await removeTree(away);
-  if (!existsSync(directory)) return;
+  if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
   await mkdir(folder.staging, { recursive: true, mode: 0o700 });
   // A folder that its owner cannot write cannot be moved into another.
   await chmod(directory, 0o755);
