@@ -85,8 +85,8 @@ const inTable = z.looseObject({
 export function tableOf(value: unknown) {
   const { data } = inTable.safeParse(value);
   if (data === undefined) return undefined;
-  const { instances, postgres, ...others } = data;
-  return { table: instances.table, postgres, others };
+  const { instances, ...others } = data;
+  return { table: instances.table, others };
 }
 
 /** The settings of a fleet, or one sentence for each that is wrong: its name, what was expected, what was found. */

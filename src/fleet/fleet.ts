@@ -68,8 +68,8 @@ export async function readFleet(cwd: string, path: string): Promise<Fleet> {
 async function withInstances(value: unknown): Promise<unknown> {
   const named = tableOf(value);
   if (named === undefined) return value;
-  const { table, postgres, others } = named;
-  return { ...others, instances: await readInstancesTable(postgres, table, INSTANCE_SETTINGS) };
+  const { table, others } = named;
+  return { ...others, instances: await readInstancesTable(others.postgres, table, INSTANCE_SETTINGS) };
 }
 
 function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fleet, "path"> {
