@@ -62,8 +62,11 @@ export class Drift {
   }
 
   add(entry: DriftEntry): void {
-    const paths = this.#entries.get(entry.kind) ?? new Map<string, Counted>();
-    this.#entries.set(entry.kind, paths);
+    let paths = this.#entries.get(entry.kind);
+    if (paths === undefined) {
+      paths = new Map();
+      this.#entries.set(entry.kind, paths);
+    }
     const known = paths.get(entry.path);
     if (known === undefined) {
       paths.set(entry.path, { ...entry });
