@@ -1,6 +1,5 @@
 /** A run with its observers: what they are told of its beginning and its end. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-
 import type { PublishedContent, StartedRun } from "../observe/observer.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";

@@ -13,7 +13,6 @@ export interface DocumentStore {
 }
 
 /** A content type with what the views need of it. */
-export type IndexedType = ReturnType<typeof indexType>;
 
 /** \`json\`: the content type object of all views. */
 function indexType({ file_format, ...shown }: ContentType) {

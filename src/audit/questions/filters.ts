@@ -10,7 +10,7 @@ type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | un
 /** IDs to keep to; undefined: all. */
 export type Scope = Some<"destinationIds" | "fieldIds" | "contentTypeIds", readonly string[]>;
 
-/** Several things may share a name. Throws `config.not_found` for a name that nothing in the run has. */
+/** A name may be that of several. Throws `config.not_found` for a name that nothing in the run has. */
 export async function resolveScope(
   connection: DuckDBConnection,
   { destination, field, contentType }: Some<"destination" | "field" | "contentType", string>,
@@ -31,30 +31,30 @@ const CONTENT_TYPES =
 const named = z.object({ id: z.string(), name: z.string().nullable() });
 
 /**
- * IDs of the things of this name, or the one of this ID; `things` is a SELECT of `id` and `name`. Undefined where none is
+ * IDs of those of this name, or the one of this ID; `candidates` is a SELECT of `id` and `name`. Undefined where none is
  * asked for.
  */
 export async function idsOf(
   connection: DuckDBConnection,
   what: string,
   wanted: string | undefined,
-  things: string,
+  candidates: string,
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
-  const sql = `SELECT DISTINCT id, name FROM (${things}) ORDER BY ALL`;
+  const sql = `SELECT DISTINCT id, name FROM (${candidates}) ORDER BY ALL`;
   return matching(await rowsOf(connection, named, sql), what, wanted);
 }
 
 /** Throws `config.not_found` with the nearest. */
 export function matching(
-  things: readonly { readonly id: string; readonly name: string | null }[],
+  candidates: readonly { readonly id: string; readonly name: string | null }[],
   what: string,
   wanted: string,
 ): string[] {
-  const found = things.filter(({ id, name }) => id === wanted || name === wanted);
+  const found = candidates.filter(({ id, name }) => id === wanted || name === wanted);
   if (found.length > 0) return [...new Set(found.map(({ id }) => id))];
-  const names = things.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
-  const known = things.length === 0 ? "The run has none." : "No name in the run is like it.";
+  const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
+  const known = candidates.length === 0 ? "The run has none." : "No name in the run is like it.";
   throw notFound(`There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, known)}`);
 }
 

@@ -197,7 +197,7 @@ async function remake({ ask }: Connection, { name, definition }: View): Promise<
   }
 }
 
-/** Never with what others have made on it. */
+/** With all tables in it, and never with what others have made on them elsewhere. */
 async function dropOurs(connection: Connection, schema: string): Promise<void> {
   if ((await runIn(connection, schema, null)) === null) return;
   const tables = await tablesIn(connection, schema);
