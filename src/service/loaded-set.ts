@@ -12,9 +12,7 @@ export interface DocumentStore {
   close(): Promise<void>;
 }
 
-/** A content type with what the views need of it. */
-
-/** \`json\`: the content type object of all views. */
+/** What the views need of a content type. `json`: the content type object of all views. */
 function indexType({ file_format, ...shown }: ContentType) {
   return { bodyType: shown.body_type, fileFormat: file_format, json: JsonText.of(shown) };
 }
