@@ -70,8 +70,10 @@ export interface Extraction {
   readonly vanished: readonly string[];
   /** Items that were listed, and that there is no document of. */
   readonly unread: Unread;
-  /** Items that there is a document of in one mode, and none in the other. */
-  readonly inPart: readonly string[];
+  /** Items that there is a document of in one mode, because the service refused the other one. */
+  readonly inPartRejected: readonly string[];
+  /** And those of which nobody asked for the other one: the list moved until the end, and the run is unsettled. */
+  readonly inPartNotAsked: readonly string[];
   /** Whether dynamic and full documents have other times though they are of the same version. */
   readonly modesDiffer: boolean;
   /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
@@ -278,7 +280,8 @@ class Extractor {
     const { itemIndex, versions, journal } = this.#context;
     const passes = this.#passes;
     const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
-    const inPart = this.#context.settings.shapes.length === 2 ? versions.inPart(passes) : [];
+    const inPart =
+      this.#context.settings.shapes.length === 2 ? versions.inPart(passes) : { rejected: [], notAsked: [] };
     const unread = versions.unread(passes);
     const missing = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted =
@@ -304,7 +307,8 @@ class Extractor {
       repaired: this.#repaired.size,
       vanished: gone.sort(),
       unread,
-      inPart: inPart.map((number) => itemIndex.idOf(number)),
+      inPartRejected: inPart.rejected.map((number) => itemIndex.idOf(number)),
+      inPartNotAsked: inPart.notAsked.map((number) => itemIndex.idOf(number)),
       modesDiffer: this.#certification.modesDiffer,
       pageSizes: this.#sizes.used,
       disagreements,

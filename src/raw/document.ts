@@ -3,6 +3,7 @@
  * whole document of its shape replaces. Of several that give a fact the latest wins: a key that it lacks takes nothing
  * from another, one that it has replaces everything below. Where they differ, the drift says so.
  */
+import { withoutSignature } from "../api/signed-url.ts";
 import type { UnknownWalker } from "../api/unknown.ts";
 import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -240,7 +241,7 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
       const next = reach(view.document, place.steps);
       if (next === undefined) emptied?.note(view.document, place.steps);
       else if (place.container && isObject(next)) continue;
-      else if (emptied?.has(place.steps)) noteDifference(item, reader, found ? value : null, next);
+      else if (emptied?.has(place.steps)) noteDifference(item, reader.label, found ? value : null, next);
       else if (!found) {
         found = true;
         value = next;
@@ -255,9 +256,28 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
   return emptied?.any ? null : undefined;
 }
 
-function noteDifference(item: Item, { label }: Reader, later: unknown, earlier: unknown): void {
+/**
+ * Notes that two documents of an item contradict each other. `versions_differ` where they are of different times: the
+ * service answered from two states of the item, whatever the listing says.
+ */
+export function noteDifference(item: Item, path: string, later: unknown, earlier: unknown): void {
   if (sameJson(later, earlier)) return;
-  item.drift.note(label, "views_differ", item.order, item.contentId, [later, earlier]);
+  const kind = path !== TIME_COLUMN && isOfTwoTimes(item.views) ? "versions_differ" : "views_differ";
+  item.drift.note(path, kind, item.order, item.contentId, [later, earlier]);
+}
+
+/** The modes may mean different times by it: that alone is no other version. */
+const TIME_COLUMN = "content.updated_at";
+
+/** Whether the documents have more than one `updated_at`, to the second. */
+function isOfTwoTimes(views: readonly View[]): boolean {
+  const times = views.map(({ document }) => document.updated_at).filter((time) => typeof time === "string");
+  return new Set(times.map(toTheSecond)).size > 1;
+}
+
+function toTheSecond(time: string): number | string {
+  const micros = parseInstant(time);
+  return micros === undefined ? time : Math.floor(Number(micros) / 1_000_000);
 }
 
 /** The value to keep of a later and an earlier one that are not identical. */
@@ -267,10 +287,8 @@ function reconcile(item: Item, reader: Reader, later: unknown, earlier: unknown)
   if (type === "timestamp") {
     const finer = finerInstant(later, earlier);
     if (finer !== undefined) return finer;
-  } else if (sameJson(later, earlier)) {
-    return later;
   }
-  item.drift.note(reader.label, "views_differ", item.order, item.contentId, [later, earlier]);
+  noteDifference(item, reader.label, later, earlier);
   return later;
 }
 
@@ -286,9 +304,10 @@ export function finerInstant(later: unknown, earlier: unknown): string | undefin
   return earlier.length > later.length ? earlier : later;
 }
 
-/** Whether two API values are the same JSON; keys of an object in any order. */
+/** Whether two API values are the same JSON; keys of an object in any order, URLs whoever signed them when. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
+  if (typeof a === "string" && typeof b === "string") return withoutSignature(a) === withoutSignature(b);
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i]));
   }

@@ -6,6 +6,7 @@ export const DRIFT_KINDS = [
   "unreadable",
   "rounded",
   "views_differ",
+  "versions_differ",
   "single_for_list",
   "personal_dropped",
   "personal_hashed",

@@ -38,10 +38,19 @@ import {
 } from "./run-tables.ts";
 import type { RunTransformed } from "./run-transform.ts";
 import { comparisonOf, originOf } from "./source.ts";
-import { accountingOf, answerChecks, type RunSummary, singlesWarnings } from "./summary.ts";
+import {
+  accountingOf,
+  answerChecks,
+  contradictionReasons,
+  type RunSummary,
+  singlesWarnings,
+} from "./summary.ts";
 
 export interface Result
-  extends Pick<RunSummary, "passes" | "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
+  extends Pick<
+    RunSummary,
+    "passes" | "accounting" | "modesDiffer" | "warnings" | "noMappedValues" | "namelessDestinations"
+  > {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
   readonly checks: readonly Check[];
@@ -76,7 +85,8 @@ export async function buildResult(
   const drift = journal.drift.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(run, { stage: "audit" }, () => inspect(build, inspected));
-  const accounting = accountingOf(extraction, loaded);
+  const reasons = [...extraction.disagreements, ...contradictionReasons(drift)];
+  const accounting = accountingOf(extraction, loaded, reasons);
   const judged = judgeTables({ config: options.config, baseline, loaded, extraction });
   const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));
   const echoes = judgeEchoes(drift);
@@ -91,7 +101,7 @@ export async function buildResult(
   ];
   assertPassed(checks);
   const unmappedValues = run.observers.any ? await unmappedIn(build, pipeline) : null;
-  const facts = factsOf(run, extraction);
+  const facts = factsOf(run, reasons);
   const all = [...loaded.tables];
   await inStage(run, { stage: "load" }, async () => {
     for (const rows of runTables(run, facts, extraction, { loaded, accounting, checks, drift })) {
@@ -109,6 +119,7 @@ export async function buildResult(
       emptyColumns: [...loaded.emptyColumns],
     },
     passes: extraction.passes,
+    modesDiffer: extraction.modesDiffer,
     accounting,
     checks,
     warnings: [
@@ -195,13 +206,13 @@ function matchingOf(
   };
 }
 
-function factsOf({ staging, pipeline, options }: RunContext, { disagreements }: Extraction) {
+function factsOf({ staging, pipeline, options }: RunContext, reasons: readonly string[]) {
   return {
     run: staging.run,
     sequence: staging.sequence,
     pipeline: pipeline.name,
-    verdict: disagreements.length === 0 ? ("complete" as const) : ("unsettled" as const),
-    reasons: [...disagreements],
+    verdict: reasons.length === 0 ? ("complete" as const) : ("unsettled" as const),
+    reasons: [...reasons],
     versions: { package: VERSION, duckdb: duckdbVersion(), node: options.nodeVersion },
   };
 }

@@ -265,6 +265,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     pipeline: manifest.pipeline,
     verdict: manifest.verdict,
     reasons: manifest.reasons,
+    modesDiffer: result.modesDiffer,
     warehouse: folder.root,
     directory: join(folder.runs, manifest.run),
     accounting: result.accounting,

@@ -1,5 +1,11 @@
 /** What came of a run: its accounting, its warnings, and the summary for people and programs. */
-import { type Accounting, type Check, noneExpected } from "../audit/checks/checks.ts";
+import {
+  type Accounting,
+  type Check,
+  DIFFERENT_TIMES,
+  noneExpected,
+  SAME_TIMES_CHECK,
+} from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
@@ -7,6 +13,7 @@ import type { Extraction } from "../extract/extract.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
+import type { DriftEntry } from "../raw/drift.ts";
 import type { Delivery } from "../targets/deliver.ts";
 
 /** What a run did, for people and programs. */
@@ -17,6 +24,8 @@ export interface RunSummary {
   readonly verdict: "complete" | "unsettled";
   /** Why it is unsettled. */
   readonly reasons: readonly string[];
+  /** Whether dynamic and full answers mean different times by `updated_at`, so that each was certified by itself. */
+  readonly modesDiffer: boolean;
   /** Folder of the warehouse. */
   readonly warehouse: string;
   /** Folder of the published run, below `out`. */
@@ -75,9 +84,12 @@ export function resumedOf({ pages, items }: ResumeState): Resumed | null {
   return pages === 0 ? null : { pages, items };
 }
 
-/** What became of everything that the passes listed; items that are loaded though none listed them are left out. */
-export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
-  const { items, unlisted, rejected, unread, vanished, passes, disagreements } = extraction;
+/**
+ * What became of everything that the passes listed; items that are loaded though none listed them are left out.
+ * `reasons`: why the run is unsettled.
+ */
+export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: readonly string[]): Accounting {
+  const { items, unlisted, rejected, unread, vanished, passes } = extraction;
   const last = passes.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
@@ -88,19 +100,39 @@ export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting
     unread: unread.notAsked,
     listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
     counted: last?.countAfter ?? 0,
-    complete: disagreements.length === 0,
+    complete: reasons.length === 0,
   };
+}
+
+/**
+ * Why a run is unsettled although its passes agree: the documents of an item are of different times and contradict each
+ * other, so the service answered from two states of it. One reason a field.
+ */
+export function contradictionReasons(drift: readonly DriftEntry[]): string[] {
+  return drift
+    .filter(({ kind }) => kind === "versions_differ")
+    .map(
+      ({ path, count, contentId }) =>
+        `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +
+        (count === 1 ? "" : ` and ${count - 1} more`),
+    );
 }
 
 const EXAMPLES = 3;
 
 /** Items that were listed, and that single-item requests did not give. */
-export function singlesWarnings({ detailsGone, detailsRejected, inPart }: Extraction): string[] {
+export function singlesWarnings(extraction: Extraction): string[] {
+  const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked } = extraction;
   return [
     ...itemsWarning(
-      inPart,
+      inPartRejected,
       "could be read in one mode alone, dynamic or full",
       "the columns that the other one has are empty; see run_rejects",
+    ),
+    ...itemsWarning(
+      inPartNotAsked,
+      "moved before they were read in both modes",
+      "the columns that the other one has are empty; the next run reads them",
     ),
     ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
     ...itemsWarning(
@@ -142,11 +174,9 @@ export function answerChecks(extraction: Extraction): Check[] {
       detail: `${vanished.length} of the listed items are gone`,
     },
     noneExpected(
-      "dynamic and full documents have the same updated_at",
+      SAME_TIMES_CHECK,
       modesDiffer ? 1 : 0,
-      modesDiffer
-        ? "the modes mean different times, so each was certified by passes of its own"
-        : "where they differed, the item had changed",
+      modesDiffer ? DIFFERENT_TIMES : "where they differed, the item had changed",
     ),
     {
       name: "items of the run before that no pass listed",

@@ -15,7 +15,10 @@ export const run = defineTable({
       "ended_at",
       "When the tables were built, by this machine's clock; `endedAt` in manifest.json is when the run ended.",
     ),
-    required.text("verdict", "`complete` (two passes in a row agree) or `unsettled` (no two did)."),
+    required.text(
+      "verdict",
+      "`complete` (two passes in a row agree, and no answers contradict each other) or `unsettled`.",
+    ),
     optional.text("reason", "Why the run is unsettled; NULL where it is complete."),
     required.bigint("items_listed", "Distinct items that the passes listed."),
     required.bigint("items_loaded", "Rows of content."),
@@ -136,7 +139,7 @@ export const drift = defineTable({
     required.text("path", "API path, or table and column."),
     required.text(
       "kind",
-      "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `views_differ`, `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
+      "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
     ),
     required.bigint("count", "How often it occurred."),
     optional.text("example_content_id", "First item that shows it."),

@@ -1,6 +1,14 @@
 /** Custom field values of an item: five dynamic views and `full` become one row per (item, field, position). */
 
-import { Extra, fit, type Item, isObject, type JsonObject, sameJson } from "../raw/document.ts";
+import {
+  Extra,
+  fit,
+  type Item,
+  isObject,
+  type JsonObject,
+  noteDifference,
+  sameJson,
+} from "../raw/document.ts";
 import { jsonText } from "../raw/values.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
@@ -37,7 +45,7 @@ function byId(item: Item, key: string, value: unknown): Map<string, JsonObject> 
 
 /**
  * Every field that some view names, with what each view says of it as a list: a single value is a list of one, null and
- * absent are empty. `previewable` is undefined where that view was not given.
+ * absent are empty. `previewable` is undefined where that view was not given; `isInBoth`: both modes gave it, if only as null.
  */
 function fieldsOf(item: Item) {
   const customFields = latestObject(item, "custom_fields");
@@ -70,6 +78,8 @@ function fieldsOf(item: Item) {
       fieldType: typeof fieldType === "string" ? fieldType : "",
       detail,
       full: fullField,
+      // A field that is deleted at the service is in one of them alone.
+      isInBoth: customFields !== undefined && own(fullField, "value") !== undefined,
       ...lists,
       all: Object.values(lists).filter((list) => list !== undefined),
     };
@@ -171,9 +181,13 @@ function noteDifferences(item: Item, table: Table, field: FieldViews, at: number
   ] as const) {
     for (const view of shownThere) {
       if (!filled(view) || isShown(value, view)) continue;
-      const both = [value.value ?? value.valueId ?? value.fileId, view];
-      item.drift.note(`${table.name}.${column}`, "views_differ", item.order, item.contentId, both);
+      const shownHere = value.value ?? value.valueId ?? value.fileId;
+      noteDifference(item, `${table.name}.${column}`, shownHere, view);
     }
+  }
+  const [sent, full] = [field.customFields[at], fullValues[at]];
+  if (field.isInBoth && filled(sent) !== filled(full)) {
+    noteDifference(item, `${table.name}.value`, sent ?? null, full ?? null);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Item,
   isObject,
   misfit,
+  noteDifference,
   type Reader,
   reach,
   readerOf,
@@ -139,10 +140,7 @@ function find(item: Item, table: Table, containers: Containers): Found | undefin
       if (value === undefined) emptied.note(view.document, steps);
       else if (found === undefined && !emptied.has(steps)) found = { view, path, value };
       else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
-      else {
-        const both = [found?.value ?? null, value];
-        item.drift.note(table.name, "views_differ", view.order, item.contentId, both);
-      }
+      else noteDifference(item, table.name, found?.value ?? null, value);
     }
     emptied.endView();
   }

@@ -27,8 +27,11 @@ interface Answer extends ReturnType<World["single"]> {
 
 export interface Certified {
   readonly complete: boolean;
+  readonly modesDiffer: boolean;
+  readonly reasons: readonly string[];
   /** The published items with the versions of their documents; as {@link World.states}. */
   readonly published: string;
+  readonly publishedIds: ReadonlySet<string>;
   readonly passes: readonly ComparedPass[];
   readonly listed: number;
   readonly loaded: number;
@@ -112,9 +115,13 @@ class Run {
     const published = [...this.#documents].map(([id, { dynamic, full }]) => {
       return [id, { dynamic: dynamic?.version, full: full?.version }] as const;
     });
+    const reasons = [...disagreements, ...this.#contradictions()];
     return {
-      complete: disagreements.length === 0,
+      complete: reasons.length === 0,
+      modesDiffer: this.#certification.modesDiffer,
+      reasons,
       published: stateOf(published),
+      publishedIds: new Set(published.map(([id]) => id)),
       passes,
       listed: this.#itemIndex.size,
       loaded: published.length,
@@ -123,6 +130,16 @@ class Run {
       unread: notAsked,
       keptRepairs: this.#keptRepairs,
     };
+  }
+
+  /** As the transform finds them: documents of different times that differ in a field that both modes give. */
+  #contradictions(): string[] {
+    return [...this.#documents].flatMap(([id, { dynamic, full }]) => {
+      if (dynamic === undefined || full === undefined || dynamic.common === full.common) return [];
+      return dynamic.updatedAt.slice(0, 19) === full.updatedAt.slice(0, 19)
+        ? []
+        : [`${id} contradicts itself`];
+    });
   }
 
   #pass(mode: ListMode, documents: boolean): ComparedPass {
@@ -186,8 +203,12 @@ class Run {
 
   #compare(ids: readonly string[]): Comparison[] {
     return this.#askSingly(ids, ["dynamic", "full", "dynamic"]).map((answers) => {
-      const [dynamic, full, dynamicAgain] = answers.map(({ updatedAt }) => updatedAt);
-      return { dynamic, full, dynamicAgain, fresh: answers.some(({ fresh }) => fresh) };
+      const [dynamic, full, dynamicAgain] = answers.map(({ updatedAt }) =>
+        updatedAt === undefined ? undefined : secondsOf(updatedAt),
+      );
+      const answeredAt = Math.max(...answers.map(({ observedAt }) => observedAt)) / 1_000_000;
+      const fresh = answers.some((answer) => answer.fresh);
+      return { dynamic, full, dynamicAgain, answeredAt, fresh };
     });
   }
 
@@ -212,22 +233,24 @@ class Run {
   #take({ id, mode, value, observedAt }: Answer, pass: number): Single {
     if (value === "gone" || value === "refused") {
       this.#versions.answered(id, value === "gone" ? "gone" : "rejected", pass);
-      return { updatedAt: undefined, fresh: false };
+      return { updatedAt: undefined, observedAt, fresh: false };
     }
     const updatedAt = value.updatedAt.slice(0, 19);
     this.#versions.answered(id, "there", pass);
     // Of a shape that does not land there is a time, and no document.
-    if (!this.#world.listings.includes(mode)) return { updatedAt, fresh: isFreshRow(value, observedAt) };
+    if (!this.#world.listings.includes(mode))
+      return { updatedAt, observedAt, fresh: isFreshRow(value, observedAt) };
     this.#versions.hold(mode, id, updatedAt);
     this.#documents.set(id, { ...this.#documents.get(id), [mode]: value });
     const fresh = isFreshRow(value, observedAt);
     if (fresh) this.#versions.forget(mode, id);
-    return { updatedAt, fresh };
+    return { updatedAt, observedAt, fresh };
   }
 }
 
 interface Single {
   readonly updatedAt: string | undefined;
+  readonly observedAt: number;
   readonly fresh: boolean;
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { either } from "../long.ts";
 import { type Certified, certify } from "./certify-model.ts";
-import { type Edit, type Mode, type Schedule, World } from "./certify-world.ts";
+import { type Edit, type Mode, type Replica, type Schedule, World } from "./certify-world.ts";
 
 const place = fc.nat(40);
 const edit: fc.Arbitrary<Edit> = fc.oneof(
@@ -42,6 +42,8 @@ const schedule: fc.Arbitrary<Schedule> = fc.record({
   refused: fc.constantFrom(0, 0, 0, 5),
   repairLimit: fc.constantFrom(1, 3, 200),
   listings: fc.constant(["dynamic", "full"]),
+  replica: fc.constant(null),
+  early: fc.constant([]),
 });
 
 /** More of them, and others, where the long suite asks for it. */
@@ -151,6 +153,44 @@ for (const listings of LISTINGS) {
   });
 }
 
+const replica: fc.Arbitrary<Replica> = fc.record({
+  answers: fc.constantFrom("dynamic", "full", "turns", "chance"),
+  chance: fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }),
+  // Shorter than a pass, than what is waited for it, longer than that, and longer than what is taken for a lag.
+  lagQuarters: fc.constantFrom(8, 240, 900, 3000, 4 * 3600 * 2),
+});
+const replicated: fc.Arbitrary<Schedule> = fc
+  .tuple(schedule, replica, fc.array(fc.nat(20), { maxLength: 6 }))
+  .map(([each, behind, early]) => ({ ...each, replica: behind, early }));
+
+const BEHIND: readonly Replica["answers"][] = ["dynamic", "full", "turns", "chance"];
+
+test(`D12: nor does a run behind a replica that lags, by mode, by turns or by chance, in ${SCHEDULES} schedules`, () => {
+  const complete: Record<string, number> = {};
+  const waited: Record<string, number> = {};
+  fc.assert(
+    fc.property(replicated, (each) => {
+      const world = new World(each);
+      const result = certify(world);
+      const answers = each.replica?.answers ?? "none";
+      if (!result.complete) return;
+      complete[answers] = (complete[answers] ?? 0) + 1;
+      if (world.waited >= 10_000) waited[answers] = (waited[answers] ?? 0) + 1;
+      assert.equal(result.modesDiffer && each.times !== "other", false, "takes a lag for another meaning");
+      for (const version of result.published.split("\n").filter((line) => line !== ""))
+        assert.ok(world.versions.has(version), `published ${version}, which the item never was`);
+      // Where one pass is of two states, an item may move past it on the page of either, each time the same.
+      if (answers === "dynamic" || answers === "full")
+        for (const id of world.always) assert.ok(result.publishedIds.has(id), `${id} is missing`);
+    }),
+    { numRuns: SCHEDULES },
+  );
+  for (const answers of BEHIND) {
+    assert.ok((complete[answers] ?? 0) > 0.05 * SCHEDULES, `${complete[answers]} complete by ${answers}`);
+    assert.ok((waited[answers] ?? 0) > 0.001 * SCHEDULES, `${waited[answers]} waited for by ${answers}`);
+  }
+});
+
 const QUIET: Schedule = {
   items: 10,
   perPage: 3,
@@ -163,6 +203,8 @@ const QUIET: Schedule = {
   refused: 0,
   repairLimit: 200,
   listings: ["dynamic", "full"],
+  replica: null,
+  early: [],
 };
 
 const UPDATE: Edit[] = [{ kind: "update", place: 0 }];
@@ -171,6 +213,17 @@ function outcome(each: Partial<Schedule>): { complete: boolean; modes: string[] 
   const { complete, passes } = certify(new World({ ...QUIET, ...each }));
   return { complete, modes: passes.map(({ mode }) => mode) };
 }
+
+test("E1: an item that is there in one mode and gone in the other was answered from two states, and is not published", () => {
+  const edits: Edit[][] = [[], [{ kind: "exchange", place: 0 }], [{ kind: "bulk", nth: 1 }]];
+  const behind: Replica = { answers: "chance", chance: [true, true, false], lagQuarters: 28_800 };
+  const each = { ...QUIET, items: 3, quartersPerRequest: 0, repairLimit: 3, edits, replica: behind };
+  const world = new World(each);
+  const { complete, reasons, published } = certify(world);
+  assert.equal(complete, false);
+  assert.match(reasons.join("\n"), /1 item in one mode alone/);
+  assert.match(published, /undefined/);
+});
 
 test("a listing that does not change is complete after two passes", () => {
   assert.deepEqual(outcome({}), { complete: true, modes: ["dynamic", "full"] });

@@ -27,6 +27,12 @@ export interface Check {
   readonly detail: string;
 }
 
+/** Whether the modes mean the same by `updated_at`. */
+export const SAME_TIMES_CHECK = "dynamic and full documents have the same updated_at";
+/** What a run says of itself where they do not. */
+export const DIFFERENT_TIMES =
+  "dynamic and full answers mean different times by updated_at, so each was certified by passes of its own";
+
 /** Warns where something was counted of which there should be none. */
 export function noneExpected(name: string, figure: number, detail: string): Check {
   return { name, verdict: figure === 0 ? "passed" : "warning", figure, expected: 0, detail };

@@ -33,14 +33,14 @@ interface GateSettings extends ShrinkLimits {
 const REJECT_LIMITS: RejectLimits = { share: 0.005, items: 20 };
 
 /**
- * `rejected`: listed documents that are not items, the most that any pass listed, and items that could not be read, or
- * not in both modes.
+ * `rejected`: listed documents that are not items, the most that any pass listed, and items that the service refused to
+ * give, or to give in both modes. What nobody asked for, because the list moved, is none.
  */
-function rejectCount({ items, rejected, unread, inPart }: Extraction, { maxRejects }: GateSettings) {
+function rejectCount({ items, rejected, unread, inPartRejected }: Extraction, { maxRejects }: GateSettings) {
   const listed = items + rejected;
   return {
     listed,
-    rejected: rejected + unread.rejected + inPart.length,
+    rejected: rejected + unread.rejected + inPartRejected.length,
     limit: rejectLimit(listed, maxRejects ?? REJECT_LIMITS),
   };
 }
@@ -56,13 +56,15 @@ export function judgeAnswers(settings: GateSettings, extraction: Extraction, jou
   const { listed, rejected, limit } = rejectCount(extraction, settings);
   const none = rejected > 0 && rejected === listed;
   if (rejected <= limit && !none) return;
-  const reasons = journal.rejects.filter(({ mode }) => mode !== "item").map(({ reason }) => reason);
+  const [refusals = [], reasons = []] = [true, false].map((singly) =>
+    journal.rejects.filter(({ mode }) => (mode === "item") === singly).map(({ reason }) => reason),
+  );
   const byType = reasons.filter((reason) => OTHER_TYPE_OF_ID.test(reason)).length;
   const drifted = none || byType > reasons.length / 2;
+  const named = [...new Set(reasons.length > 0 ? reasons : refusals)].slice(0, REASONS_NAMED).join("; ");
   throw new WarehouseError(
     drifted ? "contract.drift" : "source.rejects",
-    `${rejected} of ${listed} listed items could not be read, limit: ${limit} ` +
-      `(${[...new Set(reasons)].slice(0, REASONS_NAMED).join("; ")}); nothing was published. ` +
+    `${rejected} of ${listed} listed items could not be read, limit: ${limit} (${named}); nothing was published. ` +
       `Ask the operator of the service what changed${drifted ? "" : ", or set `maxRejects`"}.`,
   );
 }

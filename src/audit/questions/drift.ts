@@ -29,8 +29,10 @@ export const DRIFT_PARTS = [
   "vanishedFields",
   /** Values of another type than their column. */
   "changedTypes",
-  /** Values that cannot be read, are not listed, or differ between two documents. */
+  /** Values that cannot be read, or are not listed. */
   "outsideContract",
+  /** Fields in which two documents of one item contradict each other. */
+  "contradictions",
   /** What the personal-data policy and the redaction of the token did themselves: no departure of the service. */
   "policy",
 ] as const;
@@ -45,7 +47,8 @@ const PART_OF_KIND: Readonly<Record<DriftLine["kind"], DriftPart>> = {
   single_for_list: "changedTypes",
   unreadable: "outsideContract",
   rounded: "outsideContract",
-  views_differ: "outsideContract",
+  views_differ: "contradictions",
+  versions_differ: "contradictions",
   unlisted: "outsideContract",
   personal_dropped: "policy",
   personal_hashed: "policy",
@@ -76,6 +79,7 @@ export async function driftOf(request: DriftRequest): Promise<DriftReport> {
     vanishedFields: inPart("vanishedFields"),
     changedTypes: inPart("changedTypes"),
     outsideContract: inPart("outsideContract"),
+    contradictions: inPart("contradictions"),
     policy: inPart("policy"),
   };
 }

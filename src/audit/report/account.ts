@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
-import { type RunCheck, readChecks } from "../checks/checks.ts";
+import { type RunCheck, readChecks, SAME_TIMES_CHECK } from "../checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../checks/unmatched.ts";
 import { flag, instant, integer, rowsOf } from "../rows.ts";
 import { type Column, foreign, html, type Markup, section, sql, table } from "./markup.ts";
@@ -100,6 +100,10 @@ export async function readAccount(connection: DuckDBConnection) {
     /** IDs of destinations that only mappings name; none of the sample, whose destinations are all known. */
     namelessDestinations:
       run.instanceUrl === "sample" ? [] : nameless.map(({ destinationId }) => destinationId),
+    /** Whether dynamic and full answers mean different times by `updated_at`. */
+    modesDiffer: checks.some(
+      ({ checkName, verdict }) => checkName === SAME_TIMES_CHECK && verdict !== "passed",
+    ),
     /** Why the configured destinations have no mapped values; null: they have, or none are configured. */
     withoutMappedValues: lacking?.verdict === "warning" ? lacking.detail : null,
     passes: await rowsOf(connection, passRow, "FROM run_passes ORDER BY pass"),

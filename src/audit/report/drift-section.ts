@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<DriftPart, string>> = {
   vanishedFields: "Vanished fields",
   changedTypes: "Changed types",
   outsideContract: "Values outside the contract",
+  contradictions: "Answers that contradict each other",
   policy: "Done by the personal-data policy",
 };
 
@@ -23,7 +24,8 @@ const KINDS: Readonly<Record<DriftLine["kind"], string>> = {
   unreadable: "cannot be read",
   rounded: "rounded",
   unlisted: "value that the contract does not list",
-  views_differ: "two documents differ",
+  views_differ: "at the same updated_at",
+  versions_differ: "at different updated_at",
   personal_dropped: "dropped",
   personal_hashed: "hashed",
   token_redacted: "token redacted",
@@ -73,7 +75,12 @@ function comparison(earlier: Earlier): string {
 }
 
 /** Parts whose lines say more than that their fields are new or gone. */
-const OF_SEVERAL_KINDS: readonly DriftPart[] = ["changedTypes", "outsideContract", "policy"];
+const OF_SEVERAL_KINDS: readonly DriftPart[] = [
+  "changedTypes",
+  "outsideContract",
+  "contradictions",
+  "policy",
+];
 
 function linesTable(part: DriftPart, lines: readonly DriftLine[], isCompared: boolean): Markup {
   const columns: (Column<DriftLine> | false)[] = [
@@ -105,6 +112,7 @@ const POINTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => 
   vanishedFields: (fields) => `${fields} without values`,
   changedTypes: (fields) => `${fields} of another type`,
   outsideContract: (fields) => `${fields} with values outside the contract`,
+  contradictions: (fields) => `${fields} in which answers contradict each other`,
 };
 
 /** What is new since the run before; where there is none to compare with, all that departs from the contract. */

@@ -1,5 +1,6 @@
 /** The first screen: is this run good, and what needs attention? */
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
+import { DIFFERENT_TIMES } from "../checks/checks.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import type { DriftReport } from "../questions/drift.ts";
 import type { Account } from "./account.ts";
@@ -34,16 +35,17 @@ ${attention(facts)}
 </section>`;
 }
 
-function verdict({ verdict, reason, withoutMappedValues }: Account): Markup {
+function verdict({ verdict, reason, withoutMappedValues, modesDiffer }: Account): Markup {
   const complete = verdict === "complete";
   const word = `${complete ? "Complete" : "Unsettled"}${withoutMappedValues === null ? "" : ", without mapped values"}`;
   const why = reason !== null && html`: ${foreign(reason)}`;
-  const unsettled = html`No two passes over the listing agreed, so items may be missing or may have changed meanwhile${why}.`;
+  const unsettled = html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`;
+  const times = modesDiffer && html` In this service ${DIFFERENT_TIMES}.`;
   const lacking = withoutMappedValues !== null && html` ${foreign(withoutMappedValues)}`;
   const good = complete && withoutMappedValues === null;
   return html`<div class="verdict ${good ? "good" : "poor"}">
 <p class="verdict-word"><span class="sign" aria-hidden="true">${good ? "✓" : "!"}</span>${word}</p>
-<p class="verdict-why">${complete ? COMPLETE : unsettled}${lacking}</p>
+<p class="verdict-why">${complete ? COMPLETE : unsettled}${times}${lacking}</p>
 </div>`;
 }
 

@@ -65,6 +65,7 @@ const TITLES: Readonly<Record<OfService, string>> = {
   vanishedFields: "Vanished fields (no value any more)",
   changedTypes: "Changed types",
   outsideContract: "Values outside the contract",
+  contradictions: "Answers that contradict each other",
 };
 
 /** What a kind means, beside the title of its part. */
@@ -75,7 +76,8 @@ const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
   single_for_list: "one value in place of a list",
   unreadable: "not readable as its type",
   rounded: "more digits than its type holds",
-  views_differ: "two documents differ",
+  views_differ: "at the same updated_at",
+  versions_differ: "at different updated_at",
   unlisted: "not a listed value",
   personal_dropped: "dropped",
   personal_hashed: "hashed",

@@ -1,6 +1,7 @@
 /** What a run did, to be read at a glance. */
 import { resolve } from "node:path";
 import { styleText } from "node:util";
+import { DIFFERENT_TIMES } from "../../audit/checks/checks.ts";
 import { type DriftLine, type DriftPart, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, duration, megabytes } from "../../common/figures.ts";
 import type { Throttled } from "../../extract/http/throttle.ts";
@@ -53,6 +54,7 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
       "Rejected",
       `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
+    ...contradicting(summary).map((text): Field => ["Differing", text]),
     ...drifted(summary).map((text): Field => ["Drift", text]),
     ["Checks", checks(summary.checks)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
@@ -74,7 +76,7 @@ function headline(summary: RunSummary, { width, isColoured }: SummaryReader): st
   const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
   const word = `${verdict === "complete" ? "Complete" : "UNSETTLED"}${lacking}`;
-  const so = verdict === "complete" ? "" : "; published, but the passes do not agree, so run again";
+  const so = verdict === "complete" ? "" : "; published, but its answers do not agree, so run again";
   const text = paragraph("", printableText(`${word}: ${what}${so}`), width);
   if (!isColoured || !text.startsWith(word)) return text;
   return (
@@ -125,13 +127,28 @@ function resumed({ pages, items }: Resumed): string {
   return `${counted(pages, "page")}${singly} from before the run was ended early`;
 }
 
-function evidence({ verdict, passes, accounting }: RunSummary): string {
+/** Fields in which documents of one item contradict each other at equal times; at different ones the run is unsettled. */
+function contradicting({ drift, modesDiffer }: RunSummary): string[] {
+  const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
+  const lines = (drift?.contradictions ?? []).filter(
+    (line) => line.kind === "views_differ" && line.count > 0 && !isExpected(line),
+  );
+  if (lines.length === 0) return [];
+  const named = lines.slice(0, FIELDS_NAMED).map(({ path, count: times }) => `${path} (${count(times)})`);
+  const more = lines.length > named.length ? `, and ${count(lines.length - named.length)} more` : "";
+  return [
+    `answers for one item contradict each other in ${counted(lines.length, "field")}: ${named.join(", ")}${more}; the later answer counts`,
+  ];
+}
+
+function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
   const complete = verdict === "complete";
   const two = passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree";
-  const agree = complete ? two : "the passes do not agree";
+  const agree = complete ? two : "the answers do not agree";
   const told = complete ? passes.slice(-2) : passes;
   const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
-  return `${agree}: ${seen}; the service counts ${count(accounting.counted)}`;
+  const times = modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
+  return `${agree}: ${seen}; the service counts ${count(accounting.counted)}${times}`;
 }
 
 const LARGEST = 3;
@@ -174,7 +191,11 @@ function isFresh(line: DriftLine): boolean {
 }
 
 /** Where the service departs from the specification, by kind; the policy's own work is none of the service's. */
-const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, one: string, several: string])[] = [
+const DRIFT: readonly (readonly [
+  part: Exclude<DriftPart, "policy" | "contradictions">,
+  one: string,
+  several: string,
+])[] = [
   ["newFields", "new field", "new fields"],
   ["vanishedFields", "vanished field", "vanished fields"],
   ["changedTypes", "changed type", "changed types"],

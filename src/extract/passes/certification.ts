@@ -5,15 +5,18 @@
  * that was resumed, the last pass must be wholly of the time since, however slow the one before.
  *
  * The modes may mean different times by `updated_at`. That is found out by asking for a few items, never guessed from how
- * many differ. Then the dynamic documents are certified by dynamic passes and the full ones by full and basic passes,
- * and there must be a moment that lies between the two passes of either kind.
+ * many differ, and only items that nobody can have edited lately are evidence of it: an item that was edited within the
+ * hour may as well have been read at two states, one of them of a replica that lags behind. That is waited for. Where the
+ * modes do mean different times, the dynamic documents are certified by dynamic passes and the full ones by full and basic
+ * passes, and there must be a moment that lies between the two passes of either kind; whether the documents of an item
+ * contradict each other then is seen when they are transformed, and makes the run unsettled.
  */
 
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
 import type { ItemVersions } from "./item-versions.ts";
-import { FRESH_MS } from "./pass-snapshot.ts";
+import { FRESH_MS, NO_TIME } from "./pass-snapshot.ts";
 import { type ComparedPass, disagreements, itemsCount, itemsReason, listedOnce, nameOf } from "./verdict.ts";
 
 /** What is to be done next; the caller does it and says so, and asks again. */
@@ -24,16 +27,18 @@ export type Step =
   | { readonly kind: "compare"; readonly ids: readonly string[] }
   /** Ask for each item singly, in both shapes. The documents land. */
   | { readonly kind: "repair"; readonly ids: readonly string[] }
-  /** Until the second is over in which items were both edited and read. */
+  /** Until the second is over in which items were both edited and read, or for a replica that lags behind. */
   | { readonly kind: "wait"; readonly milliseconds: number }
   /** `disagreements`: why the run is unsettled; empty: it is complete. */
   | { readonly kind: "end"; readonly disagreements: readonly string[] };
 
-/** `updated_at`, to the second, of the three answers for an item; undefined: that one could not be read. */
+/** `updated_at` of the three answers for an item, as `secondsOf` gives it; undefined: that one could not be read. */
 export interface Comparison {
-  readonly dynamic: string | null | undefined;
-  readonly full: string | null | undefined;
-  readonly dynamicAgain: string | null | undefined;
+  readonly dynamic: number | undefined;
+  readonly full: number | undefined;
+  readonly dynamicAgain: number | undefined;
+  /** The last answer's `Date`, in seconds since 1970. */
+  readonly answeredAt: number;
   /** Whether an answer came within the second of its own time. */
   readonly fresh: boolean;
 }
@@ -44,8 +49,12 @@ const MAX_PASSES = 6;
  * more, a listing is read anew.
  */
 const MIN_REPAIR_LIMIT = 200;
-/** Items that are asked for to see whether the modes mean the same time. */
+/** Items that are asked for to see whether the modes mean the same time: those whose times are the oldest. */
 const COMPARED = 5;
+/** No replica is taken to lag behind by more. */
+const MAX_LAG_SECONDS = 3600;
+/** How long a replica is waited for, each time before the items are compared again; five minutes in all. */
+const LAG_WAITS_MS: readonly number[] = [10_000, 20_000, 40_000, 80_000, 150_000];
 
 /** What a pass says the times of: `basic` gives those of `full`. */
 function shapeOf({ mode }: ComparedPass): Shape {
@@ -60,13 +69,17 @@ export class Certification<Pass extends ComparedPass> {
   readonly #listings: readonly Shape[];
   readonly #repairLimitAtLeast: number;
   readonly #passes: Pass[] = [];
-  /** Whether dynamic and full documents have other times though they are of the same version. */
-  modesDiffer = false;
+  /** Whether dynamic and full documents are taken to have other times though they are of the same version. */
+  #modesDiffer = false;
   /** Passes after which items were compared, or repaired, last. */
   #comparedAfter = 0;
   #repairedAfter = 0;
-  /** Whether what was read last was fresh. */
-  #mustWait = false;
+  /** How long to wait before the next request. */
+  #waitMs = 0;
+  /** Of {@link LAG_WAITS_MS}, how many are over. */
+  #lagWaits = 0;
+  /** Whether items were answered from two states, however long the run waited. */
+  #isLagging = false;
 
   constructor(
     itemIndex: ItemIndex,
@@ -84,36 +97,48 @@ export class Certification<Pass extends ComparedPass> {
     return this.#passes;
   }
 
+  /** Whether the modes mean different times, and the documents that count show it. */
+  get modesDiffer(): boolean {
+    const last = this.#passes.at(-1);
+    if (!this.#modesDiffer || last === undefined) return false;
+    return this.#listings.length === 1 || this.#ofTwoTimes(last).length > 0;
+  }
+
   /** A pass was made; where its documents landed, {@link ItemVersions} knows. */
   passed(pass: Pass): void {
     this.#passes.push(pass);
-    this.#mustWait = pass.fresh.length > 0;
+    this.#waitMs = pass.fresh.length > 0 ? FRESH_MS : 0;
   }
 
   /** The time of a `wait` step is over. */
   waited(): void {
-    this.#mustWait = false;
+    this.#waitMs = 0;
   }
 
   /** The items of a `compare` step were asked for. */
   compared(comparisons: readonly Comparison[]): void {
     this.#comparedAfter = this.#passes.length;
-    this.#mustWait = comparisons.some(({ fresh }) => fresh);
-    this.modesDiffer = comparisons.some(
-      ({ dynamic, full, dynamicAgain }) =>
-        dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full,
-    );
+    this.#waitMs = comparisons.some(({ fresh }) => fresh) ? FRESH_MS : 0;
+    const ofTwoStates = comparisons.filter(isOfTwoStates);
+    this.#modesDiffer = ofTwoStates.some((each) => isOfTwoTimes(each) && isOld(each));
+    if (this.#modesDiffer || ofTwoStates.length === 0) return;
+    const wait = LAG_WAITS_MS[this.#lagWaits];
+    this.#isLagging = wait === undefined;
+    if (wait === undefined) return;
+    this.#lagWaits += 1;
+    this.#comparedAfter = 0;
+    this.#waitMs = wait;
   }
 
   /** The items of a `repair` step were asked for. */
   repaired({ fresh }: Pick<Comparison, "fresh">): void {
     this.#repairedAfter = this.#passes.length;
-    this.#mustWait = fresh;
+    this.#waitMs = fresh ? FRESH_MS : 0;
   }
 
   next(): Step {
     const step = this.#step();
-    return this.#mustWait && step.kind !== "end" ? { kind: "wait", milliseconds: FRESH_MS } : step;
+    return this.#waitMs > 0 && step.kind !== "end" ? { kind: "wait", milliseconds: this.#waitMs } : step;
   }
 
   #step(): Step {
@@ -124,13 +149,14 @@ export class Certification<Pass extends ComparedPass> {
     if (this.#passes.length === 1) return { kind: "pass", mode: "basic", documents: false };
     const reasons = this.#reasons(last);
     if (reasons.length === 0) return { kind: "end", disagreements: [] };
+    if (this.#isLagging) return { kind: "end", disagreements: [...this.#laggingReason(last), ...reasons] };
     return this.#compare(last) ?? this.#repair(last) ?? this.#pass(last, reasons);
   }
 
   #compare(last: Pass): Step | undefined {
     const passes = this.#passes.length;
-    if (this.modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
-    const numbers = spread(this.#ofTwoTimes(last), COMPARED);
+    if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
+    const numbers = this.#versions.oldest(this.#ofTwoTimes(last), last, COMPARED);
     return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#ids(numbers) };
   }
 
@@ -164,7 +190,7 @@ export class Certification<Pass extends ComparedPass> {
       const refused = stale.some((number) => this.#versions.wasRejected(number));
       if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
     }
-    const dynamic = this.modesDiffer && (shapeOf(last) === "full" || !this.#listings.includes("full"));
+    const dynamic = this.#modesDiffer && (shapeOf(last) === "full" || !this.#listings.includes("full"));
     return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
   }
 
@@ -174,13 +200,21 @@ export class Certification<Pass extends ComparedPass> {
 
   /** Shapes whose documents the times of the pass say something of. */
   #shapes(pass: Pass): readonly Shape[] {
-    return this.modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
+    return this.#modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
   }
 
   /** Numbers of the items that are to be asked for again, after the last pass. */
   #stale(last: Pass): number[] {
     const differing = this.#shapes(last).flatMap((shape) => this.#versions.differing(shape, last));
-    return [...new Set([...differing, ...this.#versions.unaccounted(this.#passes)])];
+    const unlisted = [...this.#versions.unaccounted(this.#passes), ...this.#inPart(last)];
+    return [...new Set([...differing, ...unlisted])];
+  }
+
+  /** Items that the last pass did not list, there in one mode and, by what the service says, not in the other. */
+  #inPart({ snapshot }: Pass): number[] {
+    if (this.#listings.length === 1) return [];
+    const { notAsked } = this.#versions.inPart(this.#passes);
+    return notAsked.filter((number) => Number.isNaN(snapshot.at(number)));
   }
 
   #reasons(last: Pass): string[] {
@@ -189,11 +223,12 @@ export class Certification<Pass extends ComparedPass> {
       .gone(this.#passes)
       .filter((number) => !Number.isNaN(last.snapshot.at(number)));
     return [
-      ...(this.modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
+      ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
       ...this.#itemsReason(
         unaccounted,
         (n) => `earlier passes listed ${itemsCount(n)} that the last one did not`,
       ),
+      ...this.#itemsReason(this.#inPart(last), (n) => `${itemsCount(n)} in one mode alone`),
       ...this.#itemsReason(goneSince, (n) => `${itemsCount(n)} of the last pass gone when asked for singly`),
     ];
   }
@@ -224,6 +259,14 @@ export class Certification<Pass extends ComparedPass> {
       ...pairs.flatMap(([, last]) => this.#loadedReasons(last, [shapeOf(last)])),
       ...(both ? momentReasons(one, other) : []),
     ];
+  }
+
+  #laggingReason(last: Pass): string[] {
+    // Those that were compared are the oldest of them.
+    return itemsReason(this.#ids(this.#ofTwoTimes(last)), (n) => {
+      const have = n === 1 ? "1 item has" : `${n} items have`;
+      return `${have} another updated_at in dynamic than in full answers, all from within the hour: some answers are of an older state of the service`;
+    });
   }
 
   #loadedReasons(look: Pass, shapes: readonly Shape[]): string[] {
@@ -262,8 +305,19 @@ function momentReasons(dynamic: Looks<ComparedPass>, full: Looks<ComparedPass>):
   return since < until ? [] : ["no moment lies between the last two passes of both modes"];
 }
 
-/** So many of them, evenly spaced. */
-function spread(numbers: readonly number[], count: number): number[] {
-  if (numbers.length <= count) return [...numbers];
-  return Array.from({ length: count }, (_, i) => numbers[Math.floor((i * numbers.length) / count)] ?? 0);
+/** Whether the answers for an item cannot all be of one state. One that changed between the first and the second is new. */
+function isOfTwoStates({ dynamic, full, dynamicAgain }: Comparison): boolean {
+  if (dynamic === undefined || full === undefined || dynamicAgain === undefined) return false;
+  return full !== dynamicAgain;
+}
+
+/** Whether the modes have other times for it, and each the same again. */
+function isOfTwoTimes({ dynamic, full, dynamicAgain }: Comparison): boolean {
+  return dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full;
+}
+
+/** Whether nobody can have edited the item lately, by the times of both modes. */
+function isOld({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: Comparison): boolean {
+  const later = Math.max(dynamic, full);
+  return later >= 0 && later < answeredAt - MAX_LAG_SECONDS;
 }

@@ -118,6 +118,21 @@ export class ItemVersions {
     });
   }
 
+  /** Those of the items that were edited the longest ago, by all that is known of them. At most `count`. */
+  oldest(numbers: readonly number[], { snapshot }: Look, count: number): number[] {
+    const { dynamic, full } = this.#held;
+    const oldest: { readonly number: number; readonly seconds: number }[] = [];
+    for (const number of numbers) {
+      const times = [dynamic.at(number), full.at(number), snapshot.at(number)];
+      const seconds = Math.max(...times.filter((time) => !Number.isNaN(time)));
+      const place = oldest.findIndex((each) => seconds < each.seconds);
+      if (place === -1 && oldest.length === count) continue;
+      oldest.splice(place === -1 ? oldest.length : place, 0, { number, seconds });
+      if (oldest.length > count) oldest.pop();
+    }
+    return oldest.map(({ number }) => number).sort((a, b) => a - b);
+  }
+
   /**
    * Items that the last look did not see, though they are not known to be gone, nor to have been there between the look
    * before it and itself. Ascending by number.
@@ -149,13 +164,20 @@ export class ItemVersions {
     return { rejected, notAsked: unread.length - rejected };
   }
 
-  /** Items that have a document of one shape, not of the other, and are not gone. Ascending by number. */
-  inPart(looks: readonly Look[]): number[] {
-    return this.#numbers(
+  /**
+   * Items that have a document of one shape, not of the other, and are not gone: those of which a request was refused,
+   * and those that nobody asked for, of a list that moved. Ascending by number.
+   */
+  inPart(looks: readonly Look[]): { readonly rejected: number[]; readonly notAsked: number[] } {
+    const inPart = this.#numbers(
       (number) =>
         this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number) &&
         !this.#isGone(number, looks),
     );
+    const [rejected, notAsked] = [true, false].map((was) =>
+      inPart.filter((number) => this.wasRejected(number) === was),
+    );
+    return { rejected: rejected ?? [], notAsked: notAsked ?? [] };
   }
 
   /** Whether a single-item request was answered with nothing that can be read. */

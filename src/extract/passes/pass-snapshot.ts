@@ -5,7 +5,7 @@ import type { RequestRecord } from "../http/requests.ts";
 
 export const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
-const NO_TIME = -1;
+export const NO_TIME = -1;
 
 /** Seconds since 1970 of `YYYY-MM-DDTHH:MM:SS`; another text as a number of its own below zero. */
 export function secondsOf(updatedAt: string | null): number {

@@ -57,14 +57,22 @@ export function replayRepaired(context: ExtractContext, pass: number, { answers 
  * {@link repair}.
  */
 export async function compare(context: ExtractContext, after: AfterPass): Promise<Comparison[]> {
-  const answers: { id: string; updatedAt: string | null | undefined; fresh: boolean }[] = [];
+  const answers: { answer: SingleRead; fresh: boolean }[] = [];
   await askSingly(context, after, ["dynamic", "full", "dynamic"], (answer) => {
-    const fresh = hold(context, after.landing.pass, answer);
-    answers.push({ id: answer.id, updatedAt: answer.read?.updatedAt, fresh });
+    answers.push({ answer, fresh: hold(context, after.landing.pass, answer) });
   });
-  return [...Map.groupBy(answers, ({ id }) => id).values()].map((each) => {
-    const [dynamic, full, dynamicAgain] = each.map(({ updatedAt }) => updatedAt);
-    return { dynamic, full, dynamicAgain, fresh: each.some(({ fresh }) => fresh) };
+  return [...Map.groupBy(answers, ({ answer }) => answer.id).values()].map((each) => {
+    const [dynamic, full, dynamicAgain] = each.map(({ answer: { read } }) =>
+      read === null ? undefined : secondsOf(read.updatedAt),
+    );
+    const answered = each.map(({ answer: { record } }) => record?.observedAt ?? 0);
+    return {
+      dynamic,
+      full,
+      dynamicAgain,
+      answeredAt: Math.max(...answered) / 1_000_000,
+      fresh: each.some(({ fresh }) => fresh),
+    };
   });
 }
 

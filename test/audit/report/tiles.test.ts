@@ -191,7 +191,10 @@ test("the verdict is green for a complete run alone, and never without its mappe
     tables: { run: replacing("'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason") },
   });
   assert.ok(!unsettled.isGreen);
-  assert.match(unsettled.verdict, /Unsettled No two passes .* meanwhile: pass 2 <b>differs<\/b>\.$/);
+  assert.match(
+    unsettled.verdict,
+    /Unsettled The answers of the service do not agree, .* meanwhile: pass 2 <b>differs<\/b>\.$/,
+  );
   const check = "check_name = 'mapped values for the configured destinations'";
   const lacking = await pageOf({
     tables: {

@@ -34,6 +34,7 @@ const COMPLETE: RunSummary = {
   pipeline: "nightly",
   verdict: "complete",
   reasons: [],
+  modesDiffer: false,
   warehouse: "/srv/warehouse",
   directory: "/srv/warehouse/runs/000042-20261120T020000Z",
   accounting: {
@@ -63,7 +64,14 @@ const COMPLETE: RunSummary = {
   previousRun: null,
   changes: null,
   mappedValues: { mapped: 7_012, unmapped: 0 },
-  drift: { newFields: [], vanishedFields: [], changedTypes: [], outsideContract: [], policy: [] },
+  drift: {
+    newFields: [],
+    vanishedFields: [],
+    changedTypes: [],
+    outsideContract: [],
+    contradictions: [],
+    policy: [],
+  },
   checks: { passed: 172, warnings: [] },
   report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
   removedRuns: [],
@@ -226,11 +234,11 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   });
   assert.equal(
     text,
-    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but the passes do not agree, so run again
+    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but its answers do not agree, so run again
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
   Values     7,012 mapped, 0 unmapped
-  Evidence   the passes do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
+  Evidence   the answers do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
   Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)

@@ -1,0 +1,16 @@
+/** URLs that are signed anew for each answer: who may read the file, and until when, is no part of what it is. */
+
+const SIGNED = /^https?:\/\/[^?]+\?/i;
+
+/** Parameters of the signatures of object stores and content networks. */
+const PARAMETER =
+  /^(?:x-(?:amz|goog|oss|cos)-.+|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv]))$/i;
+
+/** A URL without the parameters that sign it; another text as it is. */
+export function withoutSignature(text: string): string {
+  if (!SIGNED.test(text) || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  const names = [...url.searchParams.keys()].filter((name) => PARAMETER.test(name));
+  for (const name of names) url.searchParams.delete(name);
+  return names.length === 0 ? text : url.href;
+}

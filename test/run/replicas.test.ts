@@ -1,0 +1,182 @@
+/** Services that answer requests from states of different age, or whose modes mean different times. */
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { summaryText } from "../../src/cli/render/summary.ts";
+import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "./running.ts";
+import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
+
+const MINUTES_AGO = "2026-11-20T01:58:30Z";
+const HOURS_AGO = "2026-11-19T22:00:00Z";
+
+/** Every third item was edited: its title, and what it says by the field. */
+function edited(items: readonly Item[], updatedAt: string, more: object = {}): Item[] {
+  return items.map((each, i) =>
+    i % 3 === 0 ? { ...each, title: `New ${each.title}`, updated_at: updatedAt, ...more } : each,
+  );
+}
+
+/** A service that answers each request from the state that `stateOf` says. */
+async function answering(
+  t: TestContext,
+  stateOf: (question: Question) => readonly Item[],
+): Promise<Scripted> {
+  const scripted = await Scripted.start(t, []);
+  scripted.arrange = (_items, question) => stateOf(question);
+  scripted.script = (question) => {
+    if (question.kind !== "item") return undefined;
+    const item = stateOf(question).find(({ id }) => id === question.id);
+    return item === undefined ? { status: 404, body: {} } : { body: { response: item } };
+  };
+  return scripted;
+}
+
+async function exported(t: TestContext, scripted: Scripted, clock = new HurriedClock()) {
+  const summary = await exportFrom({ url: scripted.url, out: await temporaryFolder(t), clock });
+  const titles = await rowsOf(summary.directory, "SELECT count(*) FROM content WHERE title LIKE 'New %'");
+  return { ...summary, clock, newTitles: Number(titles[0]?.[0]), text: summaryText(summary) };
+}
+
+suite("one mode lags behind the other", () => {
+  const old = itemsOf(60);
+  const now = edited(old, MINUTES_AGO);
+
+  for (const lagging of ["dynamic", "full"] as const) {
+    test(`E4: ${lagging} for longer than the run waits: unsettled, with the items`, async (t) => {
+      const behind = (mode: Question["mode"]) => (mode === "dynamic") === (lagging === "dynamic");
+      const scripted = await answering(t, ({ mode }) => (behind(mode) ? old : now));
+      const { verdict, reasons, modesDiffer, clock } = await exported(t, scripted);
+      assert.equal(verdict, "unsettled");
+      assert.match(
+        reasons[0] ?? "",
+        /^20 items have another updated_at in dynamic than in full answers, all from within the hour: .* \(c-/,
+      );
+      assert.equal(modesDiffer, false);
+      assert.ok(clock.elapsedMs() >= 300_000, "waited for the replica");
+    });
+  }
+
+  test("E4: dynamic for a minute: the run waits, reads the items again and is complete", async (t) => {
+    const clock = new HurriedClock();
+    const scripted = await answering(t, ({ mode }) =>
+      mode === "dynamic" && clock.elapsedMs() < 60_000 ? old : now,
+    );
+    const { verdict, newTitles } = await exported(t, scripted, clock);
+    assert.deepEqual([verdict, newTitles], ["complete", 20]);
+    assert.ok(clock.elapsedMs() < 90_000, "does not wait for longer than it has to");
+  });
+
+  test("E4: single items that alternate between the states", async (t) => {
+    const scripted = await answering(t, ({ kind, number }) =>
+      kind === "item" && number % 2 === 0 ? old : now,
+    );
+    const whole = { ...(await exported(t, scripted)) };
+    assert.deepEqual([whole.verdict, whole.newTitles], ["complete", 20], "lists alone suffice");
+    const lists = await answering(t, ({ kind, mode, number }) =>
+      (kind === "item" ? number % 2 === 0 : mode === "dynamic") ? old : now,
+    );
+    const { verdict, modesDiffer } = await exported(t, lists);
+    assert.deepEqual([verdict, modesDiffer], ["unsettled", false]);
+  });
+
+  test("E4: for hours, so that the times say nothing: documents that contradict each other do", async (t) => {
+    const late = edited(old, HOURS_AGO);
+    const scripted = await answering(t, ({ mode }) => (mode === "dynamic" ? old : late));
+    const { verdict, reasons, text } = await exported(t, scripted);
+    assert.equal(verdict, "unsettled");
+    assert.equal(reasons.length, 1);
+    assert.match(
+      reasons[0] ?? "",
+      /^dynamic and full answers of different updated_at contradict each other in content\.title of c-\d+ and 19 more$/,
+    );
+    assert.match(text, /Unsettled +dynamic and full answers of different updated_at/);
+  });
+});
+
+suite("the modes mean different times", () => {
+  const times = (mode: Question["mode"], item: Item, i: number): Item => ({
+    ...item,
+    updated_at:
+      mode === "dynamic" ? `2026-11-19T10:00:${String(i % 60).padStart(2, "0")}.123Z` : item.updated_at,
+  });
+
+  test("and nothing else: each is certified by itself, and the summary says so", async (t) => {
+    const scripted = await answering(t, ({ mode }) => itemsOf(60).map((item, i) => times(mode, item, i)));
+    const { verdict, modesDiffer, passes, text } = await exported(t, scripted);
+    assert.deepEqual([verdict, modesDiffer], ["complete", true]);
+    assert.deepEqual(
+      passes.map(({ mode }) => mode),
+      ["dynamic", "full", "dynamic", "basic"],
+    );
+    assert.match(
+      text,
+      /Evidence .*; dynamic and full answers mean different times by updated_at, so each was/,
+    );
+    assert.doesNotMatch(text, /Differing/, "and the times themselves are no contradiction");
+  });
+
+  test("and one of them lags, too: what contradicts itself makes the run unsettled", async (t) => {
+    const old = itemsOf(60);
+    const now = edited(old, MINUTES_AGO, { tags: ["new"] });
+    const scripted = await answering(t, ({ mode }) =>
+      (mode === "dynamic" ? old : now).map((item, i) => times(mode, item, i)),
+    );
+    const { verdict, reasons } = await exported(t, scripted);
+    assert.equal(verdict, "unsettled");
+    assert.match(reasons.join("\n"), /contradict each other in content\.title of c-\d+ and 19 more/);
+    assert.match(reasons.join("\n"), /contradict each other in content_tags of c-\d+ and 19 more/);
+  });
+
+  test("and URLs are signed anew for each answer: that is no contradiction", async (t) => {
+    let signed = 0;
+    const scripted = await answering(t, ({ mode }) =>
+      itemsOf(12).map((item, i) => {
+        signed += 1;
+        const url = `https://files.example/a.pdf?v=1&X-Amz-Date=${signed}&X-Amz-Signature=${signed}`;
+        return { ...times(mode, item, i), thumbnail_url: url, attachments: [{ id: "a", url }] };
+      }),
+    );
+    const { verdict, modesDiffer } = await exported(t, scripted);
+    assert.deepEqual([verdict, modesDiffer], ["complete", true]);
+  });
+});
+
+test("E6: answers that contradict each other at equal times are one line of the summary", async (t) => {
+  const scripted = await answering(t, ({ mode }) =>
+    itemsOf(12).map((item, i) => (i < 4 && mode !== "dynamic" ? { ...item, title: "Another" } : item)),
+  );
+  const { verdict, text } = await exported(t, scripted);
+  assert.equal(verdict, "complete");
+  assert.match(
+    text,
+    /Differing +answers for one item contradict each other in 1 field: content\.title \(4\); the later answer counts/,
+  );
+});
+
+test("D15, D19: a shuffled listing with an edit after every third page is unsettled, whatever was not read", async (t) => {
+  let state = itemsOf(2000);
+  let seed = 1;
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const scripted = await answering(t, ({ kind, number }) => {
+    if (number % 3 === 0) {
+      const at = Math.floor(random() * state.length);
+      state = state.with(at, {
+        ...(state[at] as Item),
+        updated_at: new Date(Date.UTC(2026, 10, 20, 1) + number * 1000).toISOString(),
+      });
+    }
+    return kind === "list" ? state.toSorted(() => random() - 0.5) : state;
+  });
+  const clock = new HurriedClock();
+  const summary = await exportFrom({
+    url: scripted.url,
+    out: await temporaryFolder(t),
+    clock,
+    config: { perPage: 100 },
+  });
+  assert.equal(summary.verdict, "unsettled");
+  assert.equal(summary.accounting.rejected, 0);
+  assert.match(summary.warnings.join("\n"), /listed items moved before they were read in both modes \(c-/);
+});
