@@ -9,10 +9,10 @@ import {
   type UnknownWalker,
   unknownFieldWalker,
 } from "../api/unknown.ts";
-import { DATA_TABLES } from "../tables/all.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
-import { type PolicyOptions, personalPolicy, personFields, unknownPolicy } from "./personal.ts";
+import { type PolicyOptions, personalPolicy, unknownPolicy } from "./personal.ts";
+import { PERSON_FIELDS } from "./personal-places.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
 const WALKERS = {
@@ -21,8 +21,6 @@ const WALKERS = {
   destination: unknownFieldWalker(destination),
   custom_field_definition: unknownFieldWalker(customFieldDefinition),
 } as const;
-
-const PERSON_FIELDS = personFields(DATA_TABLES);
 
 /** Lookups come after all items in the order of observation. */
 export const LOOKUP_ORDER = Number.MAX_SAFE_INTEGER;
@@ -50,7 +48,7 @@ interface SiftedAt extends Position {
  * another value; undefined: some have other names.
  */
 export function documentPreparer(options: DocumentOptions) {
-  const applyPolicy = personalPolicy(DATA_TABLES, options);
+  const applyPolicy = personalPolicy(options);
   const sift = sifter(options);
   const aliases = Object.entries(options.aliases);
   const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
@@ -92,15 +90,14 @@ function sifter(options: PolicyOptions) {
     };
     const visit: UnknownVisitor = (path, _value, parent) => {
       const key = path.at(-1) ?? "";
-      const apply = path.length > 1 && PERSON_FIELDS.has(path[0] ?? "") ? policy?.ofPerson : policy?.field;
-      apply?.(parent, key, (names) => noteTreated([...path, ...names.slice(1)]));
+      policy?.field(parent, path, noteTreated);
       const value = parent[key];
       drift.note(pathOf(path), "unknown_field", order, contentId, value);
       if (value !== undefined) found.push({ path, parent, value, claimed: false });
     };
     // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
     const unforeseen: UnforeseenVisitor | undefined =
-      policy && ((path, value) => policy.within(value, (names) => noteTreated([...path, ...names])));
+      policy && ((path, value) => policy.within(value, path, noteTreated));
     walk(document, visit, unforeseen);
     return { unknown: found, treated: members };
   };
