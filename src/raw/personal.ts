@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { isObject, type JsonObject } from "./document.ts";
 import type { Drift } from "./drift.ts";
+import { FieldPolicy, type PersonalFields, put, type Treatment } from "./personal-fields.ts";
 import { meaningOfName } from "./personal-names.ts";
 import {
   declaredAt,
@@ -15,9 +16,6 @@ import {
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
-
-/** What becomes of one personal value: `undefined` drops it. */
-type Treatment = (field: string, value: unknown) => unknown;
 
 const HASH_KEY_BYTES = 32;
 /** A few people are in most documents: what was hashed last is looked up. About 2 MB. */
@@ -93,13 +91,19 @@ export interface PolicyOptions {
   readonly policy: PersonalPolicy;
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
+  readonly fields: PersonalFields;
+}
+
+/** What the drift calls what the policy treated. */
+export function treatedKind({ policy }: PolicyOptions): "personal_dropped" | "personal_hashed" {
+  return policy === "hash" ? "personal_hashed" : "personal_dropped";
 }
 
 /** Applies the policy for the declared personal columns to a document in place; the drift counts what it treated. */
 export function personalPolicy(options: PolicyOptions): (document: JsonObject, drift: Drift) => void {
   if (options.policy === "keep") return () => {};
   const treat = treatment(options);
-  const kind = options.policy === "drop" ? "personal_dropped" : "personal_hashed";
+  const kind = treatedKind(options);
   return (document, drift) => {
     for (const place of PERSONAL_PLACES) {
       treatTexts(document, place, treat, () => drift.note(place.path, kind, 0, null));
@@ -127,6 +131,12 @@ function treatAttributes(
   return Object.fromEntries(kept);
 }
 
+/** The policy for what the configuration calls personal; undefined where everything is kept. */
+export function fieldPolicy(options: PolicyOptions): FieldPolicy | undefined {
+  const { policy, fields } = options;
+  return policy === "keep" ? undefined : new FieldPolicy(fields, policy, treatment(options));
+}
+
 /** Gets the path of what was dropped or hashed. */
 type Treated = (path: readonly string[]) => void;
 
@@ -142,7 +152,8 @@ interface Context {
  * contract has something else. Undefined where everything is kept. Paths are whole ones, as a walker gives them.
  */
 export function unknownPolicy(options: PolicyOptions) {
-  if (options.policy === "keep") return undefined;
+  const fields = fieldPolicy(options);
+  if (fields === undefined) return undefined;
   const treat = treatment(options);
 
   const within = (value: unknown, context: Context): void => {
@@ -155,6 +166,11 @@ export function unknownPolicy(options: PolicyOptions) {
 
   const apply = (parent: JsonObject, { path, ofPerson, treated }: Context): void => {
     const key = path.at(-1) ?? "";
+    if (fields.covers(path)) {
+      fields.unknown(parent, key);
+      treated(path);
+      return;
+    }
     const value = parent[key];
     // What is true or false of somebody says who it is as little as an ID does.
     if (typeof value === "boolean") return;
@@ -250,9 +266,4 @@ function objectsIn(value: unknown): JsonObject[] {
 
 function treatment(options: PolicyOptions): Treatment {
   return options.policy === "hash" ? hashing(options.hashKey) : () => undefined;
-}
-
-function put(object: JsonObject, key: string, value: unknown): void {
-  if (value === undefined) delete object[key];
-  else object[key] = value;
 }

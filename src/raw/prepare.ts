@@ -11,7 +11,7 @@ import {
 } from "../api/unknown.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
-import { type PolicyOptions, personalPolicy, unknownPolicy } from "./personal.ts";
+import { fieldPolicy, type PolicyOptions, personalPolicy, treatedKind, unknownPolicy } from "./personal.ts";
 import { PERSON_FIELDS } from "./personal-places.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
@@ -49,12 +49,15 @@ interface SiftedAt extends Position {
  */
 export function documentPreparer(options: DocumentOptions) {
   const applyPolicy = personalPolicy(options);
+  const kind = treatedKind(options);
   const sift = sifter(options);
+  const fields = fieldPolicy(options);
   const aliases = Object.entries(options.aliases);
-  const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
+  const ofPersons = fields === undefined ? new Set<string>() : PERSON_FIELDS.union(fields.members);
   return (shape: Shape, document: JsonObject, position: Position, drift: Drift) => {
     const renamed = rename(document, aliases);
     applyPolicy(document, drift);
+    fields?.item(document, (path) => drift.note(path, kind, 0, null));
     const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
     const changed = treated.length === 0 ? ofPersons : new Set([...ofPersons, ...treated]);
     return { unknown, changed: renamed ? undefined : changed };
@@ -68,9 +71,13 @@ export function lookupPreparer(
   options: PolicyOptions,
 ): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
   const sift = sifter(options);
+  const fields = fieldPolicy(options);
+  const kind = treatedKind(options);
   return (resource, answer, drift) => {
     const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.` };
     replaceLoneSurrogates(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
+    if (resource === "custom_field_definition")
+      fields?.definition(answer, (name) => drift.note(at.prefix + name, kind, 0, null));
     return sift(WALKERS[resource], answer, at, drift).unknown;
   };
 }
@@ -78,7 +85,7 @@ export function lookupPreparer(
 /** Finds, treats and counts unknown fields. Gives those that stay, and the members in which something was treated. */
 function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
-  const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
+  const treated = treatedKind(options);
   return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
     const { order, contentId, prefix } = at;
     const found: UnknownField[] = [];

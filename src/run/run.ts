@@ -1,6 +1,7 @@
 /** One run from lock to publication. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import { earlierRuns } from "../audit/report/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
@@ -10,8 +11,10 @@ import { treatmentOf } from "../config/config.ts";
 import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
+import { createLookups } from "../extract/lookups.ts";
 import type { Observers } from "../observe/observers.ts";
 import { publishes } from "../pipeline.ts";
+import { NO_PERSONAL_FIELDS, type PersonalFields } from "../raw/personal-fields.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
@@ -42,6 +45,7 @@ import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
+import { findPersonalFields, idsOf } from "./personal-fields.ts";
 import { previousHistory } from "./previous-history.ts";
 import {
   failureDisposition,
@@ -55,7 +59,14 @@ import {
 } from "./resume.ts";
 import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
-import { assertKnownAddress, assertMovedInstance, openSource, openThrottle } from "./source.ts";
+import {
+  assertKnownAddress,
+  assertMovedInstance,
+  type OpenSource,
+  openClient,
+  openSource,
+  openThrottle,
+} from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
@@ -92,11 +103,19 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     assertComparable(baseline, config.acceptShrink);
     assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
     const history = await previousHistory(baseline, pipeline, folder);
-    const taken = await roomFor(options, folder, baseline, resumable);
+    let taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
     await assertMovedInstance({ ...options, baseline, source, root: folder.root });
-    const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
-    const place = { options, pipeline, folder, source, baseline, history, observers, above };
+    const personalFields = await askForPersonalFields(options, source);
+    const personalFieldIds = idsOf(personalFields);
+    if (taken !== undefined && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
+      // What landed was treated by other IDs, and may hold what is to be treated now.
+      await discardLeftovers(folder, undefined);
+      taken = undefined;
+    }
+    const begun = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
+    const fresh = { ...begun, personalFieldIds };
+    const place = { options, pipeline, folder, source, personalFields, baseline, history, observers, above };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
@@ -104,6 +123,20 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
       options.log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
+  }
+}
+
+/** Before a run has a staging folder: what it cannot know how to treat must not land. */
+async function askForPersonalFields(options: RunOptions, source: OpenSource): Promise<PersonalFields> {
+  const { config, signal } = options;
+  if (config.personalFields.length === 0) return NO_PERSONAL_FIELDS;
+  const client = openClient(source, options);
+  try {
+    const lookups = createLookups(client, config.lookupMethod);
+    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
+    return await findPersonalFields(config, { client, lookUp, signal });
+  } finally {
+    await client.close();
   }
 }
 
@@ -136,7 +169,7 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 
 type Place = Pick<
   RunContext,
-  "options" | "pipeline" | "folder" | "source" | "baseline" | "history" | "observers"
+  "options" | "pipeline" | "folder" | "source" | "personalFields" | "baseline" | "history" | "observers"
 > & {
   /** The number of the run is above this one, which a target has. */
   readonly above: number;

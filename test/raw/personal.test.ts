@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { personalHash } from "../../src/raw/personal.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
 import { looksPersonal } from "../../src/raw/personal-names.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
@@ -11,8 +12,8 @@ import { onlyRow, rowsOf, type Transformed, transform } from "../transform/harne
 import { richWorld, type World } from "../transform/rich.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP: DocumentOptions = { policy: "drop", hashKey: undefined, aliases: {} };
-const HASH: DocumentOptions = { policy: "hash", hashKey: KEY, aliases: {} };
+const DROP: DocumentOptions = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
+const HASH: DocumentOptions = { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} };
 const CANARY = "jane.canary-7f3a@example.com";
 
 function run(world: World, options: DocumentOptions): Transformed {

@@ -9,15 +9,16 @@ import { type UserPlace, userPlaces } from "../../src/api/user-places.ts";
 import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { personalHash } from "../../src/raw/personal.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { either } from "../long.ts";
 import { FIELD_IDS, richWorld } from "../transform/rich.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
 const OPTIONS: Readonly<Record<"drop" | "hash" | "keep", DocumentOptions>> = {
-  drop: { policy: "drop", hashKey: undefined, aliases: {} },
-  hash: { policy: "hash", hashKey: KEY, aliases: {} },
-  keep: { policy: "keep", hashKey: undefined, aliases: {} },
+  drop: { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  hash: { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  keep: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
 };
 const SHAPES: readonly Shape[] = ["dynamic", "full"];
 const SPECIFIED = { dynamic: userPlaces(dynamicItem), full: userPlaces(fullItem) } as const;
