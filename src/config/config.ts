@@ -238,7 +238,7 @@ export function keyId(key: Secret): string {
 }
 
 /** What a run says of its treatment of personal data. */
-export function treatmentOf({ policy, key }: PersonalData): PersonalTreatment {
+export function treatmentOf({ policy, key }: PersonalData): Omit<PersonalTreatment, "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 

@@ -46,7 +46,7 @@ import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts"
 import { buildResult, type Result } from "./finalize.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
 import { findPersonalFields, idsOf } from "./personal-fields.ts";
-import { previousHistory } from "./previous-history.ts";
+import { previousHistory, withoutPersonal } from "./previous-history.ts";
 import {
   failureDisposition,
   findResumable,
@@ -102,7 +102,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     assertKnownAddress(baseline, config, folder.root);
     assertComparable(baseline, config.acceptShrink);
     assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-    const history = await previousHistory(baseline, pipeline, folder);
+    const past = await previousHistory(baseline, pipeline, folder);
     let taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
     await assertMovedInstance({ ...options, baseline, source, root: folder.root });
@@ -113,6 +113,8 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
       await discardLeftovers(folder, undefined);
       taken = undefined;
     }
+    const treatment = { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds };
+    const history = withoutPersonal(past, baseline, treatment);
     const begun = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
     const fresh = { ...begun, personalFieldIds };
     const place = { options, pipeline, folder, source, personalFields, baseline, history, observers, above };

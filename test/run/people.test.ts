@@ -10,7 +10,7 @@ import type { Log } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import type { Config, PersonalData } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal.ts";
-import { long } from "../long.ts";
+import { either, long } from "../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
@@ -335,6 +335,52 @@ test("a run that was interrupted is resumed, but not where the fields have other
   service.script = (question) => (question.kind === "custom_fields" ? others : answer(question));
   const summary = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG });
   assert.equal(summary.resumed, null);
+});
+
+test("a field that becomes personal leaves nothing in the histories, which begin anew for it alone", async (t) => {
+  const service = await team(t);
+  const out = await temporaryFolder(t);
+  const night = (personalFields: readonly string[], warned: boolean) =>
+    exportFrom({
+      url: service.url,
+      out,
+      pipelineUrl: NIGHTLY,
+      config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
+    }).then(({ directory, warnings }) => {
+      assert.equal(
+        warnings.some((warning) => /history of 1 custom field starts anew/.test(warning)),
+        warned,
+      );
+      return directory;
+    });
+  const versions = async (directory: string) => {
+    const tables = [
+      "mapped_value_history",
+      "select_value_history",
+      "mapping_value_history",
+      "content_history",
+    ];
+    const counts = tables.map((name) => `SELECT count(*)::INTEGER FROM ${name} WHERE valid_to_run IS NULL`);
+    const past = await rowsOf(
+      directory,
+      `SELECT count(*)::INTEGER FROM run_history UNION ALL ${counts.join(" UNION ALL ")}`,
+    );
+    return past.flat();
+  };
+  const before = await night([], false);
+  const covered = await night(["owner_team"], true);
+  const texts = await textsIn(covered);
+  const histories = texts.filter(({ path }) => /history/.test(path));
+  assert.ok(histories.length >= 8);
+  for (const { path, text } of histories) assert.ok(!text.includes("needle."), path);
+  assert.deepEqual(await versions(before), [1, 4, 2, 2, 2]);
+  assert.deepEqual(await versions(covered), [2, 4, 2, 2, 2]);
+  const kept = "SELECT DISTINCT valid_from_run = (SELECT min(run) FROM run_history) FROM ";
+  assert.deepEqual(await rowsOf(covered, `${kept} content_history`), [[true]]);
+  assert.deepEqual(await rowsOf(covered, `${kept} mapped_value_history`), [[false]]);
+  if (either(true, false)) return;
+  // From then on both are treated alike.
+  assert.deepEqual(await versions(await night(["owner_team"], false)), [3, 4, 2, 2, 2]);
 });
 
 test("a field of the name that the lookup did not give ends the run before anything is published", async (t) => {
