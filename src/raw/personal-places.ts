@@ -33,9 +33,9 @@ export const PERSON_FIELDS: ReadonlySet<string> = new Set(
   [...USER_PLACES].filter(([, kind]) => kind === "description").map(([name]) => name.split(".", 1)[0] ?? ""),
 );
 
-/** Fields of an item that name people by their IDs, or have such below them. */
-export const USER_ID_FIELDS: ReadonlySet<string> = new Set(
-  [...USER_PLACES].filter(([, kind]) => kind === "id").map(([name]) => name.split(".", 1)[0] ?? ""),
+/** Names of fields that hold a user's ID or description, at whatever depth: `user_ids`, `author`. */
+export const USER_FIELDS: ReadonlySet<string> = new Set(
+  [...USER_PLACES.keys()].map((name) => name.slice(name.lastIndexOf(".") + 1)),
 );
 
 /** Objects at `steps` of a document, and the attributes of each that are personal. */

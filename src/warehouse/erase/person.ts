@@ -5,7 +5,12 @@
 import { parseExact, parseIfJson } from "../../common/json.ts";
 import { isObject, type JsonObject } from "../../raw/document.ts";
 import { looksPersonal } from "../../raw/personal-names.ts";
-import { KEPT_ATTRIBUTES, PERSON_FIELDS, PERSONAL_ATTRIBUTES } from "../../raw/personal-places.ts";
+import {
+  KEPT_ATTRIBUTES,
+  PERSON_FIELDS,
+  PERSONAL_ATTRIBUTES,
+  USER_FIELDS,
+} from "../../raw/personal-places.ts";
 import { fieldsUnknown, isRawShape } from "../../raw/prepare.ts";
 
 /** What the tables say of an ID. */
@@ -91,7 +96,7 @@ export class Person {
   /** Whether an example of the drift, which may be cut, shows something of the person. */
   isShownBy(example: string, path: string): boolean {
     const cut = example.endsWith("…") ? example.slice(0, -1) : undefined;
-    const ofPersons = PERSON_FIELDS.has(path.split(/[.[]/, 1)[0] ?? "") || path.startsWith("users.");
+    const ofPersons = path.split(/[.[]/).some((name) => USER_FIELDS.has(name)) || path.startsWith("users.");
     if (ofPersons && [...this.#described].some((text) => text === example || isCutOf(cut, text))) return true;
     // The ID alone is nothing personal.
     const value = parseIfJson(example);
@@ -125,7 +130,7 @@ export class Person {
       }
     }
     for (const [key, value] of Object.entries(item)) {
-      found += this.#within(value, PERSON_FIELDS.has(key), PERSON_FIELDS.has(key));
+      found += this.#within(value, PERSON_FIELDS.has(key), USER_FIELDS.has(key));
     }
     return found;
   }
@@ -164,7 +169,7 @@ export class Person {
 
   #fromField(parent: JsonObject, key: string, texts: boolean): number {
     const value = parent[key];
-    if (typeof value !== "string") return this.#within(value, texts, PERSON_FIELDS.has(key));
+    if (typeof value !== "string") return this.#within(value, texts, USER_FIELDS.has(key));
     if (!texts || !this.#showsIn(value)) return 0;
     delete parent[key];
     return 1;
