@@ -11,10 +11,8 @@ import { treatmentOf } from "../config/config.ts";
 import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
-import { createLookups } from "../extract/lookups.ts";
 import type { Observers } from "../observe/observers.ts";
 import { publishes } from "../pipeline.ts";
-import { NO_PERSONAL_FIELDS, type PersonalFields } from "../raw/personal-fields.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
@@ -45,7 +43,7 @@ import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
-import { findPersonalFields, idsOf } from "./personal-fields.ts";
+import { askForPersonalFields, idsOf } from "./personal-fields.ts";
 import { previousHistory, withoutPersonal } from "./previous-history.ts";
 import {
   failureDisposition,
@@ -59,14 +57,7 @@ import {
 } from "./resume.ts";
 import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
-import {
-  assertKnownAddress,
-  assertMovedInstance,
-  type OpenSource,
-  openClient,
-  openSource,
-  openThrottle,
-} from "./source.ts";
+import { assertKnownAddress, assertMovedInstance, openSource, openThrottle } from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
@@ -125,20 +116,6 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
       options.log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
-  }
-}
-
-/** Before a run has a staging folder: what it cannot know how to treat must not land. */
-async function askForPersonalFields(options: RunOptions, source: OpenSource): Promise<PersonalFields> {
-  const { config, signal } = options;
-  if (config.personalFields.length === 0) return NO_PERSONAL_FIELDS;
-  const client = openClient(source, options);
-  try {
-    const lookups = createLookups(client, config.lookupMethod);
-    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
-    return await findPersonalFields(config, { client, lookUp, signal });
-  } finally {
-    await client.close();
   }
 }
 
