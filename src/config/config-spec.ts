@@ -77,6 +77,9 @@ export const configSpec = z.strictObject({
     .union([personalPolicy, personalData.transform(({ policy }) => policy)])
     .default("drop")
     .describe("What becomes of e-mail addresses, names, biographies, telephone numbers and pictures."),
+  personalFields: listOf(name).describe(
+    "Custom fields and API fields that the personal-data policy covers too, by their names.",
+  ),
   aliases: z
     .record(name, name)
     .default({})

@@ -13,6 +13,7 @@ import { type Probe, probeService } from "../extract/probe.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { CheckedWarehouse } from "./check-warehouse.ts";
 import { type CheckName, type Finding, failed, lookAt, ok, skipped, warning } from "./finding.ts";
+import { findPersonalFields } from "./personal-fields.ts";
 import {
   type Asking,
   comparisonOf,
@@ -48,6 +49,7 @@ export async function* checkService(
     yield await instanceFinding(answered, config, warehouse);
     yield clockFinding(answered.response, asking.clock.now());
     yield await destinationsFinding(client, source, config, asking.signal);
+    if (config.personalFields.length > 0) yield await personalFieldsFinding(client, config, asking.signal);
   } finally {
     await client.close();
   }
@@ -186,6 +188,19 @@ async function destinationsFinding(
       "destinations",
       `${missing.join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
     );
+  });
+}
+
+async function personalFieldsFinding(
+  client: HttpClient,
+  config: Config,
+  signal: AbortSignal,
+): Promise<Finding> {
+  return lookAt("personal fields", async () => {
+    const lookups = createLookups(client, config.lookupMethod);
+    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
+    const { customFields } = await findPersonalFields(config, { client, lookUp, signal });
+    return `${counted(customFields.length, "custom field")} found`;
   });
 }
 

@@ -11,6 +11,7 @@ import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
+import type { PersonalFields } from "../raw/personal-fields.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import type { FreeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
@@ -37,6 +38,8 @@ export interface RunContext extends Telling {
   readonly folder: OutputFolder;
   readonly staging: StagingFolder;
   readonly source: OpenSource;
+  /** What the configuration calls personal. */
+  readonly personalFields: PersonalFields;
   readonly baseline: Baseline;
   /** What the run before says of the past. */
   readonly history: PreviousHistory;

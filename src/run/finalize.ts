@@ -24,6 +24,7 @@ import { assertSameInstance } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import type { RunContext } from "./context.ts";
+import { idsOf } from "./personal-fields.ts";
 import { type HistoryPlace, historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
 import {
@@ -252,19 +253,23 @@ function runTables(
 
 /** What the manifest states besides of how the run was made. */
 function statementOf(
-  { options: { config }, pipeline, baseline, beginning, throttle }: RunContext,
+  { options: { config }, pipeline, baseline, beginning, throttle, personalFields }: RunContext,
   { passes, pageSizes }: Extraction,
   { listed, loaded, rejected, vanished, unread }: Accounting,
 ) {
   const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
   const { resumedMs, startedMs } = beginning;
+  const customFieldIds = idsOf(personalFields);
   return {
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     startedAt: new Date(startedMs).toISOString(),
     passes: passes.map((pass) => ({ ...pass })),
     items: { listed, loaded, rejected, vanished, unread },
     configuration: configFingerprint(config),
-    personalData: treatmentOf(config.personalData),
+    personalData: {
+      ...treatmentOf(config.personalData),
+      ...(customFieldIds.length > 0 && { customFieldIds }),
+    },
     ...(resumedMs.length > 0 && { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) }),
     ...(config.perPage === "auto" && { pageSizes }),
     ...(ratePerSecond !== null && { ratePerSecond }),

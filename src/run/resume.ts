@@ -69,6 +69,8 @@ export const resumeRecordForm = z.strictObject({
   shrunk: z.boolean(),
   /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
   ratePerSecond: z.number().positive().nullable(),
+  /** IDs of the custom fields that were treated as personal, in order. */
+  personalFieldIds: z.array(z.string()),
 });
 
 /** How a run began. Instants are milliseconds since 1970, by this machine's clock. */

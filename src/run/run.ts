@@ -1,6 +1,7 @@
 /** One run from lock to publication. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import { earlierRuns } from "../audit/report/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
@@ -42,7 +43,8 @@ import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
-import { previousHistory } from "./previous-history.ts";
+import { askForPersonalFields, idsOf } from "./personal-fields.ts";
+import { previousHistory, withoutPersonal } from "./previous-history.ts";
 import {
   failureDisposition,
   findResumable,
@@ -91,12 +93,22 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     assertKnownAddress(baseline, config, folder.root);
     assertComparable(baseline, config.acceptShrink);
     assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-    const history = await previousHistory(baseline, pipeline, folder);
-    const taken = await roomFor(options, folder, baseline, resumable);
+    const past = await previousHistory(baseline, pipeline, folder);
+    let taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
     await assertMovedInstance({ ...options, baseline, source, root: folder.root });
-    const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
-    const place = { options, pipeline, folder, source, baseline, history, observers, above };
+    const personalFields = await askForPersonalFields(options, source);
+    const personalFieldIds = idsOf(personalFields);
+    if (taken !== undefined && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
+      // What landed was treated by other IDs, and may hold what is to be treated now.
+      await discardLeftovers(folder, undefined);
+      taken = undefined;
+    }
+    const treatment = { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds };
+    const history = withoutPersonal(past, baseline, treatment);
+    const begun = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
+    const fresh = { ...begun, personalFieldIds };
+    const place = { options, pipeline, folder, source, personalFields, baseline, history, observers, above };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
@@ -136,7 +148,7 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 
 type Place = Pick<
   RunContext,
-  "options" | "pipeline" | "folder" | "source" | "baseline" | "history" | "observers"
+  "options" | "pipeline" | "folder" | "source" | "personalFields" | "baseline" | "history" | "observers"
 > & {
   /** The number of the run is above this one, which a target has. */
   readonly above: number;

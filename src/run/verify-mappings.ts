@@ -15,8 +15,10 @@ import { decodeBytes } from "../extract/pages/decode.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { readItem } from "../extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
-import { itemId } from "../raw/prepare.ts";
+import { Drift } from "../raw/drift.ts";
+import { documentPreparer, itemId, lookupPreparer, type Prepare } from "../raw/prepare.ts";
 import { all } from "../storage/duckdb.ts";
+import { findPersonalFields, policyOf } from "./personal-fields.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
 
 export interface VerifyMappingsRequest extends Asking {
@@ -57,14 +59,18 @@ export async function verifyMappings(
     const redact = (bytes: Buffer) => echoes.redact(bytes)?.bytes ?? bytes;
     const lookups = createLookups(client, config.lookupMethod, redact);
     const { destinations } = await lookups.destinations(await destinationNames(connection), signal);
+    // What a run published was treated, so what it is held against is too, and nothing else is shown.
+    const lookUp = (sought: readonly string[]) => lookups.customFields(sought, signal);
+    const policy = policyOf(config, await findPersonalFields(config, { client, lookUp, signal }));
+    const treat = documentPreparer({ ...policy, aliases: config.aliases });
     const names = published.fields.flatMap(({ name }) => (name === null ? [] : [name]));
-    const definitions = liveDefinitions(
-      (await lookups.customFields(names, signal)).definitions,
-      destinations,
-    );
+    const found = (await lookUp(names)).definitions;
+    const treatDefinition = lookupPreparer(policy);
+    for (const definition of found) treatDefinition("custom_field_definition", definition, new Drift());
+    const definitions = liveDefinitions(found, destinations);
     for (const { contentId, updatedAt } of drawn) {
       await queue.add(async () => {
-        const document = await ask(client, contentId, { ...config, redact }, queue.signal);
+        const document = await ask(client, contentId, { ...config, redact, treat }, queue.signal);
         const live = {
           item: document === undefined ? undefined : liveItem(contentId, document),
           definitions,
@@ -115,6 +121,8 @@ async function drawItems({ connection }: OpenedRun, { items, seed }: VerifyMappi
 interface Reading extends Pick<Asking["config"], "aliases"> {
   /** What becomes of a body before it is read. */
   readonly redact: (bytes: Buffer) => Buffer;
+  /** Gives fields the specification's names, and applies the personal-data policy. */
+  readonly treat: Prepare;
 }
 
 async function ask(
@@ -134,7 +142,7 @@ async function ask(
   return value;
 }
 
-function documentOf(response: HttpResponse, id: string, { aliases, redact }: Reading): JsonObject {
+function documentOf(response: HttpResponse, id: string, { redact, treat }: Reading): JsonObject {
   const bytes = redact(decodeBytes(response));
   const document = readItem(bytes.toString());
   const found = itemId(document);
@@ -145,7 +153,8 @@ function documentOf(response: HttpResponse, id: string, { aliases, redact }: Rea
       `The service's answer for the item ${id} cannot be used: ${why}.`,
     );
   }
-  return Object.fromEntries(Object.entries(document).map(([name, value]) => [aliases[name] ?? name, value]));
+  treat("dynamic", document, { order: 1, contentId: id }, new Drift());
+  return document;
 }
 
 function secondsOf(instant: unknown): number | null {

@@ -125,13 +125,19 @@ export interface PersonalTreatment {
   readonly policy: "drop" | "hash" | "keep";
   /** Of the key that values are hashed with; null where none are. */
   readonly keyId: string | null;
+  /** Of the custom fields that `personalFields` names, in order. */
+  readonly customFieldIds: readonly string[];
 }
 
 /**
  * Throws `config.invalid` where personal values would be hashed with another key than in the run before: one person
  * would have two hashes, and joins over runs would lose them without a word.
  */
-export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTreatment, root: string): void {
+export function assertSameKey(
+  baseline: Baseline,
+  { policy, keyId }: Omit<PersonalTreatment, "customFieldIds">,
+  root: string,
+): void {
   if (baseline.kind !== "run" || policy !== "hash") return;
   const before = baseline.manifest.personalData;
   if (before.policy !== "hash" || before.keyId === keyId) return;

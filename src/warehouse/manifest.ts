@@ -59,7 +59,12 @@ const statement = z.object({
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),
-  personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
+  personalData: z.object({
+    policy: z.enum(["drop", "hash", "keep"]),
+    keyId: z.string().nullable(),
+    /** Of the custom fields that were treated as personal; absent: none were. */
+    customFieldIds: z.array(z.string()).optional(),
+  }),
   /** When the run was resumed after an interruption; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),
   /** Items a page, as `perPage: "auto"` found them; absent: it was not asked to. The next run starts with them. */

@@ -111,6 +111,28 @@ async function night(t: TestContext): Promise<Night> {
   };
 }
 
+test("what is called personal is held against the answers after the policy, and is not shown", async (t) => {
+  const { folder, out, change } = await night(t);
+  const config = join(folder, "personal.json");
+  await writeFile(config, JSON.stringify({ destinations, personalFields: ["region"], personalData: "hash" }));
+  const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token, CONTENT_WAREHOUSE_HASH_KEY: "k".repeat(32) };
+  await runPipeline({ pipeline: new URL(MAPPING), warehouse: out, config, cwd: folder, env });
+  const verify = () =>
+    outcome(
+      (given) => verifyMappingsCommand({ ...given, env, cwd: folder, err: new PassThrough().resume() }),
+      ["--items", "100", "--seed", "1", "--config", config, "--warehouse", out],
+    );
+  assert.match((await verify()).text, /100 agree, 0 changed since the run, 0 gone, 0 differ\n$/);
+  await change("custom_fields.ndjson", (field) => {
+    for (const { values } of field.mappings ?? [])
+      for (const entry of values) if (entry.value === "T1 North") entry.value = "T9 Far North";
+    return field;
+  });
+  const { text } = await verify();
+  assert.match(text, /[1-9]\d* changed since the run/);
+  assert.ok(!/T1 North|T9 Far North/.test(text));
+});
+
 const REGION = "0f54ae5d6e353c46e3583e1f";
 
 test("what the service still says is proven; what changed since the run is told with its cause", async (t) => {
