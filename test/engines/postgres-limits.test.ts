@@ -172,7 +172,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
           name: `${"t".repeat(70)}_${end}`,
           key: [`${long} key`],
           columns,
-          references: [reference(`${long} one`, "other", "id")],
+          references: [{ columns: [`${long} one`], table: "other", to: ["id"] }],
         },
         [[end, "1", "2", "3", "4"]],
       ),
@@ -245,23 +245,19 @@ suite("a table that PostgreSQL cannot have as it is", () => {
       return type === "boolean" ? true : type === "bigint" ? 1n : 1;
     };
     const numbers = fc.array(fc.nat(texts.length), { minLength: 1, maxLength: 50 });
-    const wide = fc
-      .record({
-        count: fc.integer({ min: 330, max: 1700 }),
-        some: fc.shuffledSubarray([...types], { minLength: 1 }),
-        patterns: fc.array(numbers, { minLength: 1, maxLength: 3 }),
-      })
-      .map(({ count, some, patterns }) => {
-        const columns = Array.from({ length: count }, (_, n) => of(`c${n}`, some[n % some.length]));
-        const rows = patterns.map((pattern) =>
-          columns.map(({ type }, n) => cellOf(type, pattern[n % pattern.length] ?? 0)),
-        );
-        return { columns, rows };
-      });
+    const wide = fc.record({
+      count: fc.integer({ min: 330, max: 1700 }),
+      some: fc.shuffledSubarray([...types], { minLength: 1 }),
+      patterns: fc.array(numbers, { minLength: 1, maxLength: 3 }),
+    });
     await fc.assert(
-      fc.asyncProperty(wide, async ({ columns, rows }) => {
+      fc.asyncProperty(wide, async ({ count, some, patterns }) => {
+        const columns = Array.from({ length: count }, (_, n) => of(`c${n}`, some[n % some.length]));
         const all = [keyOf("id", "integer"), ...columns];
-        const numbered = rows.map((row, n) => [n, ...row]);
+        const numbered = patterns.map((pattern, n) => [
+          n,
+          ...columns.map(({ type }, at) => cellOf(type, pattern[at % pattern.length] ?? 0)),
+        ]);
         const warnings = await delivered([made({ name: "wide", key: ["id"], columns: all }, numbered)]);
         const there = await columnsOf("wide");
         assert.deepEqual(
@@ -272,7 +268,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
         assert.equal(warnings.length, left === 0 ? 0 : 1);
         if (left > 0)
           assert.match(
-            warnings[0] ?? "",
+            warnings[0]?.replace(/(?<=\d),(?=\d)/, "") ?? "",
             new RegExp(`has ${left} columns? left out, since a (row|table) has`),
           );
         const kept = all.slice(0, there.length);
@@ -308,8 +304,8 @@ suite("a table that PostgreSQL cannot have as it is", () => {
     assert.deepEqual(
       warnings.map((warning) => warning.replace(/\(.*\)/, "()")),
       [
-        "In PostgreSQL the table deep has its JSON columns are text ().",
-        "In PostgreSQL the table odd_json has its JSON columns are text ().",
+        "In PostgreSQL the table deep has its JSON columns as text ().",
+        "In PostgreSQL the table odd_json has its JSON columns as text ().",
         "In PostgreSQL the table by_json has no index on ().",
         "In PostgreSQL the table long_row has no primary key ().",
       ],
@@ -331,7 +327,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
         ["2", '{"a":1e999,"a":"\\u0000\\ud800"}'],
       ],
     );
-    assert.deepEqual(await indexesOf("by_json"), ["btree (id)", "btree (t)"]);
+    assert.deepEqual(await indexesOf("by_json"), ["btree (t)", "btree (id)"]);
     assert.deepEqual(await indexesOf("long_row"), []);
   });
 
@@ -371,7 +367,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
       loadTableOf({ table, rows: 6, files: [file], temporaryDirectory: folder }),
     ]);
     assert.deepEqual(warnings, [
-      "In PostgreSQL the table times has 4 instants or dates out of its range, infinity in the place of each.",
+      "In PostgreSQL the table times has 4 times out of its range, infinity in the place of each.",
     ]);
     assert.deepEqual(
       await rowsOf("times", [
@@ -382,7 +378,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
       [
         ["0", "infinity", "infinity"],
         ["1", "-infinity", "-infinity"],
-        ["2", "9223372036854775806", "2145042904"],
+        ["2", "9223372036854775806", "2145042905"],
         ["3", "-210866803200000000", "-2440588"],
         ["4", "-infinity", "-infinity"],
         ["5", "-infinity", "infinity"],
@@ -405,7 +401,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
       bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
       double: fc.double(),
       timestamp: fc.bigInt({ min: -210_866_803_200_000_000n, max: 2n ** 63n - 2n }),
-      date: fc.integer({ min: -2_440_588, max: 2_145_042_904 }),
+      date: fc.integer({ min: -2_440_588, max: 2_145_042_905 }),
     };
     const types = Object.keys(cells) as ColumnType[];
     const columns = [keyOf("id", "integer"), ...types.map((type) => of(type, type))];

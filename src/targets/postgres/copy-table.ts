@@ -45,7 +45,7 @@ export async function copyTable(connection: Connection, table: LoadTable): Promi
   };
   const first = await connection.trying(NOT_JSON, copied(TYPES));
   const second = "refusal" in first ? await copied({ ...TYPES, json: "text" })() : first.result;
-  const json = "refusal" in first ? [`its JSON columns are text (${refusalText(first.refusal)})`] : [];
+  const json = "refusal" in first ? [`its JSON columns as text (${refusalText(first.refusal)})`] : [];
   return { form, notes: [...form.notes, ...json, ...changed(second)] };
 }
 
@@ -130,9 +130,7 @@ interface Changed {
 function changed({ nul, far }: Changed): string[] {
   return [
     ...(nul === 0 ? [] : [`${counted(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
-    ...(far === 0
-      ? []
-      : [`${counted(far, "instant")} or date out of its range, infinity in the place of each`]),
+    ...(far === 0 ? [] : [`${counted(far, "time")} out of its range, infinity in the place of each`]),
   ];
 }
 
