@@ -147,6 +147,8 @@ export interface StagedLoad {
   readonly commit: () => Promise<void>;
   /** Takes it back: something else failed. */
   readonly abort: () => Promise<void>;
+  /** Of a target: sentences that name a table, and what of it the place does not have as it is in the run. */
+  readonly warnings?: readonly string[];
 }
 
 /** Makes a run visible, in two phases, so that a failure publishes nothing. */

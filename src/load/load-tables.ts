@@ -45,10 +45,14 @@ async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
   }
 }
 
+/** Microseconds of an instant, and as DuckDB has it in a file where it is infinite: its function gives NULL then. */
+const MICROS = (column: string): string =>
+  `CASE WHEN isinf(${column}) THEN if(${column} > TIMESTAMPTZ 'epoch', 1, -1) * 9223372036854775807 ELSE epoch_us(${column}) END`;
+
 /** What gives a cell as it is declared: instants in microseconds, dates in days since 1970. */
 function expression({ name, type }: Column): string {
   const column = quoteIdentifier(name);
-  if (type === "timestamp") return `epoch_us(${column})`;
+  if (type === "timestamp") return MICROS(column);
   if (type === "date") return `(${column} - DATE '1970-01-01')::INTEGER`;
   return type === "json" ? `${column}::VARCHAR` : column;
 }

@@ -13,6 +13,7 @@ import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
 import { publishes } from "../pipeline.ts";
+import { deliveryWarnings } from "../targets/deliver.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
@@ -298,6 +299,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
       ...reported.warnings,
       ...retired.warnings,
       ...(failure === null ? [] : [failure.message]),
+      ...deliveryWarnings(deliveries),
     ],
     deliveries,
     noMappedValues: result.noMappedValues,

@@ -14,6 +14,8 @@ export interface Delivery {
   /** `present`: it had the run already. */
   readonly state: "delivered" | "present" | "failed";
   readonly milliseconds: number;
+  /** Sentences: what of the run the target does not have as it is. */
+  readonly warnings: readonly string[];
   /** Why it failed; null: it did not. `message` is a sentence with the way out. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
 }
@@ -49,7 +51,7 @@ export async function deliver(
   return deliveries;
 }
 
-type Ended = Pick<Delivery, "state" | "failure">;
+type Ended = Pick<Delivery, "state" | "warnings" | "failure">;
 
 /** What a run could not be delivered to at all, for the same reason. */
 export function undelivered(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
@@ -58,17 +60,17 @@ export function undelivered(targets: readonly Target[], thrown: unknown): readon
 
 function failed(target: Target, thrown: unknown): Ended {
   const { code, message } = targetError(target, thrown);
-  return { state: "failed", failure: { code, message } };
+  return { state: "failed", warnings: [], failure: { code, message } };
 }
 
 function interrupted({ reason }: AbortSignal): Ended {
   const code = reason instanceof WarehouseError ? reason.code : "run.interrupted";
-  return { state: "failed", failure: { code, message: "The delivery was interrupted." } };
+  return { state: "failed", warnings: [], failure: { code, message: "The delivery was interrupted." } };
 }
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
-  if (last !== null && isOf(run, last)) return { state: "present", failure: null };
+  if (last !== null && isOf(run, last)) return { state: "present", warnings: [], failure: null };
   if (last !== null && last.sequence >= run.sequence) throw fenced(target, run, last);
   const staged = await target.stage(run);
   try {
@@ -78,7 +80,7 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
     await (async () => staged.abort())().catch(() => {});
     throw thrown;
   }
-  return { state: "delivered", failure: null };
+  return { state: "delivered", warnings: staged.warnings ?? [], failure: null };
 }
 
 function isOf({ run, manifest }: DeliveredRun, last: TargetRun): boolean {
@@ -108,6 +110,13 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
     "target.refused",
     `The target ${printable(name)} failed: ${reason}; correct that, and try again.`,
     { cause: thrown },
+  );
+}
+
+/** With the name of the target, which may be one of several. */
+export function deliveryWarnings(deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.flatMap(({ target, warnings }) =>
+    warnings.map((warning) => `${printable(target)}: ${warning}`),
   );
 }
 

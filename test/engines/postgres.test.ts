@@ -71,9 +71,11 @@ function run(pipeline: string, env?: Env): Promise<Outcome> {
   return command(["run", named, "--sample"], env);
 }
 
-async function publish(pipeline: string): Promise<void> {
-  const { code, stderr } = await run(pipeline);
+/** Gives what is printed. */
+async function publish(pipeline: string): Promise<string> {
+  const { code, stdout, stderr } = await run(pipeline);
   assert.equal(code, 0, stderr);
+  return stdout;
 }
 
 /** Name of the run that the warehouse folder has. */
@@ -182,7 +184,10 @@ suite("the target postgres", () => {
     const items = "SELECT count(*)::int AS n FROM content_warehouse.content";
     assert.deepEqual((await reader.query(items)).rows, [{ n: 500 }]);
     await reader.end();
-    await publish(ODD);
+    assert.match(
+      await publish(ODD),
+      /\n *Warning +postgres: In PostgreSQL the table odd_values has 1 text with U\+FFFD in the place of U\+0000, which it has not\.\n/,
+    );
   });
 
   test("has values of every type exactly, and NUL as U+FFFD", async () => {

@@ -279,10 +279,12 @@ suite("a lake", () => {
       {
         "delta.deletedFileRetentionDuration": "interval 7 days",
         "delta.logRetentionDuration": "interval 2 days",
+        "delta.dataSkippingStatsColumns": "id",
       },
       {
         "delta.deletedFileRetentionDuration": "interval 60 days",
         "delta.logRetentionDuration": "interval 60 days",
+        "delta.dataSkippingStatsColumns": "id",
       },
     ]);
   });
