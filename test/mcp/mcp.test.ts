@@ -157,7 +157,7 @@ test("an answer takes no more rows, bytes or seconds than the server was started
   );
   assert.deepEqual([long.whole, long.rows.length], [false, 2]);
   assert.deepEqual(await call(client, "mapping_coverage"), {
-    text: 'The answer is longer than 400 bytes; narrow the question, or start "content-warehouse mcp" with --max-bytes.',
+    text: 'The answer is longer than 400 bytes; narrow the question, or start "content-warehouse mcp" with a higher --max-bytes.',
     isError: true,
   });
   // A client of its own: on a machine under load the other answers take longer.
@@ -168,7 +168,7 @@ test("an answer takes no more rows, bytes or seconds than the server was started
       sql: "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b",
     }),
     {
-      text: 'The question was ended after 1 s; ask for less, or start "content-warehouse mcp" with --max-seconds.',
+      text: 'The question took longer than 1.0 s and was ended; ask for less, or start "content-warehouse mcp" with a higher --max-seconds.',
       isError: true,
     },
   );
