@@ -1,5 +1,5 @@
 /** Processes that another one started, as Linux tells of them. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export function childrenOf(pid: number): number[] {
   const listed = textOf(`/proc/${pid}/task/${pid}/children`);
@@ -7,6 +7,14 @@ export function childrenOf(pid: number): number[] {
     .split(" ")
     .filter((each) => each !== "")
     .map(Number);
+}
+
+/** Paths of what a process has open. */
+export function openFilesOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  return unlessGone(() => readdirSync(folder), []).map((fd) =>
+    unlessGone(() => readlinkSync(`${folder}/${fd}`), ""),
+  );
 }
 
 /** The most memory that any of them had at once; dispose of it to stop looking. */
@@ -30,9 +38,14 @@ export class ChildrenPeak implements Disposable {
 
 /** Empty where the process has ended. */
 function textOf(file: string): string {
+  return unlessGone(() => readFileSync(file, "utf8"), "");
+}
+
+/** What is read of a process, or something else where it has ended. */
+function unlessGone<T>(read: () => T, otherwise: T): T {
   try {
-    return readFileSync(file, "utf8");
+    return read();
   } catch {
-    return "";
+    return otherwise;
   }
 }

@@ -1,5 +1,6 @@
 /** A client of the SDK, with the server as the process that it starts. */
 import { tmpdir } from "node:os";
+import { Readable } from "node:stream";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { z } from "zod";
@@ -22,7 +23,8 @@ export async function connectWithProcess(args: readonly string[], env = {}) {
   });
   await client.connect(transport);
   const { pid, stderr } = transport;
-  if (pid === null || stderr === null) throw new TypeError("the server runs, and its errors are a pipe");
+  if (pid === null || !(stderr instanceof Readable)) throw new TypeError("the server runs, with a pipe");
+  stderr.pipe(process.stderr, { end: false });
   return { client, pid, stderr };
 }
 

@@ -12,6 +12,7 @@ import type { Task, TaskEnd } from "./work.ts";
 
 // A terminal sends Ctrl-C to both.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+// Told late where the answer waits for a reader: this process writes to pipes and terminals without doing anything else.
 process.once("disconnect", endAtOnce);
 if (!process.connected) endAtOnce();
 
