@@ -6,8 +6,8 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { parseIfJson } from "../common/json.ts";
 import type { Log, LogFields } from "../common/log.ts";
-import { MemoryLimit } from "../common/memory-limit.ts";
 import { isObject } from "../common/objects.ts";
+import { MemoryLimit } from "../common/process/memory-limit.ts";
 import type { Fleet, FleetInstance } from "./fleet.ts";
 
 export interface RunEnd {
