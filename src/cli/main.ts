@@ -17,6 +17,7 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 } else {
   keepPoolSmall();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, sayAndEnd);
+  await beginLoading(process.argv.slice(2).find((word) => !word.startsWith("-")));
   const program = await import("./program.ts").catch(cannotLoad);
   process.exitCode = program === undefined ? 1 : await program.main(process.argv);
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();
@@ -34,6 +35,13 @@ function sayAndEnd(signal: "SIGINT" | "SIGTERM"): void {
   if (!isTaken) process.stderr.write(signal === "SIGINT" ? "Interrupted.\n" : "Terminated.\n");
   process.off(signal, sayAndEnd);
   process.kill(process.pid, signal);
+}
+
+/** The process that will answer a question loads beside this one. */
+async function beginLoading(command: string | undefined): Promise<void> {
+  if (command !== "sql" && command !== "mcp") return;
+  const { startSpare } = await import("./question/spare.ts");
+  startSpare(command === "sql" ? "inherit" : "pipe");
 }
 
 /** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */

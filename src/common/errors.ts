@@ -35,6 +35,7 @@ const CODES = {
 } as const;
 
 export type ErrorCode = keyof typeof CODES;
+export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
 /** An error whose message is one sentence for the operator: the cause, then the way out. */
 export class WarehouseError extends Error {
