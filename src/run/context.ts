@@ -4,6 +4,7 @@ import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Telling } from "../common/run-events.ts";
 import type { Config } from "../config/config.ts";
+import type { Outage } from "../extract/http/outage.ts";
 import type { Throttle } from "../extract/http/throttle.ts";
 import type { Journal } from "../extract/journal.ts";
 import type { Checkpoint } from "../extract/landing/checkpoint.ts";
@@ -46,6 +47,7 @@ export interface RunContext extends Telling {
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   readonly throttle: Throttle;
+  readonly outage: Outage;
   readonly observers: Observers;
 }
 

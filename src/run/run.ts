@@ -17,6 +17,7 @@ import {
   assertComparable,
   assertSameKey,
   type Baseline,
+  hasAnswered,
   rateOf,
   readBaseline,
 } from "../warehouse/baseline.ts";
@@ -55,7 +56,14 @@ import {
 } from "./resume.ts";
 import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
-import { assertKnownAddress, assertMovedInstance, openSource, openThrottle } from "./source.ts";
+import {
+  assertKnownAddress,
+  assertMovedInstance,
+  openOutage,
+  openSource,
+  openThrottle,
+  originOf,
+} from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
@@ -179,8 +187,9 @@ async function begin(
   fresh: ResumeRecord,
   taken: ResumableRun | undefined,
 ): Promise<RunContext> {
-  const { folder, options, baseline } = place;
+  const { folder, options, baseline, source } = place;
   const { run } = staging;
+  const isKnown = taken !== undefined || hasAnswered(baseline, originOf(options.config));
   let beginning = fresh;
   if (taken !== undefined) {
     beginning = await resume(staging, taken, options.clock.now());
@@ -198,6 +207,7 @@ async function begin(
     checkpoint: new Checkpoint(staging.root),
     journal: new Journal(),
     throttle: openThrottle(options.config, beginning.ratePerSecond ?? rateOf(baseline)),
+    outage: openOutage(source, options, { minutes: options.config.outageMinutes, isKnown }),
   };
 }
 
@@ -272,6 +282,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     passes: result.passes,
     requests: journal.requests.size,
     throttled: run.throttle.learned,
+    outages: run.outage.totals,
     resumed: resumedOf(run.resumed),
     bytesReceived: journal.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),

@@ -5,11 +5,12 @@ import fc from "fast-check";
 import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
+import { Outage } from "../../../src/extract/http/outage.ts";
 import {
+  type Attempt,
   createRetry,
   pauseMs,
   RETRY_LIMITS,
-  type Retry,
   type RetryOptions,
 } from "../../../src/extract/http/retry.ts";
 import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
@@ -25,19 +26,34 @@ function throttleOf(changes: Partial<ThrottleOptions> = {}): Throttle {
   return new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0.5, ...changes });
 }
 
-function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
+/** Without patience for outages: each failure is its request's own. */
+function impatient(clock: Clock): Outage {
+  const namedIn = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
+  const known = { minutes: 0, isKnown: true };
+  return new Outage({ host: "host", namedIn, ...known, clock, random: () => 0.5, log: silentLog });
+}
+
+/** A policy whose requests have no other to be told from. */
+interface Policy {
+  readonly run: <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
+}
+
+function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Policy } {
   const clock = new FakeClock();
   const limits = RETRY_LIMITS;
   const options = {
     connections: 4,
     throttle: throttleOf(),
+    outage: impatient(clock),
     clock,
     random: () => 0.5,
     limits,
     deadline: null,
     log: silentLog,
   };
-  return { clock, retry: createRetry({ ...options, ...changes }) };
+  const retry = createRetry({ ...options, ...changes });
+  const check = () => Promise.reject(new Error("nothing is checked"));
+  return { clock, retry: { run: (attempt, signal) => retry.run({ attempt, check }, signal) } };
 }
 
 /** Runs one request whose attempts fail with these errors in turn and then succeed; when each attempt began. */
