@@ -158,7 +158,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     signal: AbortSignal,
     onceWithinMs: number | undefined,
   ): Promise<HttpResponse> {
-    const response = await send(request, signal, onceWithinMs ?? timeouts.totalMs);
+    const totalMs = Math.min(timeouts.totalMs, onceWithinMs ?? timeouts.totalMs);
+    const response = await send(request, signal, totalMs);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const isLaterPage = (pageOf(request) ?? 1) !== 1;
