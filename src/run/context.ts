@@ -13,7 +13,7 @@ import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
-import type { FreeBytes } from "../warehouse/disk.ts";
+import type { FreeBytes, PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { ResumeRecord } from "./resume.ts";
 import type { OpenSource } from "./source.ts";
@@ -48,6 +48,8 @@ export interface RunContext extends Telling {
   readonly journal: Journal;
   readonly throttle: Throttle;
   readonly outage: Outage;
+  /** Of the staging folder. */
+  readonly peak: PeakUse;
   readonly observers: Observers;
 }
 

@@ -222,7 +222,7 @@ export const FAULTS: readonly Fault[] = [
     fault: "fsync fails",
     expected: "30, nothing published",
   },
-  { id: "F5", fault: "disk full while writing", expected: "30, run before untouched" },
+  { id: "F5", fault: "disk full while writing", expected: "30, run before untouched, what was read is kept" },
   {
     id: "F6",
     fault: "disk too small from the start",

@@ -300,11 +300,11 @@ test("the log has a line when throttling begins, and one each half minute while 
   const [first, second] = told;
   assert.deepEqual(first, [
     0,
-    "The service refuses requests because there are too many: pausing 301 s, then going on more slowly.",
+    "The service refuses requests because there are too many: pausing until 00:05:01 UTC, then going on more slowly.",
   ]);
   assert.deepEqual(second, [
     30_000,
-    "The service still allows no more requests: pausing 271 s more; 1 request refused so far.",
+    "The service still allows no more requests: pausing until 00:05:01 UTC; 1 request refused so far.",
   ]);
   for (const [place, [atMs]] of told.entries()) {
     assert.ok(place === 0 || atMs - (told[place - 1]?.[0] ?? 0) >= 30_000, String(atMs));
@@ -317,9 +317,9 @@ test("the log of a service that is away for a while says so, and nothing of too 
   assert.deepEqual(told.slice(0, 2), [
     [
       0,
-      "The service is not available for a while, and says for how long: pausing 301 s, then going on more slowly.",
+      "The service is not available for a while, and says for how long: pausing until 00:05:01 UTC, then going on more slowly.",
     ],
-    [30_000, "The service is still not available: pausing 271 s more; 1 request refused so far."],
+    [30_000, "The service is still not available: pausing until 00:05:01 UTC; 1 request refused so far."],
   ]);
 });
 
@@ -363,7 +363,10 @@ test("a rate that is from the run before is told as such, and nothing of refusal
   await ask(status(429, 5_000));
   const [[level, line, fields] = []] = told;
   assert.deepEqual([level, fields], ["warn", { count: 1 }]);
-  assert.match(line ?? "", /^The service refuses requests because there are too many: pausing \d+ s/);
+  assert.match(
+    line ?? "",
+    /^The service refuses requests because there are too many: pausing until \d\d:\d\d:\d\d UTC/,
+  );
 });
 
 test("trouble of the service alone is not told of as throttling", async () => {
