@@ -135,7 +135,7 @@ spec:
           - action: FailJob
             onExitCodes: { operator: In, values: [${FINAL.join(", ")}] }
           - action: Ignore
-            onPodConditions: [{ type: DisruptionTarget }]
+            onPodConditions: [{ type: DisruptionTarget, status: "True" }]
       template:
         spec:
           restartPolicy: Never

@@ -191,10 +191,9 @@ export class Outage {
     this.#lastLineMs = elapsedMs;
     const nowMs = clock.now();
     const until = timeOfDay(nowMs + untilMs - elapsedMs, nowMs);
-    const lasted = duration((elapsedMs - sinceMs) / 1000);
-    log.warn(
-      `${host} does not answer (${reasonOf(failure)}), for ${lasted} so far; waiting until ${until} at most.`,
-    );
+    const seconds = (elapsedMs - sinceMs) / 1000;
+    const lasted = seconds < 1 ? "" : `, for ${duration(seconds)} so far`;
+    log.warn(`${host} does not answer (${reasonOf(failure)})${lasted}; waiting until ${until} at most.`);
     return true;
   }
 
