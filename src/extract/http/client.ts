@@ -181,7 +181,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const before = answers.get(request.mode)?.request;
     const isOther = before !== undefined && targetOf(before) !== targetOf(request);
     const response = await attempt(isOther ? before : FIRST_ITEM, signal, withinMs);
-    assertAnswered(decodeBytes(response).toString());
+    if (response.status === 200) assertAnswered(decodeBytes(response).toString());
   }
 
   async function readAs<T>(

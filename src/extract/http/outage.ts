@@ -75,6 +75,14 @@ export interface Failed {
   readonly deadlineMs: number | null;
 }
 
+/** Between two checks; instants of the clock's `elapsedMs`. */
+interface Pause {
+  readonly nextMs: number;
+  /** When the outage began, and until when it is waited for. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
 /** What was found out by asking for something else. */
 interface Inquiry {
   /** Whether there was an outage. */
@@ -94,6 +102,7 @@ export class Outage {
   #count = 0;
   #totalMs = 0;
   #lastLineMs = Number.NEGATIVE_INFINITY;
+  #lines = 0;
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -149,6 +158,8 @@ export class Outage {
       this.#inquiry = null;
       this.#isOut = false;
     });
+    // Who waits for it may be ended first.
+    found.catch(() => {});
     return { found, signal: failed.signal };
   }
 
@@ -158,16 +169,20 @@ export class Outage {
     const mostMs = this.#isKnown ? this.#options.minutes * 60_000 : NEVER_ANSWERED_MS;
     const untilMs = Math.min(sinceMs + mostMs, deadlineMs ?? Number.POSITIVE_INFINITY);
     let failure: SourceError | null = first;
-    let isTold = false;
+    const linesBefore = this.#lines;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
       const leftMs = untilMs - clock.elapsedMs();
       if (leftMs <= 0) throw this.#giveUp(failure, sinceMs, untilMs === deadlineMs);
-      const last = failure;
       failure = await check(Math.min(MAX_CHECK_MS, leftMs));
-      if (failure === null) return this.#end(sinceMs, isTold);
+      if (failure === null) return this.#end(sinceMs, this.#lines > linesBefore);
       this.#isOut = true;
-      isTold = this.#tell(last, sinceMs, untilMs) || isTold;
-      await clock.sleep(Math.min(random() * pauseMs, Math.max(0, untilMs - clock.elapsedMs())), signal);
+      const nowMs = clock.elapsedMs();
+      const pause = {
+        nextMs: Math.min(nowMs + random() * pauseMs, Math.max(nowMs, untilMs)),
+        sinceMs,
+        untilMs,
+      };
+      await this.#pause(pause, failure, signal);
     }
   }
 
@@ -183,18 +198,27 @@ export class Outage {
     return true;
   }
 
-  /** Whether a line was written. */
-  #tell(failure: SourceError, sinceMs: number, untilMs: number): boolean {
+  async #pause(pause: Pause, failure: SourceError, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#tell(pause, failure);
+    for (let nowMs = clock.elapsedMs(); nowMs < pause.nextMs; nowMs = clock.elapsedMs()) {
+      const lineMs = this.#lastLineMs + LOG_EVERY_MS;
+      await clock.sleep(Math.min(pause.nextMs, lineMs) - nowMs, signal);
+      this.#tell(pause, failure);
+    }
+  }
+
+  #tell({ sinceMs, untilMs }: Pause, failure: SourceError): void {
     const { host, clock, log } = this.#options;
     const elapsedMs = clock.elapsedMs();
-    if (elapsedMs - this.#lastLineMs < LOG_EVERY_MS) return false;
+    if (elapsedMs - this.#lastLineMs < LOG_EVERY_MS) return;
     this.#lastLineMs = elapsedMs;
+    this.#lines += 1;
     const nowMs = clock.now();
     const until = timeOfDay(nowMs + untilMs - elapsedMs, nowMs);
     const seconds = (elapsedMs - sinceMs) / 1000;
     const lasted = seconds < 1 ? "" : `, for ${duration(seconds)} so far`;
     log.warn(`${host} does not answer (${reasonOf(failure)})${lasted}; waiting until ${until} at most.`);
-    return true;
   }
 
   #giveUp(failure: SourceError, sinceMs: number, isDeadline: boolean): SourceError {

@@ -79,3 +79,12 @@ test("being asked to slow down ends an outage: the service answers", async (t) =
   assert.ok((outage.totals?.seconds ?? 0) < 12);
   assert.ok(clock.elapsedMs() >= 5000 + 2 * 7000);
 });
+
+test("an item that was there and is gone by now answers for the service", async (t) => {
+  const { service, client, outage } = await patient(t, 1);
+  await item(client, 0);
+  const gone = { status: 404, body: { error: "There is no such item." } };
+  service.script = ({ id }) => (id === "c-000" ? gone : id === "c-001" ? { status: 500 } : undefined);
+  await assert.rejects(item(client, 1), /Asked 6 times\.$/);
+  assert.equal(outage.totals, null);
+});
