@@ -68,6 +68,11 @@ export const configSpec = z.strictObject({
   deadlineMinutes: amountOrNull
     .default(300)
     .describe("Minutes after which a run makes no more requests and ends; null: never."),
+  outageMinutes: z
+    .number()
+    .min(0)
+    .default(30)
+    .describe("Minutes for which a run waits for a service that answers nobody; 0: it does not wait."),
   lookupMethod: z
     .enum(LOOKUP_METHODS)
     .default("auto")

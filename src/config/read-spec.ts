@@ -52,6 +52,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   concurrency: "a whole number from 1 to 64",
   ratePerSecond: "a number above 0, or null",
   deadlineMinutes: "a number above 0, or null",
+  outageMinutes: "a number from 0",
   lookupMethod: oneOf(LOOKUP_METHODS),
   raw: "true or false",
   personalData: `${oneOf(PERSONAL_POLICIES)}, or { policy: ... } with one of them`,

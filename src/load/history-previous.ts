@@ -1,7 +1,7 @@
 /** The history that the run before carries: found, proven whole, and read by one name whatever was published. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
 import { execute, PREVIOUS_CATALOG, scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
@@ -61,7 +61,7 @@ export async function findHistory(
     await assertReadable(previous, temporaryDirectory);
   } catch (thrown) {
     const error = asWarehouseError(thrown);
-    if (error.code === "config.newer_version" || error.code === "disk.io") throw error;
+    if (error.code === "config.newer_version" || isOfTheDisk(error)) throw error;
     return anew(error.message.replace(/\.$/, ""));
   }
   return history;
@@ -89,7 +89,7 @@ async function findingIn(directory: string, file: PublishedFile): Promise<string
     return undefined;
   } catch (thrown) {
     const error = asWarehouseError(thrown);
-    if (error.code === "disk.io") throw error;
+    if (isOfTheDisk(error)) throw error;
     return `its file ${file.path} is missing or cannot be read`;
   }
 }

@@ -253,7 +253,7 @@ function runTables(
 
 /** What the manifest states besides of how the run was made. */
 function statementOf(
-  { options: { config }, pipeline, baseline, beginning, throttle, personalFields }: RunContext,
+  { options: { config }, pipeline, baseline, beginning, throttle, outage, personalFields }: RunContext,
   { passes, pageSizes }: Extraction,
   { listed, loaded, rejected, vanished, unread }: Accounting,
 ) {
@@ -273,6 +273,7 @@ function statementOf(
     ...(resumedMs.length > 0 && { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) }),
     ...(config.perPage === "auto" && { pageSizes }),
     ...(ratePerSecond !== null && { ratePerSecond }),
+    ...(outage.totals !== null && { outages: outage.totals }),
     previousRun: baseline.kind === "none" ? null : baseline.run,
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { removeTree } from "../common/tree.ts";
 import { assertUsableFolder } from "../storage/duckdb.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
@@ -155,12 +155,13 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A failure of work in the folder as it is; one of the disk, which deep below knows no folder, with the folder's name. */
 export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
-  const { code, message } = asWarehouseError(thrown);
-  if (code !== "disk.io" || message.includes(root)) return thrown;
-  return new WarehouseError("disk.io", `${message} This was in ${root}.`, { cause: thrown });
+  const error = asWarehouseError(thrown);
+  const { code, message } = error;
+  if (!isOfTheDisk(error) || message.includes(root)) return thrown;
+  return new WarehouseError(code, `${message} This was in ${root}.`, { cause: thrown });
 }
 
-/** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.io`. */
+/** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.full` and `disk.io`. */
 export function outputError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const reason = reasonOf(thrown);
   if (thrown instanceof WarehouseError || reason === undefined) {

@@ -73,6 +73,10 @@ const statement = z.object({
     .optional(),
   /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
   ratePerSecond: z.number().positive().optional(),
+  /** How often and how long the service answered nobody while the run read it; absent: never. */
+  outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
+  /** The most that the run took up on the disk while it was made; absent in runs of earlier versions. The next run needs it. */
+  peakBytes: count.optional(),
   /** What `current` named when the run began. */
   previousRun: runIdentifier.nullable(),
   /** The run that this one took the place of, when somebody's personal data were erased from it; it is gone. */

@@ -1,6 +1,6 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
 import { join } from "node:path";
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError, isOfTheDisk } from "../common/errors.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
 import { fromTable, openTables } from "./published-tables.ts";
 
@@ -50,9 +50,9 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
       }
     }
   } catch (thrown) {
-    const { code, message } = asWarehouseError(thrown);
-    if (code === "disk.io") throw thrown;
-    return { ...NONE, notAsked: `the run before cannot be read: ${message}` };
+    const error = asWarehouseError(thrown);
+    if (isOfTheDisk(error)) throw thrown;
+    return { ...NONE, notAsked: `the run before cannot be read: ${error.message}` };
   }
   if (ids.length === count) return { ids, count, notAsked: null };
   return { ids: [], count, notAsked: `more than ${bearable} are missing` };

@@ -70,6 +70,7 @@ test("without a file, everything has its default", async (t) => {
     concurrency: 4,
     ratePerSecond: null,
     deadlineMinutes: 300,
+    outageMinutes: 30,
     lookupMethod: "auto",
     raw: true,
     personalData: { policy: "drop", key: null },
@@ -102,6 +103,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     concurrency: 2,
     ratePerSecond: 0.5,
     deadlineMinutes: 30,
+    outageMinutes: 5,
     lookupMethod: "post",
     raw: false,
     personalData: { policy: "keep" },
@@ -262,6 +264,7 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
   ["perPage", 2.5, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 2.5.'],
   ["concurrency", 65, "`concurrency`: expected a whole number from 1 to 64, found 65."],
   ["ratePerSecond", 0, "`ratePerSecond`: expected a number above 0, or null, found 0."],
+  ["outageMinutes", -1, "`outageMinutes`: expected a number from 0, found -1."],
   ["deadlineMinutes", 0, "`deadlineMinutes`: expected a number above 0, or null, found 0."],
   ["lookupMethod", "put", '`lookupMethod`: expected "auto", "get", "post", found "put".'],
   ["raw", "yes", '`raw`: expected true or false, found "yes".'],
@@ -366,7 +369,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,

@@ -604,7 +604,7 @@ long(
       assert.deepEqual(await readdir(folder.staging), []);
     };
     await assert.rejects(erase(ANNA, { freeBytes: async () => 1 }), {
-      code: "disk.io",
+      code: "disk.full",
       message: /nothing was erased/,
     });
     await intact();
