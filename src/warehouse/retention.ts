@@ -5,15 +5,17 @@ import { suggestion } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
 import { finishErase } from "./erase-plan.ts";
+import { laterRun, type RunInHistory, type RunKey, sameRun } from "./identity.ts";
 import {
   currentRun,
   DATABASE_FILE,
   type OutputFolder,
+  parseRunName,
   type RunIdentity,
   removeStaging,
   runsIn,
 } from "./layout.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { type Manifest, readManifestFile } from "./manifest.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -23,6 +25,8 @@ export const RUNS_KEPT = 7;
 export interface PublishedRun extends RunIdentity {
   readonly directory: string;
   readonly current: boolean;
+  /** Of its manifest; undefined where that cannot be read. */
+  readonly sha256: string | undefined;
   /** The manifest, or why it cannot be read. */
   readonly manifest: Manifest | WarehouseError;
 }
@@ -32,8 +36,10 @@ export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   const current = await currentRun(folder);
   const runs = (await runsIn(folder)).map(async (identity) => {
     const directory = join(folder.runs, identity.run);
-    const manifest = await readManifest(directory).catch(asWarehouseError);
-    return { ...identity, directory, current: identity.run === current, manifest };
+    const found = await readManifestFile(directory).catch(asWarehouseError);
+    const [manifest, sha256] =
+      found instanceof WarehouseError ? [found, undefined] : [found.manifest, found.sha256];
+    return { ...identity, directory, current: identity.run === current, manifest, sha256 };
   });
   return Promise.all(runs);
 }
@@ -44,6 +50,52 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
   const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
   if (found !== undefined) return found;
   throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
+}
+
+/**
+ * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
+ * gone or damaged, nor beyond one that took another's place when a person was erased, whose number is not that of its night.
+ */
+function pastOf(run: PublishedRun, runs: readonly PublishedRun[]): RunKey[] {
+  const past: RunKey[] = [];
+  let at: PublishedRun | undefined = run;
+  while (at !== undefined) {
+    const before = beforeOf(at);
+    if (before === undefined || !laterRun(at, before)) break;
+    past.push(before);
+    at = runs.find((each) => sameRun(each, before));
+  }
+  return past;
+}
+
+/** A run of the folder, for comparing it with those of targets. */
+export function inHistory(run: PublishedRun, runs: readonly PublishedRun[]): RunInHistory {
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known: runs };
+}
+
+function beforeOf({ manifest }: PublishedRun): RunKey | undefined {
+  if (manifest instanceof WarehouseError || manifest.supersedes !== undefined) return undefined;
+  const { previousRun, previousSha256: sha256 } = manifest;
+  const named = previousRun === null ? undefined : parseRunName(previousRun);
+  return named && { run: named.run, sequence: named.sequence, sha256 };
+}
+
+/**
+ * The kept run that another was compared with when it was made, or the one that an erase put in its place; undefined: it
+ * is no longer kept, or there was none.
+ */
+export function previousOf(
+  { previousRun, previousSha256: sha256 }: Pick<Manifest, "previousRun" | "previousSha256">,
+  runs: readonly PublishedRun[],
+): PublishedRun | undefined {
+  const named = previousRun === null ? undefined : parseRunName(previousRun);
+  if (named === undefined) return undefined;
+  const before = { run: named.run, sequence: named.sequence, sha256 };
+  const found = runs.find((each) => sameRun(each, before));
+  return (
+    found ??
+    runs.find(({ manifest }) => !(manifest instanceof WarehouseError) && manifest.supersedes === previousRun)
+  );
 }
 
 /**

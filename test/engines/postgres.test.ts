@@ -266,7 +266,10 @@ suite("the target postgres", () => {
     assert.deepEqual([again.code, again.stdout], [0, `postgres: has ${before} already\n`], again.stderr);
     const earlier = await command(["deliver", "1"]);
     assert.equal(earlier.code, 26, earlier.stderr);
-    assert.match(earlier.stderr, /has the run \S+, which is not before 000001-\S+, so it stays/);
+    assert.match(
+      earlier.stderr,
+      /has the later run \d+ \(\S+, manifest \w+\) of this instance, so run 1 \(000001-/,
+    );
     assert.equal(await loaded(), before);
   });
 
@@ -337,7 +340,7 @@ suite("the target postgres", () => {
       changed: (run: DeliveredRun) => DeliveredRun,
     ) => {
       const stop = new AbortController();
-      const options = { temporaryDirectory: out, signal: stop.signal, onProgress: () => {} };
+      const options = { runs: [], temporaryDirectory: out, signal: stop.signal, onProgress: () => {} };
       const published = await deliveredRun(found, options);
       const run = changed({ ...published, sequence: published.sequence + 1 });
       const delivery = target.stage(run).then(({ commit }) => commit());

@@ -374,7 +374,7 @@ suite("a lake", () => {
       [
         "another run of the last number",
         async () => runs.b3,
-        /^memory: has another run, 000003-20261120T020000Z, of this instance/,
+        /^memory: has another run 3 \(000003-20261120T020000Z, manifest \w+\) of this instance/,
       ],
       [
         "an earlier run",
