@@ -3,9 +3,10 @@ import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
+import { inHistory } from "../warehouse/identity.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import { filesOf, openTables, type PublishedFiles } from "../warehouse/published-tables.ts";
-import { inHistory, type PublishedRun } from "../warehouse/retention.ts";
+import type { PublishedRun } from "../warehouse/retention.ts";
 
 export interface DeliveryOptions {
   /** All of the warehouse folder. */

@@ -4,6 +4,7 @@ import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
 import { assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
 import {
   described,
+  inHistory,
   isAmong,
   type RunInHistory,
   type Standing,
@@ -19,7 +20,7 @@ import {
 } from "../warehouse/layout.ts";
 import { readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { inHistory, listRuns } from "../warehouse/retention.ts";
+import { listRuns } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
 
 /** A target that keeps published runs. */

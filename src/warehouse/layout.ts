@@ -226,7 +226,8 @@ export async function stagingLeftovers(folder: OutputFolder): Promise<RunIdentit
 
 async function identitiesIn(path: string): Promise<RunIdentity[]> {
   const runs = (await entriesOf(path)).flatMap((name) => parseRunName(name) ?? []);
-  return runs.toSorted((a, b) => b.sequence - a.sequence || b.startedAt.getTime() - a.startedAt.getTime());
+  // The instant in a name sorts as a text; a folder beside another of its name comes before that.
+  return runs.toSorted((a, b) => b.sequence - a.sequence || (a.run < b.run ? 1 : -1));
 }
 
 async function entriesOf(path: string): Promise<string[]> {

@@ -5,12 +5,10 @@ import { suggestion } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
 import { finishErase } from "./erase-plan.ts";
-import { laterRun, type RunInHistory, type RunKey, sameRun } from "./identity.ts";
 import {
   currentRun,
   DATABASE_FILE,
   type OutputFolder,
-  parseRunName,
   type RunIdentity,
   removeStaging,
   runsIn,
@@ -50,52 +48,6 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
   const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
   if (found !== undefined) return found;
   throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
-}
-
-/**
- * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
- * gone or damaged, nor beyond one that took another's place when a person was erased, whose number is not that of its night.
- */
-function pastOf(run: PublishedRun, runs: readonly PublishedRun[]): RunKey[] {
-  const past: RunKey[] = [];
-  let at: PublishedRun | undefined = run;
-  while (at !== undefined) {
-    const before = beforeOf(at);
-    if (before === undefined || !laterRun(at, before)) break;
-    past.push(before);
-    at = runs.find((each) => sameRun(each, before));
-  }
-  return past;
-}
-
-/** A run of the folder, for comparing it with those of targets. */
-export function inHistory(run: PublishedRun, runs: readonly PublishedRun[]): RunInHistory {
-  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known: runs };
-}
-
-function beforeOf({ manifest }: PublishedRun): RunKey | undefined {
-  if (manifest instanceof WarehouseError || manifest.supersedes !== undefined) return undefined;
-  const { previousRun, previousSha256: sha256 } = manifest;
-  const named = previousRun === null ? undefined : parseRunName(previousRun);
-  return named && { run: named.run, sequence: named.sequence, sha256 };
-}
-
-/**
- * The kept run that another was compared with when it was made, or the one that an erase put in its place; undefined: it
- * is no longer kept, or there was none.
- */
-export function previousOf(
-  { previousRun, previousSha256: sha256 }: Pick<Manifest, "previousRun" | "previousSha256">,
-  runs: readonly PublishedRun[],
-): PublishedRun | undefined {
-  const named = previousRun === null ? undefined : parseRunName(previousRun);
-  if (named === undefined) return undefined;
-  const before = { run: named.run, sequence: named.sequence, sha256 };
-  const found = runs.find((each) => sameRun(each, before));
-  return (
-    found ??
-    runs.find(({ manifest }) => !(manifest instanceof WarehouseError) && manifest.supersedes === previousRun)
-  );
 }
 
 /**

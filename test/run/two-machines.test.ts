@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
-import { cp } from "node:fs/promises";
+import { cp, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { deliverCommand } from "../../src/cli/commands/deliver.ts";
+import { restoreCommand } from "../../src/cli/commands/restore.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { targetsCommand } from "../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
 import { type Claim, claimNumbers, isPast, readClaim } from "../../src/targets/lake/claim.ts";
-import { lakeIn } from "../../src/targets/lake/lake.ts";
+import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { outcome } from "../cli/capture.ts";
 import { few } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
+import { temporaryFolder } from "./running.ts";
 import {
   changesBetween,
   deliverCurrent,
@@ -18,7 +25,7 @@ import {
   MACHINES,
   type Machine,
   nightOf,
-  STEPS,
+  steps,
   type World,
   worldOf,
 } from "./two-machines.ts";
@@ -41,7 +48,6 @@ async function inOneHistory(t: TestContext): Promise<LakeWorld> {
   return { ...world, store };
 }
 
-const steps = (machine: Machine, count = STEPS): Machine[] => Array.from({ length: count }, () => machine);
 const inTurn = (first: Machine) =>
   [first, first === "A" ? "B" : "A"].flatMap((each) => steps(each as Machine));
 
@@ -126,20 +132,56 @@ for (const { name, order, killed, next } of few(SCHEDULES, 6)) {
   });
 }
 
-test("the run of another machine is told from one's own of the same name", async (t) => {
-  const world = await inOneHistory(t);
-  const order = FORKS[0]?.order ?? [];
-  const forked = await nightOf(world, { night: 1, order });
+test("commands tell the run of another machine from one's own of the same name", async (t) => {
+  const folder = await temporaryFolder(t);
+  const options = { url: pathToFileURL(join(folder, "lake")).href, instance: INSTANCE };
+  const configured = { targets: [{ type: "lake", ...options }] };
+  await writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify(configured));
+  const world = await worldOf(t, lake(options));
+  const forked = await nightOf(world, { night: 0, order: FORKS[0]?.order ?? [] });
   const [delivery] = forked.get("B")?.deliveries ?? [];
   assert.equal(delivery?.failure?.code, "target.fenced");
-  const name = "000002-20261121T020000Z";
+  const name = "000001-20261120T020000Z";
   assert.match(
     delivery.failure.message,
     new RegExp(
-      `^The target lake has another run 2 \\(${name}, manifest \\w{8}\\) of this instance, made elsewhere, so run 2 \\(${name}, manifest \\w{8}\\) cannot be delivered any more; run again, and deliver the new run\\.$`,
+      `^The target lake has another run 1 \\(${name}, manifest \\w{8}\\) of this instance, made elsewhere, so run 1 \\(${name}, manifest \\w{8}\\) cannot be delivered any more; run again, and deliver the new run\\.$`,
     ),
   );
+  const here = world.folders.B;
+  const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
+    outcome(make, [...args, "--warehouse", here], { cwd: folder });
+  const targets = await ask(targetsCommand);
+  assert.match(targets.text, /│ has another run 1, made elsewhere: run again +│/);
+  assert.equal((await ask(deliverCommand)).error?.code, "target.fenced");
+  const beside = `${name}-${(await digestIn(join(world.folders.A, "current"))).slice(0, 8)}`;
+  assert.equal(
+    (await ask(restoreCommand)).text,
+    `restored ${name} from lake, as ${beside}, because the folder has another run of that name; it is current now\n`,
+  );
+  assert.equal(await readlink(join(here, "current")), `runs/${beside}`);
+  const again = await ask(restoreCommand);
+  assert.match(again.error?.message ?? "", new RegExp(`has the run ${beside} already`));
+  assert.match((await ask(targetsCommand)).text, /│ has the current run +│/);
+  assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: has ${name} already`));
+  const { text } = await ask(runsCommand, "list");
+  assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));
+  assert.match(text, /\n\/ not in the history of the current run: put aside, or rolled back\n$/);
+  assert.match(
+    (await ask(runsCommand, "show", "1")).error?.message ?? "",
+    /^The number 1 is that of several runs/,
+  );
+  assert.match((await ask(runsCommand, "show", beside)).text, new RegExp(`^Run +${name} \\(current\\)`));
+  await ask(runsCommand, "rollback", name);
+  const { B } = Object.fromEntries(await nightOf(world, { night: 1, order: steps("B") }));
+  assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [2, 0], "who rolled back decided that");
+  assert.equal(await previousIn(here), await digestIn(join(here, "runs", name)));
+  assert.deepEqual(world.warnings.B, []);
 });
+
+async function previousIn(out: string): Promise<string | undefined> {
+  return (await readManifest(join(out, "current"))).previousSha256;
+}
 
 test("two nights that were never delivered do not take the place of what the lake got meanwhile", async (t) => {
   const world = await inOneHistory(t);

@@ -49,7 +49,11 @@ function contentOf(count: number): readonly Item[] {
 }
 
 /** A run's: it asks the target; it is published, and asks again; it writes where nobody looks; it commits. */
-export const STEPS = 4;
+const STEPS = 4;
+
+export function steps(machine: Machine, count = STEPS): Machine[] {
+  return Array.from({ length: count }, () => machine);
+}
 
 export interface Night {
   readonly night: number;

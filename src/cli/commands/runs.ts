@@ -2,6 +2,7 @@ import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
+import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -131,12 +132,17 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
 /** `current` marks the run that readers see. The name of a run says when it started. */
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
+  const past = withPast(
+    runs.find((each) => each.current),
+    runs,
+  );
   const known = runs.map(({ manifest, ...run }) => ({
     ...run,
+    outside: isOutside(run, past),
     of: manifest instanceof WarehouseError ? undefined : manifest,
   }));
   const table = tableOf(known, [
-    whole("", ({ current }) => (current ? "*" : "")),
+    whole("", ({ current, outside }) => (current ? "*" : outside ? "/" : "")),
     whole("run", ({ run }) => run),
     whole("verdict", ({ of }) => of?.verdict ?? "unreadable"),
     right("items", ({ of }) => (of === undefined ? "" : count(of.rows.content ?? 0))),
@@ -149,10 +155,12 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [`${printableText(manifest.message)}\n`] : [],
   );
-  return [drawInParts(table, 2, width), LEGEND, ...problems].join("");
+  const outside = known.some((each) => each.outside) ? [OUTSIDE] : [];
+  return [drawInParts(table, 2, width), LEGEND, ...outside, ...problems].join("");
 }
 
 const LEGEND = "* current   change: new +, changed ~, removed -, since the run before\n";
+const OUTSIDE = "/ not in the history of the current run: put aside, or rolled back\n";
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
 async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
