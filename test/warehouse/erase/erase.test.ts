@@ -485,7 +485,7 @@ test("S24: two runs of one name, of which one is another machine's, are two runs
   const keeper = {
     ...memoryTarget(),
     restore: (_: unknown, directory: string) =>
-      cp(join(elsewhere, "current", "."), directory, { recursive: true }),
+      cp(join(elsewhere, "runs", theirs), directory, { recursive: true }),
   };
   const restored = { run: theirs, sequence: 2, sha256 };
   await restoreRun(folder, keeper, restored, new AbortController().signal);
