@@ -462,7 +462,10 @@ suite("the target postgres", () => {
       assert.deepEqual([won?.run, won && exitCodeOf(won)], [lost?.run, 0]);
       const [failure] = lost?.deliveries.map((each) => each.failure) ?? [];
       assert.equal(failure?.code, "target.fenced");
-      assert.match(failure?.message ?? "", /^The target postgres has another run \d+ \(.*\), made elsewhere/);
+      assert.match(
+        failure?.message ?? "",
+        /^The target postgres has another run \d+ \(.*\) of this instance, made elsewhere/,
+      );
       assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[winner], "current")));
       world.warnings[loser].length = 0;
       for (const again of [0.25, 0.5]) {
