@@ -1,4 +1,5 @@
 import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
+import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
@@ -6,14 +7,7 @@ import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import {
-  findRun,
-  listRuns,
-  type PublishedRun,
-  prune,
-  RUNS_KEPT,
-  rollback,
-} from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, existingFolder, positive, processEnvironment } from "../command.ts";
 import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
@@ -68,15 +62,14 @@ function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
     .action(async (run: string, { warehouse }: Options) => {
-      const { manifest, current } = await findRun(existingFolder(warehouse), run);
-      if (manifest instanceof WarehouseError) throw manifest;
-      const checks = await checksOf(warehouse, manifest);
-      await writeAll(out, [showText(manifest, current, out.columns), checksText(checks, out.columns)]);
+      const found = await findReadable(existingFolder(warehouse), run);
+      const checks = await checksOf(warehouse, found);
+      await writeAll(out, [showText(found, out.columns), checksText(checks, out.columns)]);
     });
 }
 
-async function checksOf(warehouse: string, { run, rows }: Manifest): Promise<RunCheck[]> {
-  if (rows.run_checks === undefined) return [];
+async function checksOf(warehouse: string, { run, manifest }: ReadableRun): Promise<RunCheck[]> {
+  if (manifest.rows.run_checks === undefined) return [];
   return withRuns(
     warehouse,
     async () => ({ wanted: run, anyPipeline: true }),
@@ -186,8 +179,8 @@ function changeText({ changes }: Manifest): string {
   return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
 }
 
-function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
-  const { run, pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+function showText({ run, manifest, current }: ReadableRun, width: number | undefined): string {
+  const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, supersedes, erasedAt } = manifest;
   const change = changeText(manifest);
   const erased = erasedAt?.at(-1);
