@@ -172,7 +172,7 @@ export interface InstanceIdentity {
   readonly origin: string;
 }
 
-/** A run by its name and number. */
+/** A run of an instance, which its number and its manifest tell from all others. */
 export interface TargetRun {
   readonly run: string;
   readonly sequence: number;
@@ -196,6 +196,12 @@ export interface DeliveredRun extends LoadRun {
   readonly files: readonly DeliveredFile[];
   /** The manifest itself, last. */
   readonly manifest: DeliveredFile;
+  /** Of the manifest. */
+  readonly sha256: string;
+  /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
+  readonly past: readonly TargetRun[];
+  /** All runs of its warehouse folder. */
+  readonly known: readonly TargetRun[];
   /** Told as the work goes on, in units of the target's own. */
   readonly onProgress: (done: number, total: number) => void;
 }

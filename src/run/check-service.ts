@@ -10,7 +10,7 @@ import { type ConnectionFacts, ConnectionWatch } from "../extract/http/connectio
 import type { ServiceUrl } from "../extract/http/service-url.ts";
 import { createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { type Probe, probeService } from "../extract/probe.ts";
-import { assertSameInstance } from "../warehouse/baseline.ts";
+import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { CheckedWarehouse } from "./check-warehouse.ts";
 import { type CheckName, type Finding, failed, lookAt, ok, skipped, warning } from "./finding.ts";
 import { findPersonalFields } from "./personal-fields.ts";
@@ -151,7 +151,7 @@ async function instanceFinding(
   if (baseline.kind !== "run") return ok("instance", named);
   return lookAt("instance", async () => {
     const instance = { id: instanceId, origin: originOf(config) };
-    assertSameInstance(baseline, instance, folder.root, comparisonOf(config));
+    assertSameInstance(instanceOf(baseline), instance, folder.root, comparisonOf(config));
     return `${named}, as in the current run`;
   });
 }

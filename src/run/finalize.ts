@@ -20,7 +20,7 @@ import { scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { contentMappedValues } from "../tables/destinations.ts";
 import { entityRows } from "../transform/definitions.ts";
-import { assertSameInstance } from "../warehouse/baseline.ts";
+import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import type { RunContext } from "./context.ts";
@@ -69,7 +69,7 @@ export async function buildResult(
   const { extraction } = extracted;
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: originOf(options.config) };
-  assertSameInstance(baseline, instance, folder.root, comparisonOf(options.config));
+  assertSameInstance(instanceOf(baseline), instance, folder.root, comparisonOf(options.config));
   const request = buildRequest({
     ...run,
     transformed,
@@ -275,5 +275,6 @@ function statementOf(
     ...(ratePerSecond !== null && { ratePerSecond }),
     ...(outage.totals !== null && { outages: outage.totals }),
     previousRun: baseline.kind === "none" ? null : baseline.run,
+    ...(baseline.kind === "run" && { previousSha256: baseline.sha256 }),
   };
 }

@@ -1,6 +1,5 @@
 /** What a run carries on of the history, and what it says of that. */
 
-import { join } from "node:path";
 import type { Check } from "../audit/checks/checks.ts";
 import { counted } from "../common/figures.ts";
 import { VERSION } from "../common/version.ts";
@@ -21,8 +20,7 @@ export async function previousHistory(
   if (baseline.kind === "none" || !hasHistory(pipeline)) return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "anew", run, reason: baseline.reason.replace(/\.$/, "") };
-  const previous = { run, directory: join(folder.runs, run), manifest: baseline.manifest };
-  return findHistory(previous, folder.staging);
+  return findHistory(baseline, folder.staging);
 }
 
 /**

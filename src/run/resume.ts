@@ -15,6 +15,7 @@ import type { Shape } from "../raw/document.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import { bytesBelow } from "../warehouse/disk.ts";
+import { laterRun } from "../warehouse/identity.ts";
 import {
   currentRun,
   type OutputFolder,
@@ -123,7 +124,7 @@ export async function findResumable(folder: OutputFolder, wanted: Wanted): Promi
   if (latest === undefined || latest.sequence <= wanted.above) return undefined;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
-  if (published.some(({ sequence }) => sequence >= latest.sequence)) return undefined;
+  if (!published.every((each) => laterRun(latest, each))) return undefined;
   const { run } = latest;
   const staging = stagingFolder(folder, run);
   const found = await readSealed(resumeFile(staging), resumeRecordForm);

@@ -166,7 +166,6 @@ async function extractItems(run: RunContext, client: HttpClient) {
       findMissing: async (listed) =>
         findMissing({
           baseline,
-          runs: run.folder.runs,
           temporaryDirectory: staging.temporary,
           listed,
           shrinkLimits: config,

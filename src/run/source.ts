@@ -15,7 +15,7 @@ import { Throttle } from "../extract/http/throttle.ts";
 import { probeService } from "../extract/probe.ts";
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
-import { assertSameInstance, type Baseline, type Comparison } from "../warehouse/baseline.ts";
+import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -145,7 +145,7 @@ export function knownInstance(baseline: Baseline, config: Config): InstanceIdent
 /** Before anything is opened, by the address alone. Throws `config.other_instance`. */
 export function assertKnownAddress(baseline: Baseline, config: Config, root: string): void {
   if (config.acceptNewAddress) return;
-  assertSameInstance(baseline, { id: null, origin: originOf(config) }, root);
+  assertSameInstance(instanceOf(baseline), { id: null, origin: originOf(config) }, root);
 }
 
 interface Moved extends Asking {
@@ -170,7 +170,7 @@ export async function assertMovedInstance({
   const client = openClient(source, asking);
   try {
     const { instanceId } = await probeService(client, config.aliases, signal);
-    assertSameInstance(baseline, { id: instanceId, origin }, root, "moved");
+    assertSameInstance(instanceOf(baseline), { id: instanceId, origin }, root, "moved");
   } finally {
     await client.close();
   }

@@ -3,6 +3,8 @@ import { beforeEnd } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
+import { sameRun, standingOf } from "../warehouse/identity.ts";
+import { fenced } from "./fenced.ts";
 
 /** Of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -70,8 +72,8 @@ function interrupted({ reason }: AbortSignal): Ended {
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
-  if (last !== null && isOf(run, last)) return { state: "present", warnings: [], failure: null };
-  if (last !== null && last.sequence >= run.sequence) throw fenced(target, run, last);
+  if (last !== null && sameRun(last, run)) return { state: "present", warnings: [], failure: null };
+  assertMayFollow(target, last, run);
   const staged = await target.stage(run);
   try {
     await staged.commit();
@@ -83,16 +85,12 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   return { state: "delivered", warnings: staged.warnings ?? [], failure: null };
 }
 
-function isOf({ run, manifest }: DeliveredRun, last: TargetRun): boolean {
-  return last.run === run && (last.sha256 ?? manifest.sha256) === manifest.sha256;
-}
-
-function fenced({ name }: Target, { run }: DeliveredRun, last: TargetRun): WarehouseError {
-  const found = last.run === run ? `a run ${run} of another machine` : `the run ${last.run}`;
-  return new WarehouseError(
-    "target.fenced",
-    `The target ${name} has ${found}, which is not before ${run}, so it stays; run again to deliver a later one.`,
-  );
+/** Throws `target.fenced`. A run that was made apart takes the place of one that nothing can go on from. */
+function assertMayFollow(target: Target, last: TargetRun | null, run: DeliveredRun): void {
+  if (last === null) return;
+  const standing = standingOf(last, run);
+  if (standing === "earlier" || (standing === "apart" && target.restore === undefined)) return;
+  throw fenced(`The target ${target.name}`, last, run);
 }
 
 /**

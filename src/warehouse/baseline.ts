@@ -1,8 +1,9 @@
 /** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { currentRun, type OutputFolder } from "./layout.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { type Instance, sameInstance } from "./identity.ts";
+import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
+import { type Manifest, readManifestFile } from "./manifest.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
 export interface ShrinkLimits {
@@ -25,15 +26,24 @@ export type Baseline =
   | { readonly kind: "none" }
   /** `current` names a run whose manifest is missing or cannot be read. */
   | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
-  | { readonly kind: "run"; readonly run: string; readonly manifest: Manifest };
+  | {
+      readonly kind: "run";
+      readonly run: string;
+      /** Absolute path of its folder. */
+      readonly directory: string;
+      readonly manifest: Manifest;
+      /** Of its manifest. */
+      readonly sha256: string;
+    };
 
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
   const run = await currentRun(folder);
   if (run === undefined) return { kind: "none" };
+  const directory = join(folder.runs, run);
   try {
-    const manifest = await readManifest(join(folder.runs, run));
-    if (manifest.run === run) return { kind: "run", run, manifest };
+    const { manifest, sha256 } = await readManifestFile(directory);
+    if (manifest.run === nameOf(run)) return { kind: "run", run: manifest.run, directory, manifest, sha256 };
     return { kind: "damaged", run, reason: `Its manifest is that of the run ${manifest.run}.` };
   } catch (thrown) {
     const error = asWarehouseError(thrown);
@@ -70,36 +80,31 @@ export function assertComparable(baseline: Baseline, acceptShrink: boolean): voi
   );
 }
 
-/** What a warehouse holds the content of. */
-export interface Instance {
-  /** As the items name it; null where they name none, or several. */
-  readonly id: string | null;
-  /** Address of the service. */
-  readonly origin: string;
-}
-
 /**
  * What is compared with the run before: a run; a run of which a person said that the service moved; a question to the
  * service about that run.
  */
 export type Comparison = "run" | "moved" | "question";
 
+/** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
+export function instanceOf(baseline: Baseline): Instance | undefined {
+  return baseline.kind === "run" ? baseline.manifest.instance : undefined;
+}
+
 /**
  * Throws `config.other_instance` where the warehouse has the content of another instance. Another address is another
  * instance, unless it `moved` and both name the same ID.
  */
 export function assertSameInstance(
-  baseline: Baseline,
+  before: Instance | undefined,
   instance: Instance,
   root: string,
   comparison: Comparison = "run",
 ): void {
-  if (baseline.kind !== "run") return;
-  const before = baseline.manifest.instance;
-  const otherId = before.id !== null && instance.id !== null && before.id !== instance.id;
-  const sameId = before.id !== null && before.id === instance.id;
-  const sameAddress = before.origin === instance.origin || (comparison === "moved" && sameId);
-  if (sameAddress && !otherId) return;
+  if (before === undefined) return;
+  const isSame = sameInstance(before, instance);
+  if (isSame && (comparison === "moved" || before.origin === instance.origin)) return;
+  const otherId = !isSame && before.id !== null && instance.id !== null;
   const what = comparison === "question" ? "question" : "run";
   throw new WarehouseError(
     "config.other_instance",

@@ -56,16 +56,24 @@ function made(table: Pick<Table, "name" | "key" | "columns"> & Partial<Table>, r
   return { table: declared, rows: rows.length, files: [], cells, batches };
 }
 
+const runOf = (number: number) => ({
+  run: `run-${number}`,
+  sequence: number,
+  sha256: String(number).padStart(64, "0"),
+});
+
 /** Delivers the next run, with these tables, and gives the warnings. */
 async function delivered(tables: readonly LoadTable[]): Promise<readonly string[]> {
   sequence += 1;
+  const { sha256 } = runOf(sequence);
+  const past = Array.from({ length: sequence - 1 }, (_, i) => runOf(sequence - 1 - i));
   const run: DeliveredRun = {
-    ...{ run: `run-${sequence}`, sequence, pipeline: "made", verdict: "complete", tables },
+    ...{ ...runOf(sequence), pipeline: "made", verdict: "complete", tables, past, known: past },
     instance: { id: "one", origin: "https://one.example.com" },
     ...{
       directory: folder,
       files: [],
-      manifest: { path: "manifest.json", bytes: 1, sha256: "0".repeat(64) },
+      manifest: { path: "manifest.json", bytes: 1, sha256 },
     },
     ...{ signal: new AbortController().signal, onProgress: () => {} },
   };

@@ -21,7 +21,7 @@ async function night(out: string): Promise<Night> {
   await publish(out);
   const found = await findRun(outputFolder(out), "current");
   const to: Night["to"] = async (targets, signal = new AbortController().signal) => {
-    const options = { temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
+    const options = { runs: [], temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
     return deliver(targets, await deliveredRun(found, options), { elapsedMs: () => 0, signal });
   };
   return { run: found.run, to };

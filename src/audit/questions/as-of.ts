@@ -1,6 +1,7 @@
 /** The run that `--as-of` means. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
+import { isPutAside, runNamed, withPast } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { notFound } from "./filters.ts";
@@ -29,8 +30,10 @@ export async function runAsOf(
   temporaryDirectory: string,
 ): Promise<Moment> {
   const instant = instantOf(asOf);
-  const runs = await listRuns(folder);
-  const current = runs.find((each) => each.current);
+  const all = await listRuns(folder);
+  const current = all.find((each) => each.current);
+  const past = withPast(current, all);
+  const runs = all.filter((each) => each.run === asOf || !isPutAside(each, past));
   const meant = <Run extends Pick<KnownRun | PublishedRun, "run" | "sequence" | "startedAt">>(
     among: readonly Run[],
   ) =>
@@ -50,9 +53,10 @@ export async function runAsOf(
     );
   }
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
-  const past = meant(known);
-  if (past !== undefined) {
-    return runs.some(({ run }) => run === past.run) ? { wanted: past.run } : { wanted: current.run, past };
+  const found = meant(known);
+  if (found !== undefined) {
+    const there = runNamed(found.run, runs, past);
+    return there === undefined ? { wanted: current.run, past: found } : { wanted: there.run };
   }
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
   throw notFound(

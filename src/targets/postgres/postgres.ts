@@ -3,12 +3,13 @@
  * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
  * Until the commit, and after any failure, readers have the run before.
  */
-import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import { printable } from "../../common/printable.ts";
 import type { DeliveredRun, StagedLoad, Target, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { laterRun } from "../../warehouse/identity.ts";
+import { fenced } from "../fenced.ts";
 import { type Connection, connect, connected } from "./connect.ts";
 import { type CopiedTable, completeTable, copyTable } from "./copy-table.ts";
 import { commentText, dropPrevious, lockSchema, runIn, type Schemas, schemasOf, swap } from "./schemas.ts";
@@ -84,11 +85,8 @@ async function stage(url: string, schemas: Schemas, run: DeliveredRun): Promise<
 }
 
 function assertLater(last: TargetRun | null, run: DeliveredRun, { current }: Schemas): void {
-  if (last === null || last.sequence < run.sequence) return;
-  throw new WarehouseError(
-    "target.fenced",
-    `The schema ${current} has the run ${last.run}, which is not before ${run.run}, so it stays; run again to deliver a later one.`,
-  );
+  if (last === null || laterRun(run, last)) return;
+  throw fenced(`The schema ${current}`, last, run);
 }
 
 /**
