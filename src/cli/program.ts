@@ -139,10 +139,10 @@ export function everyCommand(command: Command): Command[] {
 
 /**
  * Blanks and ends of lines around an argument, and around the value in `--option=value`, are not meant: what is cut from a
- * CSV of another system ends with a carriage return.
+ * CSV of another system ends with a carriage return. U+FEFF is neither, whatever JavaScript takes it for.
  */
 function trimmed(argument: string): string {
-  return argument.trim().replace(/^(--[\w-]+=)\s+/, "$1");
+  return argument.replace(/^[^\S\uFEFF]+|[^\S\uFEFF]+$/g, "").replace(/^(--[\w-]+=)\s+/, "$1");
 }
 
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
