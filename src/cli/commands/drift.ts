@@ -75,6 +75,7 @@ const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
   single_for_list: "one value in place of a list",
   unreadable: "not readable as its type",
   rounded: "more digits than its type holds",
+  instant_form: "an instant in another form, stored in UTC",
   views_differ: "two documents differ",
   unlisted: "not a listed value",
   personal_dropped: "dropped",
