@@ -8,7 +8,8 @@ import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";
-import { cellOf, exactNumber, parseInstant } from "./values.ts";
+import { finerInstant, hasSpecifiedForm } from "./instant.ts";
+import { cellOf, exactNumber } from "./values.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -192,6 +193,8 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+  if (column.type === "timestamp" && cell !== null && typeof value === "string" && !hasSpecifiedForm(value))
+    subject.drift.note(path, "instant_form", subject.order, subject.contentId, value);
   if (column.type !== "double" || typeof cell !== "number") return cell;
   const digits = exactNumber(value);
   if (digits !== undefined && !isPrintOf(cell, digits)) {
@@ -278,19 +281,16 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === "";
 }
 
-/** The finer of two instants that agree to the second; undefined where they do not, or one is no instant. */
-export function finerInstant(later: unknown, earlier: unknown): string | undefined {
-  if (typeof later !== "string" || typeof earlier !== "string") return undefined;
-  if (later.slice(0, 19) !== earlier.slice(0, 19)) return undefined;
-  if (parseInstant(later) === undefined || parseInstant(earlier) === undefined) return undefined;
-  return earlier.length > later.length ? earlier : later;
-}
+/** Whether texts that differ mean the same. */
+type Agree = (a: string, b: string) => boolean;
 
-/** Whether two API values are the same JSON; keys of an object in any order. */
-export function sameJson(a: unknown, b: unknown): boolean {
+/** Whether two API values are the same JSON; keys of an object in any order, and texts that `agree` count as one. */
+export function sameJson(a: unknown, b: unknown, agree?: Agree): boolean {
   if (a === b) return true;
+  if (typeof a === "string" && typeof b === "string") return agree?.(a, b) ?? false;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i]));
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((element, i) => sameJson(element, b[i], agree));
   }
   if (!isObject(a) || !isObject(b)) {
     return typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b);
@@ -298,6 +298,6 @@ export function sameJson(a: unknown, b: unknown): boolean {
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key], agree))
   );
 }

@@ -15,6 +15,7 @@ import { decodeBytes } from "../extract/pages/decode.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { readItem } from "../extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
+import { secondsOfInstant } from "../raw/instant.ts";
 import { itemId } from "../raw/prepare.ts";
 import { all } from "../storage/duckdb.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
@@ -68,7 +69,7 @@ export async function verifyMappings(
         const live = {
           item: document === undefined ? undefined : liveItem(contentId, document),
           definitions,
-          updatedAt: document === undefined ? null : secondsOf(document.updated_at),
+          updatedAt: secondsOf(document?.updated_at),
         };
         const ledger = await readLedger(connection, contentId);
         const verified = verifyItem(contentId, { ledger, definitions: published, updatedAt }, live);
@@ -149,6 +150,5 @@ function documentOf(response: HttpResponse, id: string, { aliases, redact }: Rea
 }
 
 function secondsOf(instant: unknown): number | null {
-  const milliseconds = typeof instant === "string" ? Date.parse(instant) : Number.NaN;
-  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000);
+  return typeof instant === "string" ? (secondsOfInstant(instant) ?? null) : null;
 }

@@ -18,6 +18,7 @@ import {
   type UnknownField,
   type View,
 } from "../raw/document.ts";
+import { agreeToSecond } from "../raw/instant.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin, Table } from "../tables/declare.ts";
 
@@ -138,7 +139,7 @@ function find(item: Item, table: Table, containers: Containers): Found | undefin
       const value = reach(view.document, steps);
       if (value === undefined) emptied.note(view.document, steps);
       else if (found === undefined && !emptied.has(steps)) found = { view, path, value };
-      else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
+      else if (sameJson(found?.value ?? [], value ?? [], agreeToSecond)) claimWithin(view, path);
       else {
         const both = [found?.value ?? null, value];
         item.drift.note(table.name, "views_differ", view.order, item.contentId, both);

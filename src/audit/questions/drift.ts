@@ -45,6 +45,7 @@ const PART_OF_KIND: Readonly<Record<DriftLine["kind"], DriftPart>> = {
   single_for_list: "changedTypes",
   unreadable: "outsideContract",
   rounded: "outsideContract",
+  instant_form: "outsideContract",
   views_differ: "outsideContract",
   unlisted: "outsideContract",
   personal_dropped: "policy",

@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<DriftLine["kind"], string>> = {
   single_for_list: "one value for a list",
   unreadable: "cannot be read",
   rounded: "rounded",
+  instant_form: "instant in another form",
   unlisted: "value that the contract does not list",
   views_differ: "two documents differ",
   personal_dropped: "dropped",
