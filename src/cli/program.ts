@@ -164,7 +164,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const exitCode = await parsed(root, argv);
     await writeAll(out, printed.out);
-    await writeAll(err, printed.err);
+    for (const text of printed.err) err.write(text);
     return exitCode;
   } catch (thrown) {
     const error = asWarehouseError(thrown);
