@@ -125,7 +125,10 @@ export interface LoadTable {
    * BigInt where a number would round them; dates are days since 1970; of a `bigint` column all cells are BigInt.
    */
   readonly cells: () => AsyncIterable<readonly Cell[]>;
-  /** The same as Arrow record batches of a few thousand rows. */
+  /**
+   * The same as Arrow record batches of a few thousand rows. `apache-arrow` itself leaves out a U+FEFF at the beginning of a
+   * text that it reads from them; its bytes are there.
+   */
   readonly batches: () => AsyncIterable<RecordBatch>;
 }
 

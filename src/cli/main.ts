@@ -3,6 +3,10 @@
 import { keepPoolSmall } from "../common/threadpool.ts";
 import { endSoon } from "./end-soon.ts";
 
+// A stream that refuses a write ends nothing by itself, be it that its reader went away or that a disk is full: who waits
+// for an answer to be written is told (`writeAll`), and progress and the log are for those who read them.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
 const OLDEST = [22, 19] as const;
 /** Whether the command ends by itself after a signal. */
 let isTaken = false;

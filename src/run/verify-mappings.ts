@@ -16,6 +16,7 @@ import { EchoRedactor } from "../extract/pages/echo.ts";
 import { readItem } from "../extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
 import { Drift } from "../raw/drift.ts";
+import { secondsOfInstant } from "../raw/instant.ts";
 import { documentPreparer, itemId, lookupPreparer, type Prepare } from "../raw/prepare.ts";
 import { all } from "../storage/duckdb.ts";
 import { findPersonalFields, policyOf } from "./personal-fields.ts";
@@ -74,7 +75,7 @@ export async function verifyMappings(
         const live = {
           item: document === undefined ? undefined : liveItem(contentId, document),
           definitions,
-          updatedAt: document === undefined ? null : secondsOf(document.updated_at),
+          updatedAt: secondsOf(document?.updated_at),
         };
         const ledger = await readLedger(connection, contentId);
         const verified = verifyItem(contentId, { ledger, definitions: published, updatedAt }, live);
@@ -158,6 +159,5 @@ function documentOf(response: HttpResponse, id: string, { redact, treat }: Readi
 }
 
 function secondsOf(instant: unknown): number | null {
-  const milliseconds = typeof instant === "string" ? Date.parse(instant) : Number.NaN;
-  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000);
+  return typeof instant === "string" ? (secondsOfInstant(instant) ?? null) : null;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from "@duckdb/node-api";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
+import "./exact-texts.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** Catalog name under which the previous run is attached to the one that is being built. */

@@ -197,12 +197,14 @@ suite("the target postgres", () => {
     assert.ok(names.length > 50 && names.includes("mapped_value_history"), names.join());
     assert.deepEqual(await rowsIn("SELECT count(*)::int FROM content_warehouse.odd_values"), [[ODD_ROWS]]);
     const texts =
-      "SELECT t IS NULL, t FROM content_warehouse.odd_values WHERE n IN (0, 1, 2, 5, 8) ORDER BY n";
+      "SELECT t IS NULL, t FROM content_warehouse.odd_values WHERE n IN (0, 1, 2, 5, 8, 9, 10) ORDER BY n";
     assert.deepEqual(await rowsIn(texts), [
       [true, null],
       [false, ""],
       [false, "\\N"],
       [false, "NUL\uFFFD."],
+      [false, "\uFEFFmark"],
+      [false, "mark"],
       [false, "NULL"],
     ]);
     const far = `SELECT "at" AT TIME ZONE 'UTC' = '9999-12-31 23:59:59.999999', "select" = '9999-12-31', l

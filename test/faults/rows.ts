@@ -146,7 +146,7 @@ export const FAULTS: readonly Fault[] = [
   { id: "C15", fault: "item without a usable ID", expected: "reject" },
   {
     id: "C16",
-    fault: "impossible dates, other forms, odd years",
+    fault: "impossible dates, odd years",
     expected: "typed NULL, text kept, counted",
   },
   { id: "C17", fault: "markup and formulas in texts", expected: "stored as they are, escaped where shown" },

@@ -1,6 +1,7 @@
 /** The run that `--as-of` means. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
+import { parseInstant } from "../../raw/instant.ts";
 import { isPutAside, runNamed, withPast } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
@@ -94,11 +95,8 @@ export async function assertNotPast(
 function instantOf(text: string): number | undefined {
   if (!DAY.test(text)) return undefined;
   const { day = "", time = "00:00", zone = "Z" } = INSTANT.exec(text)?.groups ?? {};
-  const instant = Date.parse(`${day}T${time}${zone}`);
-  // `Date.parse` takes the 30th of February for the 2nd of March.
-  const start = Date.parse(`${day}T00:00Z`);
-  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-  if (isDay && !Number.isNaN(instant)) return instant;
+  const micros = parseInstant(`${day}T${time}${zone}`);
+  if (micros !== undefined) return Math.floor(Number(micros) / 1000);
   throw new WarehouseError(
     "config.invalid",
     `${text} is no instant; write ${EXAMPLE}, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,

@@ -6,7 +6,8 @@ import {
   type Progress,
   type Summary,
 } from "../../service/generate/generate.ts";
-import { invalid, StopSignals } from "../command.ts";
+import { type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { printableText, writeOutcome } from "../render/terminal.ts";
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 2000;
@@ -18,7 +19,7 @@ interface Options {
   sample?: true;
 }
 
-export function generateCommand(): Command {
+export function generateCommand(environment = processEnvironment()): Command {
   return new Command("generate")
     .description("make a content set for the embedded service: the same bytes for the same seed")
     .option("--items <n>", "number of content items", wholeNumber)
@@ -42,13 +43,15 @@ The folder must be empty or hold a content set, which is replaced.`,
       if (options.sample && asked.length > 0) {
         throw invalid(`--sample takes no --${asked.join(" or --")}; leave it out.`);
       }
-      process.stdout.write(`${report(await generate(options))}\n`);
+      const summary = await generate(options, environment);
+      const text = printableText(`${report(summary)}\n`);
+      await writeOutcome(environment, { text, done: "The content set is there, but its summary" });
     });
 }
 
-async function generate({ items, seed, out, sample }: Options): Promise<Summary> {
+async function generate({ items, seed, out, sample }: Options, { err }: CliEnvironment): Promise<Summary> {
   using stop = new StopSignals("nothing was written");
-  const common = { out, signal: stop.signal, onProgress: progressLines() };
+  const common = { out, signal: stop.signal, onProgress: progressLines(err) };
   if (sample) return await generateSampleSet(common);
   if (items === undefined) {
     throw invalid("--items is missing; say how many items, or --sample.");
@@ -57,13 +60,13 @@ async function generate({ items, seed, out, sample }: Options): Promise<Summary>
 }
 
 /** A line to standard error every few seconds, none for work that is done before the first. */
-function progressLines(): (progress: Progress) => void {
+function progressLines(err: CliEnvironment["err"]): (progress: Progress) => void {
   let last = Date.now();
   return ({ items, of, bytes }) => {
     if (Date.now() - last < PROGRESS_MS) return;
     last = Date.now();
     const percent = Math.floor((100 * items) / of);
-    process.stderr.write(`${count(items)} of ${count(of)} items (${percent}%), ${megabytes(bytes)}\n`);
+    err.write(`${count(items)} of ${count(of)} items (${percent}%), ${megabytes(bytes)}\n`);
   };
 }
 
