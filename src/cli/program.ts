@@ -163,7 +163,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   const root = program(printed);
   try {
     const exitCode = await parsed(root, argv);
-    await writeAll(out, printed.out);
+    // Of a command that has told already that its outcome was not taken, nothing is to be tried again.
+    if (printed.out.length > 0) await writeAll(out, printed.out);
     for (const text of printed.err) err.write(text);
     return exitCode;
   } catch (thrown) {
