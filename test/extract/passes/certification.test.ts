@@ -7,8 +7,8 @@ import { PassSnapshot, secondsOf } from "../../../src/extract/passes/pass-snapsh
 import type { ComparedPass } from "../../../src/extract/passes/verdict.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 
-const EARLY = "2026-11-02T10:00:00";
-const LATE = "2026-11-02T11:00:00";
+const EARLY = "2026-11-02T10:00:00Z";
+const LATE = "2026-11-02T11:00:00Z";
 const PASS = { kind: "pass", documents: false } as const;
 
 type Times = Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ interface Answers {
 }
 
 /** What the three answers for the item `a` say, two hours later unless it is said. */
-function compared({ dynamic, full, dynamicAgain, answered = "2026-11-02T13:00:00" }: Answers): Comparison {
+function compared({ dynamic, full, dynamicAgain, answered = "2026-11-02T13:00:00Z" }: Answers): Comparison {
   return {
     dynamic: secondsOf(dynamic),
     full: secondsOf(full),
@@ -95,7 +95,7 @@ test("an item whose dynamic time changes while it is asked for says nothing of t
 
 test("of many items of two times those that were edited the longest ago are compared", () => {
   const told = new Told();
-  const at = (hour: number, i: number) => `2026-11-02T${String(hour - i).padStart(2, "0")}:00:00`;
+  const at = (hour: number, i: number) => `2026-11-02T${String(hour - i).padStart(2, "0")}:00:00Z`;
   const times = (hour: number) =>
     Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`item-${i}`, at(hour, i)]));
   told.pass(times(10));
@@ -114,7 +114,7 @@ test("an item that was edited within the hour may lag in one mode: it is waited 
     dynamic: EARLY,
     full: LATE,
     dynamicAgain: EARLY,
-    answered: "2026-11-02T11:59:00",
+    answered: "2026-11-02T11:59:00Z",
   });
   const waits: number[] = [];
   for (;;) {
