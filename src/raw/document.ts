@@ -265,12 +265,22 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
  */
 export function noteDifference(item: Item, path: string, later: unknown, earlier: unknown): void {
   if (sameJson(later, earlier)) return;
-  const kind = path !== TIME_COLUMN && isOfTwoTimes(item.views) ? "versions_differ" : "views_differ";
+  const kind =
+    isOfTwoTimes(item.views) && !isOfTimes(path, later, earlier) ? "versions_differ" : "views_differ";
   item.drift.note(path, kind, item.order, item.contentId, [later, earlier]);
 }
 
-/** The modes may mean different times by it: that alone is no other version. */
-const TIME_COLUMN = "content.updated_at";
+/** Whether values differ in `updated_at` alone, their own or what is in them: modes may mean different times by it. */
+function isOfTimes(path: string, later: unknown, earlier: unknown): boolean {
+  return path.endsWith(".updated_at") || sameJson(withoutTimes(later), withoutTimes(earlier));
+}
+
+function withoutTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTimes);
+  if (!isObject(value)) return value;
+  const others = Object.entries(value).filter(([name]) => name !== "updated_at");
+  return Object.fromEntries(others.map(([name, inner]) => [name, withoutTimes(inner)]));
+}
 
 /** Whether the documents have more than one `updated_at`, to the second. */
 function isOfTwoTimes(views: readonly View[]): boolean {

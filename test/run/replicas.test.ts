@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { summaryText } from "../../src/cli/render/summary.ts";
-import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "./running.ts";
+import { exportFrom, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
 const MINUTES_AGO = "2026-11-20T01:58:30Z";
@@ -30,8 +30,13 @@ async function answering(
   return scripted;
 }
 
-async function exported(t: TestContext, scripted: Scripted, clock = new HurriedClock()) {
-  const summary = await exportFrom({ url: scripted.url, out: await temporaryFolder(t), clock });
+async function exported(
+  t: TestContext,
+  scripted: Scripted,
+  { clock = new HurriedClock(), pipelineUrl = SMALL }: { clock?: HurriedClock; pipelineUrl?: string } = {},
+) {
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({ url: scripted.url, out, clock, pipelineUrl });
   const titles = await rowsOf(summary.directory, "SELECT count(*) FROM content WHERE title LIKE 'New %'");
   return { ...summary, clock, newTitles: Number(titles[0]?.[0]), text: summaryText(summary) };
 }
@@ -60,7 +65,7 @@ suite("one mode lags behind the other", () => {
     const scripted = await answering(t, ({ mode }) =>
       mode === "dynamic" && clock.elapsedMs() < 60_000 ? old : now,
     );
-    const { verdict, newTitles } = await exported(t, scripted, clock);
+    const { verdict, newTitles } = await exported(t, scripted, { clock });
     assert.deepEqual([verdict, newTitles], ["complete", 20]);
     assert.ok(clock.elapsedMs() < 90_000, "does not wait for longer than it has to");
   });
@@ -126,6 +131,17 @@ suite("the modes mean different times", () => {
     assert.match(reasons.join("\n"), /contradict each other in content_tags of c-\d+ and 19 more/);
   });
 
+  test("and of what is in them, too: that is no contradiction", async (t) => {
+    const scripted = await answering(t, ({ mode }) =>
+      itemsOf(12).map((item, i) => {
+        const at = mode === "dynamic" ? "2026-11-01T09:00:00Z" : "2026-11-01T10:00:00Z";
+        return { ...times(mode, item, i), attachments: [{ id: "a", filename: "a.pdf", updated_at: at }] };
+      }),
+    );
+    const { verdict, modesDiffer } = await exported(t, scripted, { pipelineUrl: NIGHTLY });
+    assert.deepEqual([verdict, modesDiffer], ["complete", true]);
+  });
+
   test("and URLs are signed anew for each answer: that is no contradiction", async (t) => {
     let signed = 0;
     const scripted = await answering(t, ({ mode }) =>
@@ -135,7 +151,7 @@ suite("the modes mean different times", () => {
         return { ...times(mode, item, i), thumbnail_url: url, attachments: [{ id: "a", url }] };
       }),
     );
-    const { verdict, modesDiffer } = await exported(t, scripted);
+    const { verdict, modesDiffer } = await exported(t, scripted, { pipelineUrl: NIGHTLY });
     assert.deepEqual([verdict, modesDiffer], ["complete", true]);
   });
 });
