@@ -11,7 +11,6 @@ import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fleetCommand } from "./commands/fleet.ts";
-import { generateCommand } from "./commands/generate.ts";
 import { helpCommand } from "./commands/help.ts";
 import { initCommand } from "./commands/init.ts";
 import { lakeCommand } from "./commands/lake.ts";
@@ -59,7 +58,6 @@ export function program(): Command {
     checkCommand(),
     runCommand(),
     serveCommand(),
-    generateCommand(),
     sqlCommand(),
     schemaCommand(),
     runsCommand(),

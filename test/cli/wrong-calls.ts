@@ -42,12 +42,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["serve --latency -1", '--latency "-1": it must be a whole number'],
   ["serve sample", "takes no arguments, and got sample; leave that out."],
 
-  ["generate", '"content-warehouse generate" needs --out <dir>: folder for the content set'],
-  ["generate --items many --out set", '--items "many": give a whole number.'],
-  ["generate --out set", "--items is missing"],
-  ["generate --items 5 --out .", "is not empty and is no content set"],
-  ["generate --sample --items 5 --out set", "--sample takes no --items"],
-
   ["sql SELECT 1", "put quotes around one that has blanks."],
   ["sql", 'did you mean "content"?', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
