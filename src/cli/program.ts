@@ -25,7 +25,6 @@ import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
 import { targetsCommand } from "./commands/targets.ts";
 import { verifyCommand } from "./commands/verify.ts";
-import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
@@ -74,7 +73,6 @@ export function program(): Command {
     diffCommand(),
     driftCommand(),
     whatIfCommand(),
-    verifyMappingsCommand(),
     fleetCommand(),
     mcpCommand(),
     helpCommand(),

@@ -106,10 +106,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["what-if", '"content-warehouse what-if" needs --mapping <file>'],
   ["what-if --mapping nope.csv", "nope.csv cannot be read (ENOENT)"],
   ["what-if --mapping a-file", "A mapping file is CSV or JSON"],
-
-  ["verify-mappings", '"content-warehouse verify-mappings" needs --items <n>: number of items to ask for.'],
-  ["verify-mappings --items 5", "No content service is named"],
-  ["verify-mappings 2 --items 5 --sample", 'There is no run "2"'],
 ];
 
 export function argumentsOf([args, , more = []]: WrongCall): string[] {
