@@ -1,4 +1,4 @@
-import { type IncomingMessage, METHODS } from "node:http";
+import { METHODS } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import fastify, {
   type FastifyBaseLogger,
@@ -7,7 +7,6 @@ import fastify, {
   type FastifyRequest,
 } from "fastify";
 import { checkAccepts, sendJson } from "./answer.ts";
-import { type ConnectionLimits, createHttpServer } from "./connections.ts";
 import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts";
 import { Listing } from "./listing.ts";
 import type { ContentSet } from "./loaded-set.ts";
@@ -29,7 +28,8 @@ export interface AppOptions {
   readonly maxConcurrent: number | undefined;
   /** Every answer is held back for so long. */
   readonly latencyMs: number;
-  readonly limits: ConnectionLimits;
+  /** How long a request may take to arrive, its body included. */
+  readonly requestTimeoutMs: number;
   readonly logger: FastifyBaseLogger | false;
   readonly now: () => number;
 }
@@ -38,8 +38,8 @@ export interface AppOptions {
 export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
-    serverFactory: (answer) => createHttpServer(answer, options.limits, options.now),
-    // Every refusal has the same body, the framework's too.
+    requestTimeout: options.requestTimeoutMs,
+    // Every refusal of an address has the same body, the framework's too.
     frameworkErrors: async ({ statusCode }, _request, reply) => {
       // No hook is called for these.
       await holdBack(reply, options.latencyMs);
@@ -50,9 +50,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
           : badRequest("The address cannot be decoded."),
       );
     },
-    return503OnClosing: false,
-    // Connections refuse by themselves.
-    clientErrorHandler: () => {},
     // Slugs are as long as titles are.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8192 },
   });
@@ -88,11 +85,7 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppOptions): void {
   app.addHook("preClose", async () => {
     closing = true;
   });
-  app.addHook("onRequest", async ({ raw, headers }) => {
-    if (closing) throw new HttpError(503, "The service is stopping.");
-    checkHost(raw);
-    checkAccepts(headers.accept);
-  });
+  app.addHook("onRequest", async ({ headers }) => checkAccepts(headers.accept));
   // Not before the limits are checked: a request that waits is under way.
   app.addHook("onSend", async (_request, reply) => {
     await holdBack(reply, latencyMs);
@@ -199,14 +192,6 @@ const BATCH_ITEMS = 100;
 function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
   if (request.detail === "basic") return BASIC_VIEW;
   return request.detail === "full" ? FULL_VIEW : dynamicView(request, singleItem);
-}
-
-/** HTTP/1.1 asks for exactly one `Host`. */
-function checkHost({ httpVersion, rawHeaders }: IncomingMessage): void {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
-  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
-    throw new HttpError(400, "The request must have one Host header.", { connection: "close" });
-  }
 }
 
 function queryOf(request: FastifyRequest): URLSearchParams {

@@ -27,8 +27,6 @@ export interface ServiceOptions {
   readonly latency?: number;
   /** How long a request may take to arrive, its body included; 30 seconds unless told otherwise. Then: 408. */
   readonly requestTimeoutMs?: number;
-  /** How long a client may take none of its answer; 30 seconds unless told otherwise. Then its connection ends. */
-  readonly unreadTimeoutMs?: number;
   /** A pino logger; false (the default) logs nothing. */
   readonly logger?: FastifyBaseLogger | false;
   /** Milliseconds since 1970, for the `Date` header and the rate limit. */
@@ -55,7 +53,7 @@ const CLOSE_GRACE_MS = 1000;
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { data, repeat = 1, rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
   const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
-  const { requestTimeoutMs = 30_000, unreadTimeoutMs = 30_000 } = options;
+  const { requestTimeoutMs = 30_000 } = options;
   if (data === undefined) {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
@@ -67,7 +65,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     rateLimit: typeof rateLimit === "number" ? { requests: rateLimit, per: "second" } : rateLimit,
     maxConcurrent,
     latencyMs: latency,
-    limits: { requestTimeoutMs, unreadTimeoutMs },
+    requestTimeoutMs,
     logger,
     now,
   });
