@@ -125,7 +125,10 @@ export interface LoadTable {
    * BigInt where a number would round them; dates are days since 1970; of a `bigint` column all cells are BigInt.
    */
   readonly cells: () => AsyncIterable<readonly Cell[]>;
-  /** The same as Arrow record batches of a few thousand rows. */
+  /**
+   * The same as Arrow record batches of a few thousand rows. `apache-arrow` itself leaves out a U+FEFF at the beginning of a
+   * text that it reads from them; its bytes are there.
+   */
   readonly batches: () => AsyncIterable<RecordBatch>;
 }
 
@@ -147,6 +150,8 @@ export interface StagedLoad {
   readonly commit: () => Promise<void>;
   /** Takes it back: something else failed. */
   readonly abort: () => Promise<void>;
+  /** Of a target: sentences that name a table, and what of it the place does not have as it is in the run. */
+  readonly warnings?: readonly string[];
 }
 
 /** Makes a run visible, in two phases, so that a failure publishes nothing. */
@@ -170,7 +175,7 @@ export interface InstanceIdentity {
   readonly origin: string;
 }
 
-/** A run by its name and number. */
+/** A run of an instance, which its number and its manifest tell from all others. */
 export interface TargetRun {
   readonly run: string;
   readonly sequence: number;
@@ -194,6 +199,12 @@ export interface DeliveredRun extends LoadRun {
   readonly files: readonly DeliveredFile[];
   /** The manifest itself, last. */
   readonly manifest: DeliveredFile;
+  /** Of the manifest. */
+  readonly sha256: string;
+  /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
+  readonly past: readonly TargetRun[];
+  /** All runs of its warehouse folder. */
+  readonly known: readonly TargetRun[];
   /** Told as the work goes on, in units of the target's own. */
   readonly onProgress: (done: number, total: number) => void;
 }

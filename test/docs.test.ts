@@ -5,6 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { removeTree } from "../src/common/tree.ts";
+import {
+  NAMED_THINGS,
+  NO_PERSONS_BY,
+  OF_PERSON,
+  PERSONAL_ENDINGS,
+  PERSONAL_WORDS,
+  PERSONS,
+} from "../src/raw/personal-names.ts";
 import { TABLES } from "../src/tables/all.ts";
 import { schemaMarkdown } from "../src/tables/render.ts";
 import { long } from "./long.ts";
@@ -67,6 +75,47 @@ function anchorOf(heading: string): string {
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 }
+
+const NAMES = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the names -->)/;
+
+/** What `src/raw/personal-names.ts` says, for people. */
+function namesMarkdown(): string {
+  const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  const rows = [
+    ...Object.entries(PERSONAL_WORDS).map(([group, names]) => [`${group}: as words of a name`, named(names)]),
+    [
+      `at the end of a name, or before ${named(PERSONAL_ENDINGS.before)} and numbers`,
+      named(PERSONAL_ENDINGS.words),
+    ],
+    ["before `_name`: all but", named(NAMED_THINGS)],
+    [
+      "people, at the end of a name: a text there is a name, an object (also under `_id`, `_details` and the like) describes a person",
+      `${named(PERSONS)}, and \`*_by\` but after ${named(NO_PERSONS_BY)}`,
+    ],
+    ["personal in such an object, and beside an e-mail address", named(OF_PERSON)],
+  ];
+  return [
+    "",
+    "| Where | Names |",
+    "|---|---|",
+    ...rows.map(([where, names]) => `| ${where} | ${names} |`),
+    "",
+    "",
+  ].join("\n");
+}
+
+/** With UPDATE_DOCS=1 it is written into the page instead. */
+test("docs/configuration.md lists the names that are taken for personal, and no others", async () => {
+  const file = new URL("docs/configuration.md", ROOT);
+  const page = await readFile(file, "utf8");
+  const expected = namesMarkdown();
+  if (process.env.UPDATE_DOCS === "1")
+    await writeFile(
+      file,
+      page.replace(NAMES, () => expected),
+    );
+  else assert.equal(NAMES.exec(page)?.[0], expected, "UPDATE_DOCS=1 npm test -- test/docs.test.ts");
+});
 
 test("every link of a page to another leads to a page and a heading that are there", async () => {
   const docs = (await readdir(new URL("docs/", ROOT))).filter((name) => name.endsWith(".md"));

@@ -11,9 +11,9 @@ import { pathToFileURL } from "node:url";
 const GROUPS = 15;
 /**
  * What is done before each test of a file would be done before each of its group; providers and memory are a process's,
- * and so is what `run` and `sql` ask of V8: the runs of all later tests would have their garbage taken away at each stage.
+ * and so is what `run` asks of V8: the runs of all later tests would have their garbage taken away at each stage.
  */
-const ALONE = /^(?:before|after)Each\(|\bsetGlobal\w+\(|\bmemoryUsage\(|\b(?:run|sql)Command\b/m;
+const ALONE = /^(?:before|after)Each\(|\bsetGlobal\w+\(|\bmemoryUsage\(|\brunCommand\b/m;
 
 const [folder = ""] = process.argv.slice(2);
 const files = globSync(["*.test.ts", "!(engines)/**/*.test.ts"], { cwd: import.meta.dirname })

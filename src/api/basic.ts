@@ -1,18 +1,19 @@
 import { z } from "zod";
 import { contentType } from "./content-type.ts";
 import { field, required, shapeOf } from "./field.ts";
+import { optionalUserId } from "./user.ts";
 import { flag, instant, optionalInstant, optionalText, partial, text, textList } from "./values.ts";
 
 /** Fields of an item at `detail=basic`. */
 export const BASIC_FIELDS = {
   archived: field(flag, false),
-  assignee_id: field(optionalText.describe("User ID of the assignee."), null),
+  assignee_id: field(optionalUserId.describe("User ID of the assignee."), null),
   campaign_ids: field(textList.describe("Initiative IDs."), []),
   content_type: field(
     z.union([contentType, z.string()]).describe("The content type: an object, or its ID."),
     required,
   ),
-  creator_id: field(optionalText.describe("User ID of the creator."), null),
+  creator_id: field(optionalUserId.describe("User ID of the creator."), null),
   factory_url: field(text.describe("Canonical content URL."), required),
   id: field(text.describe("Content ID."), required),
   next_task: field(

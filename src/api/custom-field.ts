@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionalUserId } from "./user.ts";
 import { flag, instant, optionalText, partial, text, textList } from "./values.ts";
 
 /** Field types that the specification names; others may come, and their values are kept. */
@@ -83,7 +84,7 @@ export const fullCustomField = partial({
 export const fileValue = partial({
   id: text,
   previewable: flag,
-  uploaded_by: optionalText.describe("User ID."),
+  uploaded_by: optionalUserId.describe("User ID."),
   file_name: optionalText,
   file_url: optionalText,
   file_extension: optionalText,

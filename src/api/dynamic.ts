@@ -2,7 +2,7 @@ import { z } from "zod";
 import { bodyType, contentType } from "./content-type.ts";
 import { customFieldDetail, customFieldValue } from "./custom-field.ts";
 import { type Default, type Field, field, required, SHARE_CHANNELS, shapeOf } from "./field.ts";
-import { user } from "./user.ts";
+import { currentEditor, optionalUserId, user, userIds } from "./user.ts";
 import {
   attachment,
   flag,
@@ -18,7 +18,7 @@ import {
 /** Who may view the content. */
 export const acl = partial({
   group_ids: textList,
-  user_ids: textList,
+  user_ids: userIds,
   access_summary: text.nullable().describe("PRIVATE, PUBLIC, PRIVATE_INSTANCE or PRIVATE_MEMBERS."),
 });
 
@@ -57,13 +57,6 @@ export const galleryPreviewRevision = partial({
   size: integer.nullable().describe("Bytes."),
 });
 
-const currentEditor = partial({
-  id: text.describe("User ID."),
-  name: optionalText,
-  avatar_url: optionalText,
-  last_seen: integer.nullable().describe("Seconds since 1970-01-01 UTC."),
-});
-
 export const instance = partial({ id: text, name: optionalText, subdomain: optionalText });
 
 export const nextTask = partial({
@@ -78,7 +71,7 @@ export const nextTask = partial({
   description: optionalText,
   position: integer.nullable(),
   state: integer.nullable(),
-  owner_ids: textList.describe("User IDs."),
+  owner_ids: userIds,
 }).describe("The first task that is not completed.");
 
 const publishedUrl = partial({ external_site_name: optionalText, published_url: optionalText });
@@ -123,7 +116,7 @@ const COLUMNS = {
   archived: column(flag, false),
   assigned_date: column(optionalInstant, null),
   attachments: column(z.array(attachment), []),
-  author: inDefaultSet(optionalText.describe("User ID of the assignee."), null),
+  author: inDefaultSet(optionalUserId.describe("User ID of the assignee."), null),
   author_details: column(userDetails, null),
   available_actions: column(textList.describe("Modifications available to the current user."), []),
   body_fragment: column(optionalText.describe("Sanitized version of `content`."), null),
@@ -144,7 +137,7 @@ const COLUMNS = {
   content_type: inDefaultSet(text.describe("Content type ID."), required),
   content_type_details: column(contentTypeDetails, required),
   created_at: inDefaultSet(instant, required),
-  creator: column(text.nullable().describe("User ID of the creator."), required),
+  creator: column(optionalUserId.describe("User ID of the creator."), required),
   creator_details: column(userDetails, required),
   currently_editing: column(z.array(currentEditor), []),
   custom_field_value_ids: column(valuesByField, {}),
@@ -160,7 +153,7 @@ const COLUMNS = {
   favorite: column(flag.describe("Favorited by the current user."), false),
   favorite_count: column(integer, 0),
   favorite_dates: column(z.array(optionalInstant), []),
-  favorited_by_users: column(textList.describe("User IDs."), []),
+  favorited_by_users: column(userIds, []),
   field_locks: column(z.record(z.string(), fieldLock).nullable(), required),
   full_content_type: column(contentTypeDetails, required),
   gallery_bundle_can_download: gallery(flag, true),
@@ -195,7 +188,7 @@ const COLUMNS = {
   newsroom_id: column(text.describe("Instance ID."), required),
   next_task: column(nextTask.nullable(), null),
   next_task_deadline: column(optionalInstant, null),
-  next_task_owner: column(textList.describe("User IDs."), []),
+  next_task_owner: column(userIds, []),
   next_task_title: column(optionalText, null),
   payment: single(z.number().nullable(), null),
   personas: column(textList, []),

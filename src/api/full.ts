@@ -2,14 +2,14 @@ import { z } from "zod";
 import { basicItem } from "./basic.ts";
 import { fullCustomField } from "./custom-field.ts";
 import { field, shapeOf } from "./field.ts";
-import { extendedUser, user } from "./user.ts";
+import { extendedUser, optionalUserId, user } from "./user.ts";
 import { attachment, optionalText, text, textList } from "./values.ts";
 
 /** What `detail=full` adds to the fields of basic. */
 export const ADDED_FIELDS = {
   last_updated_by_details: field(extendedUser.nullable(), null),
   owner_details: field(extendedUser.nullable(), null),
-  owner: field(optionalText.describe("User ID of the owner."), null),
+  owner: field(optionalUserId.describe("User ID of the owner."), null),
   attachments: field(z.array(attachment), []),
   content: field(text.nullable().describe("HTML body; blank where the content type has none."), ""),
   custom_fields: field(z.array(fullCustomField), []),

@@ -1,4 +1,15 @@
-import { flag, instant, optionalText, partial, text, textList } from "./values.ts";
+import { z } from "zod";
+import { flag, instant, integer, optionalText, partial, text, textList } from "./values.ts";
+
+/**
+ * Which schemas stand for users: an ID, or a description. Each such field of the contract is made with one of them, so
+ * that the personal-data policy knows where people stand.
+ */
+export const USERS = z.registry<{ readonly kind: "id" | "description" }>();
+
+export const userId = z.string().register(USERS, { kind: "id" });
+export const optionalUserId = userId.nullable();
+export const userIds = z.array(optionalUserId).describe("User IDs.");
 
 /** A user, as `last_updated_by`, `author_details` and `creator_details` show one. Mostly personal data. */
 export const user = partial({
@@ -20,7 +31,9 @@ export const user = partial({
   superadmin: flag.describe("Not sent in the dynamic set."),
   tours_seen: textList,
   phone: optionalText,
-}).describe("A user.");
+})
+  .describe("A user.")
+  .register(USERS, { kind: "description" });
 
 /** The extended user of `last_updated_by_details` and `owner_details`. Empty strings stand for what is not known. */
 export const extendedUser = user
@@ -30,4 +43,13 @@ export const extendedUser = user
     role: optionalText.optional(),
     group_ids: textList.optional(),
   })
-  .describe("A user with the extended attributes.");
+  .describe("A user with the extended attributes.")
+  .register(USERS, { kind: "description" });
+
+/** Who edits an item at the moment. */
+export const currentEditor = partial({
+  id: userId.describe("User ID."),
+  name: optionalText,
+  avatar_url: optionalText,
+  last_seen: integer.nullable().describe("Seconds since 1970-01-01 UTC."),
+}).register(USERS, { kind: "description" });

@@ -34,7 +34,7 @@ export const EXIT_CODES: readonly ExitCode[] = [
     "delivery",
     'A target or a loader did not take the run; the message says why. "content-warehouse deliver" repeats a delivery.',
   ],
-  [30, "disk", "Free space, or fix the disk or folder that the message names."],
+  [30, "disk", "Free space, or fix the disk that the message names; a run goes on from what it has read."],
   [
     31,
     "verification",

@@ -3,6 +3,10 @@
 import { keepPoolSmall } from "../common/threadpool.ts";
 import { endSoon } from "./end-soon.ts";
 
+// A stream that refuses a write ends nothing by itself, be it that its reader went away or that a disk is full: who waits
+// for an answer to be written is told (`writeAll`), and progress and the log are for those who read them.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
 const OLDEST = [22, 19] as const;
 /** Whether the command ends by itself after a signal. */
 let isTaken = false;
@@ -17,6 +21,7 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 } else {
   keepPoolSmall();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, sayAndEnd);
+  await beginLoading(process.argv.slice(2).find((word) => !word.startsWith("-")));
   const program = await import("./program.ts").catch(cannotLoad);
   process.exitCode = program === undefined ? 1 : await program.main(process.argv);
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();
@@ -34,6 +39,13 @@ function sayAndEnd(signal: "SIGINT" | "SIGTERM"): void {
   if (!isTaken) process.stderr.write(signal === "SIGINT" ? "Interrupted.\n" : "Terminated.\n");
   process.off(signal, sayAndEnd);
   process.kill(process.pid, signal);
+}
+
+/** The process that will answer a question loads beside this one. */
+async function beginLoading(command: string | undefined): Promise<void> {
+  if (command !== "sql" && command !== "mcp") return;
+  const { startSpare } = await import("./question/spare.ts");
+  startSpare(command === "sql" ? "inherit" : "pipe");
 }
 
 /** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */

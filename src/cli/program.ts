@@ -28,7 +28,7 @@ import { verifyCommand } from "./commands/verify.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
-import { jsonLine, printableText, writeOutcome } from "./render/terminal.ts";
+import { jsonLine, printableText, writeAll, writeOutcome } from "./render/terminal.ts";
 import { usageError } from "./usage-error.ts";
 
 const AFTER = `
@@ -42,8 +42,17 @@ Examples:
   $ content-warehouse sql "SELECT title, published_date FROM content LIMIT 5"
 `;
 
-/** The whole command line; a command that ends itself, such as one for help, throws a CommanderError. */
-export function program(): Command {
+/** Help and the version: commander writes them at once, and would not know that a stream refuses them. */
+interface Printed {
+  readonly out: string[];
+  readonly err: string[];
+}
+
+/**
+ * The whole command line; a command that ends itself, such as one for help, throws a CommanderError. What commander prints
+ * is added to `printed`.
+ */
+export function program(printed: Printed = { out: [], err: [] }): Command {
   const root = new Command("content-warehouse")
     .description("Exports a content-management service to DuckDB and Parquet.")
     .version(VERSION)
@@ -78,25 +87,27 @@ export function program(): Command {
     helpCommand(),
   ];
   for (const command of commands) root.addCommand(command);
-  for (const command of everyCommand(root)) tellErrorsOnce(command);
+  for (const command of everyCommand(root)) tellErrorsOnce(command, printed);
   return root;
 }
 
 /** Wrong arguments are thrown, and told where all failures are; what ends for help or a version stays commander's. */
-function tellErrorsOnce(command: Command): void {
-  command.configureOutput(OUTPUT).exitOverride((ended) => {
+function tellErrorsOnce(command: Command, printed: Printed): void {
+  command.configureOutput(outputTo(printed)).exitOverride((ended) => {
     throw usageError(ended, command) ?? ended;
   });
 }
 
 /** Help is as wide as a terminal of old, whoever wrote its lines. */
-const OUTPUT: OutputConfiguration = {
-  getOutHelpWidth: () => HELP_WIDTH,
-  getErrHelpWidth: () => HELP_WIDTH,
-  writeOut: (text) => process.stdout.write(wrapHelp(text)),
-  writeErr: (text) => process.stderr.write(wrapHelp(text)),
-  outputError: () => {},
-};
+function outputTo({ out, err }: Printed): OutputConfiguration {
+  return {
+    getOutHelpWidth: () => HELP_WIDTH,
+    getErrHelpWidth: () => HELP_WIDTH,
+    writeOut: (text) => out.push(wrapHelp(text)),
+    writeErr: (text) => err.push(wrapHelp(text)),
+    outputError: () => {},
+  };
+}
 
 /** An external value may be the empty text. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["--value"]);
@@ -135,24 +146,24 @@ export function everyCommand(command: Command): Command[] {
 
 /**
  * Blanks and ends of lines around an argument, and around the value in `--option=value`, are not meant: what is cut from a
- * CSV of another system ends with a carriage return.
+ * CSV of another system ends with a carriage return. U+FEFF is neither, whatever JavaScript takes it for.
  */
 function trimmed(argument: string): string {
-  return argument.trim().replace(/^(--[\w-]+=)\s+/, "$1");
+  return argument.replace(/^[^\S\uFEFF]+|[^\S\uFEFF]+$/g, "").replace(/^(--[\w-]+=)\s+/, "$1");
 }
 
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
-  // Progress and the log go to standard error: where they are not taken, be it by a reader that went away or by a disk
-  // that is full, the command goes on, and its exit code tells how it ended.
-  process.stderr.on("error", () => {});
-  const root = program();
+  const { out, err } = processEnvironment();
+  const printed: Printed = { out: [], err: [] };
+  const root = program(printed);
   try {
-    await root.parseAsync(argv.slice(2).map(trimmed), { from: "user" });
-    return Number(process.exitCode ?? 0);
+    const exitCode = await parsed(root, argv);
+    // Of a command that has told already that its outcome was not taken, nothing is to be tried again.
+    if (printed.out.length > 0) await writeAll(out, printed.out);
+    for (const text of printed.err) err.write(text);
+    return exitCode;
   } catch (thrown) {
-    // Help or the version was printed, be it because there was no command.
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     const error = asWarehouseError(thrown);
     const form = failureForm(argv);
     if (form.isJson) {
@@ -162,6 +173,18 @@ export async function main(argv: readonly string[]): Promise<number> {
     }
     tell(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
+  }
+}
+
+/** Runs the command and gives the exit code. */
+async function parsed(root: Command, argv: readonly string[]): Promise<number> {
+  try {
+    await root.parseAsync(argv.slice(2).map(trimmed), { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (thrown) {
+    // Help or the version is to be printed, be it because there was no command.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
+    throw thrown;
   }
 }
 

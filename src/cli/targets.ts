@@ -7,7 +7,7 @@ import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver } from "../targets/deliver.ts";
 import { deliveredRun } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { findRun } from "../warehouse/retention.ts";
+import { findRun, listRuns } from "../warehouse/retention.ts";
 import { invalid } from "./command.ts";
 
 export interface TargetOptions {
@@ -74,7 +74,12 @@ export async function delivered(
 ): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
   const { targets, temporaryDirectory, signal } = options;
   const published = await findRun(folder, wanted);
-  const run = await deliveredRun(published, { temporaryDirectory, signal, onProgress: () => {} });
+  const run = await deliveredRun(published, {
+    runs: await listRuns(folder),
+    temporaryDirectory,
+    signal,
+    onProgress: () => {},
+  });
   const elapsedMs = () => systemClock.elapsedMs();
   return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
 }

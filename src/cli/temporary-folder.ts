@@ -12,7 +12,7 @@ import { StopSignals } from "./command.ts";
 /** Ended statements release what they hold; what has not ended then is given up. */
 const GRACE_MS = 2000;
 /** Statements that follow the ended ones end, too. */
-export const INTERRUPT_EVERY_MS = 50;
+const INTERRUPT_EVERY_MS = 50;
 
 /**
  * Makes a folder for a question, and removes it afterwards. SIGINT and SIGTERM end the statements under way, and then it
@@ -20,7 +20,7 @@ export const INTERRUPT_EVERY_MS = 50;
  */
 export async function withTemporaryFolder<T>(
   purpose: string,
-  use: (directory: string) => Promise<T>,
+  use: (directory: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   // Before there is a folder: else a signal could come between the two.
   using stop = new StopSignals("the question was not answered");
@@ -28,7 +28,7 @@ export async function withTemporaryFolder<T>(
   const interrupting = interruptStatementsOn(signal);
   return await inTemporaryFolder(purpose, async (directory) => {
     // Also while nobody waits for it any more: a process does not end before its statements.
-    const work = use(directory).finally(() => interrupting[Symbol.dispose]());
+    const work = use(directory, signal).finally(() => interrupting[Symbol.dispose]());
     try {
       return await beforeEnd(work, signal, GRACE_MS);
     } finally {

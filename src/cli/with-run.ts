@@ -49,13 +49,13 @@ export function serviceConfig(
  * configuration names another one.
  */
 export async function askAgain<T>(
-  { run, manifest, directory }: Pick<OpenedRun, "run" | "manifest" | "directory">,
+  { manifest, directory }: Pick<OpenedRun, "manifest" | "directory">,
   config: Config,
   environment: CliEnvironment,
   use: (source: OpenSource, asking: Asking & { readonly signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const instance = { id: null, origin: originOf(config) };
-  assertSameInstance({ kind: "run", run, manifest }, instance, directory, "question");
+  assertSameInstance(manifest.instance, instance, directory, "question");
   await using source = await openSource(config);
   const log = warningsTo(environment, source.token);
   const { signal } = new AbortController();

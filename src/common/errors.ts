@@ -27,6 +27,7 @@ const CODES = {
   "target.fenced": { exitCode: 26, retry: false },
   "queue.unavailable": { exitCode: 21, retry: true },
   "disk.io": { exitCode: 30, retry: false },
+  "disk.full": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },
   "run.locked": { exitCode: 75, retry: false },
   "run.interrupted": { exitCode: 130, retry: false },
@@ -35,6 +36,7 @@ const CODES = {
 } as const;
 
 export type ErrorCode = keyof typeof CODES;
+export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
 /** An error whose message is one sentence for the operator: the cause, then the way out. */
 export class WarehouseError extends Error {
@@ -57,6 +59,11 @@ export class WarehouseError extends Error {
   }
 }
 
+/** Whether the disk is at fault, full or failing. */
+export function isOfTheDisk({ code }: WarehouseError): boolean {
+  return code === "disk.io" || code === "disk.full";
+}
+
 /** The verdict of an unsettled run is no error, but it has an exit code of its own. */
 export const UNSETTLED_EXIT_CODE = 10;
 
@@ -76,9 +83,10 @@ function failureOf(thrown: unknown): readonly [code: ErrorCode, sentence: string
     const wayOut = "raise their limit (ulimit -n), or end what else uses them";
     return ["disk.io", `There are no file handles left; ${wayOut}.`];
   }
-  if (code === "ENOSPC" || code === "EIO" || code === "EDQUOT" || code === "EFBIG") {
-    return ["disk.io", `The disk refused a write (${code}); free space or check the disk.`];
-  }
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return ["disk.full", `The disk has no room for a write (${code}); free space.`];
+  if (code === "EFBIG") return ["disk.full", "A file may not grow (EFBIG); raise its limit (ulimit -f)."];
+  if (code === "EIO") return ["disk.io", `The disk refused a write (${code}); check the disk.`];
   if (isOutOfMemory(thrown)) {
     const wayOut = "give the program more, or raise its limits (ulimit -v, --max-old-space-size)";
     return ["internal", `The memory ran out; ${wayOut}.`];

@@ -24,6 +24,13 @@ export function minuteOf(instant: Date): string {
   return instant.toISOString().slice(0, 16).replace("T", " ");
 }
 
+/** `02:14:30 UTC`, as the log shows times, and with its date where that is another day than `now`. Milliseconds since 1970. */
+export function timeOfDay(atMs: number, nowMs: number): string {
+  const [day = "", time = ""] = new Date(atMs).toISOString().slice(0, 19).split("T");
+  const isToday = new Date(nowMs).toISOString().startsWith(day);
+  return `${isToday ? time : `${day} ${time}`} UTC`;
+}
+
 /** `1 row`, `1,234 rows`. */
 export function counted(number: number, what: string): string {
   return `${count(number)} ${what}${number === 1 ? "" : "s"}`;

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { z } from "zod";
-import { asWarehouseError } from "./errors.ts";
+import { asWarehouseError, isOfTheDisk } from "./errors.ts";
 
 function sealed(content: unknown): Buffer {
   const text = JSON.stringify(content);
@@ -38,7 +38,7 @@ export async function bytesOf(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);
   } catch (thrown) {
-    if (asWarehouseError(thrown).code === "disk.io") throw thrown;
+    if (isOfTheDisk(asWarehouseError(thrown))) throw thrown;
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync } from "node:fs";
 import { chmod, open, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { WarehouseError } from "./errors.ts";
+import { codeOf, WarehouseError } from "./errors.ts";
 
 /** Files and folders below a folder, as absolute paths. */
 export interface Tree {
@@ -54,6 +54,10 @@ export async function sync(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();
+  } catch (thrown) {
+    // Even for want of room: what was written before may be lost by now, so nobody may go on from it.
+    if (codeOf(thrown) !== "ENOSPC" && codeOf(thrown) !== "EDQUOT") throw thrown;
+    throw new WarehouseError("disk.io", `The disk has no room for ${path}; free space.`, { cause: thrown });
   } finally {
     await handle.close();
   }

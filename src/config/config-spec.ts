@@ -68,6 +68,11 @@ export const configSpec = z.strictObject({
   deadlineMinutes: amountOrNull
     .default(300)
     .describe("Minutes after which a run makes no more requests and ends; null: never."),
+  outageMinutes: z
+    .number()
+    .min(0)
+    .default(30)
+    .describe("Minutes for which a run waits for a service that answers nobody; 0: it does not wait."),
   lookupMethod: z
     .enum(LOOKUP_METHODS)
     .default("auto")
@@ -77,6 +82,9 @@ export const configSpec = z.strictObject({
     .union([personalPolicy, personalData.transform(({ policy }) => policy)])
     .default("drop")
     .describe("What becomes of e-mail addresses, names, biographies, telephone numbers and pictures."),
+  personalFields: listOf(name).describe(
+    "Custom fields and API fields that the personal-data policy covers too, by their names.",
+  ),
   aliases: z
     .record(name, name)
     .default({})

@@ -238,7 +238,7 @@ export function keyId(key: Secret): string {
 }
 
 /** What a run says of its treatment of personal data. */
-export function treatmentOf({ policy, key }: PersonalData): PersonalTreatment {
+export function treatmentOf({ policy, key }: PersonalData): Omit<PersonalTreatment, "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 
@@ -247,12 +247,13 @@ export function treatmentOf({ policy, key }: PersonalData): PersonalTreatment {
  * names it. Where and how fast the service is asked, and with which token, is no part of it.
  */
 export function configFingerprint(config: Config): string {
-  const { source, personalData, aliases, destinations, customFields, columns, details, perPage, raw } =
-    config;
+  const { source, personalData, personalFields, aliases, destinations, customFields } = config;
+  const { columns, details, perPage, raw } = config;
   const decides = {
     version: VERSION,
     service: source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix,
     personalData: Object.values(treatmentOf(personalData)),
+    personalFields,
     aliases: Object.entries(aliases).sort(),
     destinations: destinations.map(({ name, platform }) => [name, platform]),
     customFields,

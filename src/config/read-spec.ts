@@ -32,7 +32,7 @@ type Place =
   | "openLineage.file"
   | "openLineage.namespace"
   | Entry;
-type Entry = "customFields[]" | "columns[]" | "aliases{}";
+type Entry = "customFields[]" | "personalFields[]" | "columns[]" | "aliases{}";
 
 const EXPECTED: Readonly<Record<Place, string>> = {
   "": "an object with settings",
@@ -52,9 +52,12 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   concurrency: "a whole number from 1 to 64",
   ratePerSecond: "a number above 0, or null",
   deadlineMinutes: "a number above 0, or null",
+  outageMinutes: "a number from 0",
   lookupMethod: oneOf(LOOKUP_METHODS),
   raw: "true or false",
   personalData: `${oneOf(PERSONAL_POLICIES)}, or { policy: ... } with one of them`,
+  personalFields: "a list of names",
+  "personalFields[]": "the name of a custom field or of an API field",
   aliases: 'an object such as { "name_at_the_service": "name_in_the_specification" }',
   "aliases{}": "the name of a field in the specification",
   contract: oneOf(CONTRACTS),
@@ -93,13 +96,14 @@ export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   const { issues = [] } = result.error ?? {};
   const unknown = (key: string, path: Path) => unknownSetting(key, path, value);
-  const { url, columns, aliases, targets, openLineage: lineage } = wellFormed(value);
+  const { url, columns, aliases, personalFields, targets, openLineage: lineage } = wellFormed(value);
   const problems = [
     ...sentences(issues, value, EXPECTED, unknown),
     ...urlProblems(url),
     ...aliasProblems(aliases ?? {}),
     // Without the aliases nobody can tell which columns there are.
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
+    ...personalFieldProblems(personalFields ?? [], aliases ?? {}),
     ...targetProblems(targets ?? []),
     ...openLineageProblems(lineage),
   ];
@@ -138,6 +142,20 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
         `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
     ),
   ];
+}
+
+/** A run cannot be without them. Whether there are the others is known when the service was asked. */
+function personalFieldProblems(
+  names: readonly string[],
+  aliases: Readonly<Record<string, string>>,
+): string[] {
+  return names.flatMap((name, place) =>
+    COMPARED.includes(aliases[name] ?? name)
+      ? [
+          `\`personalFields[${place}]\`: the listings are compared by "${printable(name)}", which says nothing of a person; leave it out.`,
+        ]
+      : [],
+  );
 }
 
 /**

@@ -9,6 +9,7 @@ import { type Log, silentLog } from "../common/log.ts";
 import { Secret } from "../common/secret.ts";
 import { fitting } from "./answer-form.ts";
 import { CAPS, createHttpClient, TIMEOUTS } from "./http/client.ts";
+import { Outage } from "./http/outage.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
 import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
@@ -101,10 +102,13 @@ export const DEFAULT_PLATFORM = "External";
 export function createClient(spec: ClientSpec): ContentClient {
   const log = spec.log ?? silentLog;
   const { connections = 4 } = spec;
+  const url = serviceUrl(spec.url);
+  const namedIn = { url: "`url` of createClient", token: "`token` of createClient" };
+  const waiting = { clock: systemClock, random: Math.random, log };
   const http = createHttpClient({
-    url: serviceUrl(spec.url),
+    url,
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
-    namedIn: { url: "`url` of createClient", token: "`token` of createClient" },
+    namedIn,
     connections,
     timeouts: TIMEOUTS,
     caps: CAPS,
@@ -113,11 +117,10 @@ export function createClient(spec: ClientSpec): ContentClient {
     retry: createRetry({
       connections,
       throttle: new Throttle({ maxPerSecond: null, startPerSecond: null, random: Math.random }),
-      clock: systemClock,
-      random: Math.random,
+      outage: new Outage({ host: url.host, namedIn, minutes: 0, isKnown: false, ...waiting }),
       limits: RETRY_LIMITS,
       deadline: null,
-      log,
+      ...waiting,
     }),
     lookup: null,
     onEvent: () => {},

@@ -35,6 +35,33 @@ export async function probeService(
   return { ...value, response };
 }
 
+/** Items of which the custom fields are looked at. */
+const ITEMS_OF_PROBE = 25;
+
+/** Names of the custom fields that the first items carry. Throws what the client throws. */
+export async function probeFieldNames(
+  client: Pick<HttpClient, "readAs">,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const request = listRequest({
+    mode: "full",
+    page: 1,
+    perPage: ITEMS_OF_PROBE,
+    columns: [],
+    gallery: false,
+  });
+  const { value } = await client.readAs(request, signal, (answer) =>
+    Array.from(readList(decodeBytes(answer)).documents, ({ document }) => document).flatMap(fieldNamesIn),
+  );
+  return value;
+}
+
+function fieldNamesIn(document: unknown): string[] {
+  const fields: unknown = isObject(document) ? document.custom_fields : undefined;
+  const names = (Array.isArray(fields) ? fields : []).map((field) => isObject(field) && field.name);
+  return names.filter((name) => typeof name === "string");
+}
+
 function instanceIdIn(document: unknown, atService: ReadonlyMap<string, string>): string | null {
   if (!isObject(document)) return null;
   const field = (name: string) => Reflect.get(document, atService.get(name) ?? name);

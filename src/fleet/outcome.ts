@@ -12,6 +12,7 @@ const AFTER: Readonly<Record<number, AfterExit>> = {
   10: "done",
   21: "retry",
   26: "retry",
+  30: "retry",
   75: "retry",
   130: "retry",
   143: "retry",

@@ -1,13 +1,13 @@
 /** The run of one instance in a process of its own, so that whatever it does harms no other. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { parseIfJson } from "../common/json.ts";
 import type { Log, LogFields } from "../common/log.ts";
 import { isObject } from "../common/objects.ts";
+import { MemoryLimit } from "../common/process/memory-limit.ts";
 import type { Fleet, FleetInstance } from "./fleet.ts";
 
 export interface RunEnd {
@@ -54,24 +54,12 @@ export function startRun({ entry, fleet, instance, log }: RunProcessOptions) {
 async function endOf(child: ChildProcess, { name, memoryMb }: FleetInstance, log: Log): Promise<RunEnd> {
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new TypeError("both are pipes");
-  let tookMb: number | null = null;
-  using _watch = setInterval(async () => {
-    const megabytes = await residentMb(child.pid);
-    if (megabytes <= memoryMb || tookMb !== null) return;
-    tookMb = megabytes;
-    child.kill("SIGKILL");
-  }, WATCH_MS);
+  using memory = new MemoryLimit(child, { limitMb: memoryMb, everyMs: WATCH_MS });
   const ended = once(child, "close");
   const [, printed, lastLine] = await Promise.all([ended, text(stdout), relay(stderr, name, log)]);
   const { exitCode, signalCode: signal } = child;
   // What is no JSON, where the process was ended while it wrote, says nothing.
-  return { exitCode, signal, output: parseIfJson(printed), lastLine, tookMb };
-}
-
-/** Memory that a process has now, where the system says so as Linux does; else 0. */
-async function residentMb(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+  return { exitCode, signal, output: parseIfJson(printed), lastLine, tookMb: memory.tookMb };
 }
 
 /** Passes the log on, with the instance; gives the last line that is none of it. */

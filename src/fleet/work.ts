@@ -32,7 +32,7 @@ export interface WorkOptions {
   readonly killSignal: AbortSignal;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onEnd: (report: JobReport) => void;
+  readonly onEnd: (report: JobReport) => Promise<void>;
 }
 
 export interface JobReport {
@@ -86,7 +86,7 @@ async function runJob(queue: Queue, job: Attempt, options: WorkOptions): Promise
   const became = ended === "taken over" ? ended : await settle(queue, job, ended);
   const outcome = typeof ended === "string" ? null : ended;
   const seconds = (clock.elapsedMs() - startedMs) / 1000;
-  onEnd({ instance: job.instance, attempt: job.retryCount + 1, seconds, outcome, became });
+  await onEnd({ instance: job.instance, attempt: job.retryCount + 1, seconds, outcome, became });
 }
 
 /** Somebody took it out of the file after its job was made, or it is another fleet's. */

@@ -1,10 +1,10 @@
 /** The history that the run before carries: found, proven whole, and read by one name whatever was published. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
 import { execute, PREVIOUS_CATALOG, scalar } from "../storage/duckdb.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
+import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { PublishedFile } from "../warehouse/manifest.ts";
@@ -25,6 +25,8 @@ export interface CarriedHistory {
   readonly access: string | { readonly directory: string };
   /** Where the rows of a table are: SQL that may follow FROM. */
   readonly sourceOf: (table: string) => string;
+  /** IDs of custom fields whose values are not carried on: they are personal now, and were not treated so. */
+  readonly forgotten: readonly string[];
 }
 
 /** A published run whose history might be carried on. */
@@ -59,7 +61,7 @@ export async function findHistory(
     await assertReadable(previous, temporaryDirectory);
   } catch (thrown) {
     const error = asWarehouseError(thrown);
-    if (error.code === "config.newer_version" || error.code === "disk.io") throw error;
+    if (error.code === "config.newer_version" || isOfTheDisk(error)) throw error;
     return anew(error.message.replace(/\.$/, ""));
   }
   return history;
@@ -68,9 +70,15 @@ export async function findHistory(
 function historyOf(previous: PreviousRun): CarriedHistory {
   const { run, directory, manifest } = previous;
   if (manifest.loaders.includes("parquet"))
-    return { kind: "carried", run, access: { directory }, sourceOf: (table) => fromTable(previous, table) };
+    return {
+      kind: "carried",
+      run,
+      access: { directory },
+      sourceOf: (table) => fromTable(previous, table),
+      forgotten: [],
+    };
   const sourceOf = (table: string) => `${PREVIOUS_CATALOG}.main.${fromTable(previous, table)}`;
-  return { kind: "carried", run, access: join(directory, DATABASE_FILE), sourceOf };
+  return { kind: "carried", run, access: join(directory, DATABASE_FILE), sourceOf, forgotten: [] };
 }
 
 async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
@@ -81,7 +89,7 @@ async function findingIn(directory: string, file: PublishedFile): Promise<string
     return undefined;
   } catch (thrown) {
     const error = asWarehouseError(thrown);
-    if (error.code === "disk.io") throw error;
+    if (isOfTheDisk(error)) throw error;
     return `its file ${file.path} is missing or cannot be read`;
   }
 }
@@ -117,11 +125,23 @@ export async function attachPrevious(connection: DuckDBConnection, previous: Pre
     const view = quoteIdentifier(`previous_${table.name}`);
     const rows =
       previous.kind === "carried"
-        ? previous.sourceOf(table.name)
+        ? `${previous.sourceOf(table.name)}${unlessForgotten(table.name, previous)}`
         : `main.${quoteIdentifier(table.name)} WHERE false`;
     await execute(
       connection,
       `CREATE OR REPLACE TEMP VIEW ${view} AS SELECT ${duckdbColumns(table)} FROM ${rows}`,
     );
   }
+}
+
+/** Histories of what items have in custom fields, and of what select values are called. */
+const OF_FIELDS = ["mapped_value_history", "mapped_value_order_history", "select_value_history"];
+
+function unlessForgotten(table: string, { forgotten, sourceOf }: CarriedHistory): string {
+  if (forgotten.length === 0) return "";
+  const ids = forgotten.map(quoteLiteral).join(", ");
+  if (OF_FIELDS.includes(table)) return ` WHERE custom_field_id NOT IN (${ids})`;
+  if (table !== "mapping_value_history") return "";
+  const mappings = `SELECT mapping_id FROM ${sourceOf("mapping_history")} WHERE custom_field_id IN (${ids})`;
+  return ` WHERE mapping_id NOT IN (${mappings})`;
 }

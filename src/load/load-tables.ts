@@ -1,7 +1,7 @@
 /** The tables of a run as loaders get them: read from their Parquet files. */
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { WarehouseError } from "../common/errors.ts";
+import { isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
 import { duckdbError, openForScanning } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
@@ -15,8 +15,8 @@ export interface TableFiles extends Pick<LoadTable, "table" | "rows" | "files"> 
 
 /** The disk failed while a loader read a table: no fault of the loader. */
 export class TableReadError extends WarehouseError {
-  constructor({ message }: WarehouseError, cause: unknown) {
-    super("disk.io", message, { cause });
+  constructor({ code, message }: WarehouseError, cause: unknown) {
+    super(code, message, { cause });
   }
 }
 
@@ -41,14 +41,18 @@ async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
     yield* rowsOf(database.connection, table.columns, `SELECT ${columns} FROM ${readParquet(files)}`);
   } catch (thrown) {
     const failure = duckdbError(thrown);
-    throw failure.code === "disk.io" ? new TableReadError(failure, thrown) : thrown;
+    throw isOfTheDisk(failure) ? new TableReadError(failure, thrown) : thrown;
   }
 }
+
+/** Microseconds of an instant, and as DuckDB has it in a file where it is infinite: its function gives NULL then. */
+const MICROS = (column: string): string =>
+  `CASE WHEN isinf(${column}) THEN if(${column} > TIMESTAMPTZ 'epoch', 1, -1) * 9223372036854775807 ELSE epoch_us(${column}) END`;
 
 /** What gives a cell as it is declared: instants in microseconds, dates in days since 1970. */
 function expression({ name, type }: Column): string {
   const column = quoteIdentifier(name);
-  if (type === "timestamp") return `epoch_us(${column})`;
+  if (type === "timestamp") return MICROS(column);
   if (type === "date") return `(${column} - DATE '1970-01-01')::INTEGER`;
   return type === "json" ? `${column}::VARCHAR` : column;
 }

@@ -1,7 +1,7 @@
 /** A Model Context Protocol server on standard input and output: for assistants that ask the warehouse questions. */
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { type Commands, registerTools } from "./tools.ts";
+import { type Questions, registerTools } from "./tools.ts";
 
 /** An optional peer: only who serves assistants needs it. A test holds that package.json says the same version. */
 export const MCP_SDK = "@modelcontextprotocol/sdk@1.32.2";
@@ -12,13 +12,13 @@ const INSTRUCTIONS =
   "explain_item, mapping_coverage and diff_runs answer questions about those.";
 
 /** Serves until the client goes away. Throws `config.invalid` where the SDK is not installed. */
-export async function serveMcp(commands: Commands): Promise<void> {
+export async function serveMcp(questions: Questions): Promise<void> {
   const { McpServer, StdioServerTransport } = await importSdk();
   const server = new McpServer(
     { name: "content-warehouse", version: VERSION },
     { instructions: INSTRUCTIONS },
   );
-  registerTools(server, commands);
+  registerTools(server, questions);
   const closed = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     server.server.onclose = resolve;

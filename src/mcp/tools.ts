@@ -8,7 +8,7 @@ import { suggestion } from "../common/nearest.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { CAUSES } from "../tables/history.ts";
 
-/** What a command may take before it is ended. */
+/** What a question may take before it is ended. */
 export interface AnswerLimits {
   readonly maxRows: number;
   /** Of the answer's text. */
@@ -16,30 +16,24 @@ export interface AnswerLimits {
   readonly maxSeconds: number;
 }
 
-/** The program's commands, one at a time. */
-export interface Commands {
+/** A question in SQL. With `maxRows`, its answer is a page; without, all rows in a JSON array. */
+export interface RowsQuestion {
+  readonly sql: string;
+  readonly maxRows: number | undefined;
+}
+
+/** A command of the program, with its arguments. */
+export interface CommandQuestion {
+  readonly command: "audit" | "diff" | "explain";
+  readonly args: readonly string[];
+}
+
+export type Question = RowsQuestion | CommandQuestion;
+
+export interface Questions {
   readonly limits: AnswerLimits;
-  /**
-   * What a command prints into a pipe; `maxLines`: it is ended after so many. Throws a WarehouseError for whatever the
-   * command ends with, and where it takes too long.
-   */
-  answer(args: readonly string[], maxLines?: number): Promise<CommandAnswer>;
-}
-
-export interface CommandAnswer {
-  readonly text: string;
-  /** False: the command was ended because its answer grew too long; `text` is its beginning. */
-  readonly isWhole: boolean;
-}
-
-/** An answer that is of use only in full. Throws `config.invalid` where it is too long. */
-async function wholeAnswer({ answer, limits }: Commands, args: readonly string[]): Promise<string> {
-  const { text, isWhole } = await answer(args);
-  if (isWhole) return text;
-  throw new WarehouseError(
-    "config.invalid",
-    `The answer is longer than ${limits.maxBytes} bytes; narrow the question, or start "content-warehouse mcp" with --max-bytes.`,
-  );
+  /** The whole answer. Throws a WarehouseError for whatever keeps it from being given, also for one that is too long. */
+  answer(question: Question, signal: AbortSignal): Promise<string>;
 }
 
 /** What the command line calls otherwise than the tools do. */
@@ -47,6 +41,7 @@ const NAMES: readonly (readonly [atCommandLine: RegExp, here: string])[] = [
   [/ with "sql"/g, " with `query`"],
   [/"--as-of (\d+)"/g, "`as_of` $1"],
   [/, with --as-of\b/g, ", with `as_of`"],
+  [/\braise (--max-\w+)/g, 'start "content-warehouse mcp" with a higher $1'],
   [/; "runs list" shows them| "runs list" shows those that exist\./g, ""],
 ];
 
@@ -84,18 +79,27 @@ const run = z.string().optional().describe("name or number of a run (default: th
 /** Changes that an answer lists unless it is asked for more. */
 const LINES = 50;
 
-export function registerTools(server: McpServer, commands: Commands): void {
-  const { maxRows, maxBytes, maxSeconds } = commands.limits;
+/** Ends the question where the client asks for that. */
+type Extra = { readonly signal: AbortSignal };
+
+export function registerTools(server: McpServer, questions: Questions): void {
+  const { maxRows, maxBytes, maxSeconds } = questions.limits;
+  const queried = ({ signal }: Extra, sql: string, rows?: number) =>
+    textResult(questions.answer({ sql, maxRows: rows }, signal));
   /** Words after `--` are arguments of the command. */
-  const answered = (command: string, options: OptionValues, ...args: string[]) =>
-    textResult(wholeAnswer(commands, [command, ...optionsOf(options), "--", ...args]));
+  const answered = (
+    { signal }: Extra,
+    command: CommandQuestion["command"],
+    options: OptionValues,
+    ...args: string[]
+  ) => textResult(questions.answer({ command, args: [...optionsOf(options), "--", ...args] }, signal));
   server.registerTool(
     "list_tables",
     {
       description: "List the tables and views of the warehouse, with how many rows each has and what it is.",
       annotations,
     },
-    () => textResult(wholeAnswer(commands, questionOf(RELATIONS))),
+    (extra) => queried(extra, RELATIONS),
   );
   server.registerTool(
     "describe_table",
@@ -104,21 +108,23 @@ export function registerTools(server: McpServer, commands: Commands): void {
       inputSchema: { table: z.string().describe("name of a table or view, as list_tables has it") },
       annotations,
     },
-    ({ table }) => textResult(columnsOf(commands, table)),
+    ({ table }, { signal }) =>
+      textResult(columnsOf(table, (sql) => questions.answer({ sql, maxRows: undefined }, signal))),
   );
   server.registerTool(
     "query",
     {
       description:
         `Ask the warehouse one question in DuckDB's SQL. It is read-only and reaches nothing but the warehouse. ` +
-        `At most ${maxRows} rows, ${maxBytes} bytes and ${maxSeconds} seconds; "whole" says whether those are all rows.`,
+        `At most ${maxRows} rows, ${maxBytes} bytes and ${maxSeconds} seconds; "whole" says whether those are all rows, ` +
+        `"left_out" which rows are too long to be among them.`,
       inputSchema: {
         sql: z.string().describe("one statement: SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN"),
         max_rows: z.int().min(1).max(maxRows).optional().describe(`rows at most (default: ${maxRows})`),
       },
       annotations,
     },
-    ({ sql, max_rows }) => textResult(someRows(commands, sql, max_rows ?? maxRows)),
+    ({ sql, max_rows }, extra) => queried(extra, sql, max_rows ?? maxRows),
   );
   server.registerTool(
     "explain_item",
@@ -138,7 +144,7 @@ export function registerTools(server: McpServer, commands: Commands): void {
       },
       annotations,
     },
-    ({ item, as_of, ...options }) => answered("explain", { ...options, "as-of": as_of }, item),
+    ({ item, as_of, ...options }, extra) => answered(extra, "explain", { ...options, "as-of": as_of }, item),
   );
   server.registerTool(
     "mapping_coverage",
@@ -149,7 +155,8 @@ export function registerTools(server: McpServer, commands: Commands): void {
       inputSchema: { run, destination, field },
       annotations,
     },
-    ({ run, ...options }) => answered("audit", { ...options, format: "json" }, run ?? "current"),
+    ({ run, ...options }, extra) =>
+      answered(extra, "audit", { ...options, format: "json" }, run ?? "current"),
   );
   server.registerTool(
     "diff_runs",
@@ -167,8 +174,8 @@ export function registerTools(server: McpServer, commands: Commands): void {
       },
       annotations,
     },
-    ({ before = "previous", after = "current", max_lines: limit = LINES, ...options }) =>
-      answered("diff", { ...options, format: "json", limit }, before, after),
+    ({ before = "previous", after = "current", max_lines: limit = LINES, ...options }, extra) =>
+      answered(extra, "diff", { ...options, format: "json", limit }, before, after),
   );
 }
 
@@ -181,14 +188,9 @@ function optionsOf(values: OptionValues): string[] {
     .map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`));
 }
 
-function questionOf(sql: string): string[] {
-  return ["sql", "--format=json", "--", sql];
-}
-
 const named = z.array(z.looseObject({ name: z.string() }));
 
-async function columnsOf(commands: Commands, table: string): Promise<string> {
-  const ask = (sql: string) => wholeAnswer(commands, questionOf(sql));
+async function columnsOf(table: string, ask: (sql: string) => Promise<string>): Promise<string> {
   const columns = await ask(`${COLUMNS}${quoteLiteral(table)} ORDER BY column_index`);
   if (named.parse(JSON.parse(columns)).length > 0) return columns;
   const names = named.parse(JSON.parse(await ask(RELATIONS))).map(({ name }) => name);
@@ -196,21 +198,4 @@ async function columnsOf(commands: Commands, table: string): Promise<string> {
     "config.not_found",
     `There is no table "${table}" in the warehouse.${suggestion(table, names, "list_tables shows those that there are.")}`,
   );
-}
-
-/** The first rows: each is a line, and the list's beginning and end are two more. */
-async function someRows(commands: Commands, sql: string, maxRows: number): Promise<string> {
-  const { text, isWhole } = await commands.answer(questionOf(sql), maxRows + 2);
-  if (isWhole && linesOf(text).length <= maxRows) return `{"whole":true,"rows":${text.trim()}}`;
-  const rows = linesOf(text).slice(0, maxRows);
-  return `{"whole":false,"rows":[\n${rows.join(",\n")}\n]}`;
-}
-
-/** Rows that are there in full. */
-function linesOf(text: string): string[] {
-  return text
-    .split("\n")
-    .slice(1, -1)
-    .filter((line) => line !== "]")
-    .map((line) => line.replace(/,$/, ""));
 }

@@ -9,7 +9,8 @@ import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";
-import { cellOf, exactNumber, parseInstant } from "./values.ts";
+import { agreeToSecond, finerInstant, hasSpecifiedForm, toSecond } from "./instant.ts";
+import { cellOf, exactNumber } from "./values.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -193,6 +194,8 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+  if (column.type === "timestamp" && cell !== null && typeof value === "string" && !hasSpecifiedForm(value))
+    subject.drift.note(path, "instant_form", subject.order, subject.contentId, value);
   if (column.type !== "double" || typeof cell !== "number") return cell;
   const digits = exactNumber(value);
   if (digits !== undefined && !isPrintOf(cell, digits)) {
@@ -272,12 +275,7 @@ const TIME_COLUMN = "content.updated_at";
 /** Whether the documents have more than one `updated_at`, to the second. */
 function isOfTwoTimes(views: readonly View[]): boolean {
   const times = views.map(({ document }) => document.updated_at).filter((time) => typeof time === "string");
-  return new Set(times.map(toTheSecond)).size > 1;
-}
-
-function toTheSecond(time: string): number | string {
-  const micros = parseInstant(time);
-  return micros === undefined ? time : Math.floor(Number(micros) / 1_000_000);
+  return new Set(times.map(toSecond)).size > 1;
 }
 
 /** The value to keep of a later and an earlier one that are not identical. */
@@ -296,20 +294,17 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === "";
 }
 
-/** The finer of two instants that agree to the second; undefined where they do not, or one is no instant. */
-export function finerInstant(later: unknown, earlier: unknown): string | undefined {
-  if (typeof later !== "string" || typeof earlier !== "string") return undefined;
-  if (later.slice(0, 19) !== earlier.slice(0, 19)) return undefined;
-  if (parseInstant(later) === undefined || parseInstant(earlier) === undefined) return undefined;
-  return earlier.length > later.length ? earlier : later;
-}
-
-/** Whether two API values are the same JSON; keys of an object in any order, URLs whoever signed them when. */
+/**
+ * Whether two API values are the same JSON: keys of an object in any order, instants to the second, URLs whoever signed
+ * them when.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a === "string" && typeof b === "string") return withoutSignature(a) === withoutSignature(b);
+  if (typeof a === "string" && typeof b === "string")
+    return agreeToSecond(a, b) || withoutSignature(a) === withoutSignature(b);
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i]));
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((element, i) => sameJson(element, b[i]));
   }
   if (!isObject(a) || !isObject(b)) {
     return typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b);

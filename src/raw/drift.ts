@@ -5,6 +5,7 @@ export const DRIFT_KINDS = [
   "type",
   "unreadable",
   "rounded",
+  "instant_form",
   "views_differ",
   "versions_differ",
   "single_for_list",

@@ -1,54 +1,21 @@
 /** The personal-data policy, applied as soon as a document is parsed: nothing later can hold what was dropped. */
 import { createHmac } from "node:crypto";
-import type { Table } from "../tables/declare.ts";
 import { isObject, type JsonObject } from "./document.ts";
 import type { Drift } from "./drift.ts";
+import { FieldPolicy, type PersonalFields, put, type Treatment } from "./personal-fields.ts";
+import { meaningOfName } from "./personal-names.ts";
+import {
+  declaredAt,
+  KEPT_ATTRIBUTES,
+  PERSONAL_PLACES,
+  type PersonalPlace,
+  placeName,
+  USER_PLACES,
+  userPlaceAbove,
+} from "./personal-places.ts";
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
-
-/** Names of unknown fields that look like personal data, in lower case and with an underscore between their words. */
-const PERSONAL_NAMES: readonly RegExp[] = [
-  /e_?mail/,
-  /(^|_)(phone|mobile|fax|telephone|tel|cell)(_|$)/,
-  /(^|_)(fullname|firstname|lastname|surname|nickname|username|forename|login|signature)(_|$)/,
-  /(^|_)(avatar|portrait|headshot|gravatar)(_|$)/,
-  /(^|_)(profile|user|author)_?(image|photo|picture)(_|$)/,
-  /(^|_)(bio|biography|birthday|birthdate|date_of_birth|dob|ssn|passport)(_|$)/,
-  /(^|_)(street|postal|home)_?address(_|$)/,
-];
-
-/** `reviewer_name`, `contact_name`: whatever has a name is taken for a person unless it is one of these things. */
-const NAMED = /(?:^|_)([a-z0-9]+)_name(?:_|$)/;
-const THINGS = new Set(
-  (
-    "app application brand bucket campaign category channel city class collection column company country database " +
-    "department domain event field file folder font form format group host icon image instance key label " +
-    "language list locale model node organization page place plan platform playlist product project property queue " +
-    "region role segment server service site source space stage table tag task team template tenant theme timezone " +
-    "topic type variable venue workflow zone"
-  ).split(" "),
-);
-
-/** Names of a person: a text there, alone or in lists, is the person's name, and so is `name` in an object there. */
-const PERSONS =
-  /(^|_)(person|contact|manager|reviewer|approver|editor|author|owner|assignee|creator|speaker|customer|employee)s?$/;
-
-function plainName(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "_");
-}
-
-export function looksPersonal(name: string): boolean {
-  const plain = plainName(name);
-  const named = NAMED.exec(plain)?.[1];
-  return (named !== undefined && !THINGS.has(named)) || PERSONAL_NAMES.some((pattern) => pattern.test(plain));
-}
-
-/** What becomes of one personal value: `undefined` drops it. */
-type Treatment = (field: string, value: unknown) => unknown;
 
 const HASH_KEY_BYTES = 32;
 /** A few people are in most documents: what was hashed last is looked up. About 2 MB. */
@@ -80,31 +47,6 @@ function hashing(key: Uint8Array | undefined): Treatment {
     }
     return hash;
   };
-}
-
-/** Objects at `steps` of a document, and the attributes of each that are personal. */
-interface PersonalPlace {
-  readonly steps: readonly string[];
-  readonly path: string;
-  /** By name, with the path that the drift names. */
-  readonly attributes: ReadonlyMap<string, string>;
-}
-
-/** Those of both shapes of an item: a description may stand where the specification does not have it. */
-function placesOf(tables: readonly Table[]): PersonalPlace[] {
-  return tables.flatMap((table) => {
-    const paths = table.columns.filter((column) => column.personal).flatMap((column) => column.origins);
-    const dots = paths.map(({ path }) => ({ path, dot: path.lastIndexOf(".") }));
-    // What is personal in one place of a kind is so in all: a service may send more of a user than is specified.
-    const names = [...new Set(dots.map(({ path, dot }) => path.slice(dot + 1)))];
-    const containers = new Set(dots.map(({ path, dot }) => path.slice(0, dot)));
-    return [...containers].map((path) => ({
-      path,
-      // Lists count wherever they stand: a service may send one where a single object is specified.
-      steps: path.replaceAll("[]", "").split("."),
-      attributes: new Map(names.map((name) => [name, `${path}.${name}`])),
-    }));
-  });
 }
 
 /** The value with what `treated` gives in place of each object at the steps, in lists or alone; all else stays. */
@@ -145,28 +87,25 @@ function holdsText(value: unknown): boolean {
   return value.flat(MAX_DEPTH).some((each) => typeof each === "string" || Array.isArray(each));
 }
 
-/** Fields of an item that describe people. */
-export function personFields(tables: readonly Table[]): ReadonlySet<string> {
-  return new Set(placesOf(tables).map((place) => place.steps[0] ?? ""));
-}
-
 export interface PolicyOptions {
   readonly policy: PersonalPolicy;
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
+  readonly fields: PersonalFields;
+}
+
+/** What the drift calls what the policy treated. */
+export function treatedKind({ policy }: PolicyOptions): "personal_dropped" | "personal_hashed" {
+  return policy === "hash" ? "personal_hashed" : "personal_dropped";
 }
 
 /** Applies the policy for the declared personal columns to a document in place; the drift counts what it treated. */
-export function personalPolicy(
-  tables: readonly Table[],
-  options: PolicyOptions,
-): (document: JsonObject, drift: Drift) => void {
+export function personalPolicy(options: PolicyOptions): (document: JsonObject, drift: Drift) => void {
   if (options.policy === "keep") return () => {};
   const treat = treatment(options);
-  const places = placesOf(tables);
-  const kind = options.policy === "drop" ? "personal_dropped" : "personal_hashed";
+  const kind = treatedKind(options);
   return (document, drift) => {
-    for (const place of places) {
+    for (const place of PERSONAL_PLACES) {
       treatTexts(document, place, treat, () => drift.note(place.path, kind, 0, null));
       visit(document, place.steps, 0, (object) => {
         return treatAttributes(object, place.attributes, treat, (path) => drift.note(path, kind, 0, null));
@@ -192,55 +131,139 @@ function treatAttributes(
   return Object.fromEntries(kept);
 }
 
-/** Gets the names, from an unknown field on, of what was dropped or hashed. */
-type Treated = (names: readonly string[]) => void;
+/** The policy for what the configuration calls personal; undefined where everything is kept. */
+export function fieldPolicy(options: PolicyOptions): FieldPolicy | undefined {
+  const { policy, fields } = options;
+  return policy === "keep" ? undefined : new FieldPolicy(fields, policy, treatment(options));
+}
 
-/** The policy for unknown fields and those within them; undefined where everything is kept. */
+/** Gets the path of what was dropped or hashed. */
+type Treated = (path: readonly string[]) => void;
+
+/** Where a value stands that the contract does not know, and whether in the description of a person. */
+interface Context {
+  readonly path: readonly string[];
+  readonly ofPerson: boolean;
+  readonly treated: Treated;
+}
+
+/**
+ * The policy for what the contract does not know: unknown fields and those within them, and whatever stands where the
+ * contract has something else. Undefined where everything is kept. Paths are whole ones, as a walker gives them.
+ */
 export function unknownPolicy(options: PolicyOptions) {
-  if (options.policy === "keep") return undefined;
+  const fields = fieldPolicy(options);
+  if (fields === undefined) return undefined;
   const treat = treatment(options);
-  const within = (value: unknown, names: readonly string[], treated: Treated): void => {
+
+  const within = (value: unknown, context: Context): void => {
     for (const object of objectsIn(value)) {
-      for (const name of Object.keys(object)) apply(object, [...names, name], treated);
+      const names = Object.keys(object);
+      const ofPerson = context.ofPerson || hasAddress(names, context.path);
+      for (const name of names) apply(object, { ...context, ofPerson, path: [...context.path, name] });
     }
   };
-  const apply = (parent: JsonObject, names: readonly string[], treated: Treated): void => {
-    const key = names.at(-1) ?? "";
-    const ofPerson = key === "name" && PERSONS.test(plainName(names.at(-2) ?? ""));
-    const isPerson = PERSONS.test(plainName(key)) && holdsText(parent[key]);
-    if (looksPersonal(key) || ofPerson || isPerson || names.length > MAX_DEPTH) {
-      put(parent, key, treat(key, parent[key]));
-      treated(names);
+
+  const apply = (parent: JsonObject, { path, ofPerson, treated }: Context): void => {
+    const key = path.at(-1) ?? "";
+    if (fields.covers(path)) {
+      fields.unknown(parent, key);
+      treated(path);
+      return;
+    }
+    const value = parent[key];
+    // What is true or false of somebody says who it is as little as an ID does.
+    if (typeof value === "boolean") return;
+    const place = placeName(path);
+    if (USER_PLACES.has(place)) {
+      strip(value, { path, treated, done: declaredAt(place) }, 0);
+      return;
+    }
+    const name = meaningOfName(key);
+    const isPerson = name.person === "named" && holdsText(value);
+    if (name.personal || isPerson || (ofPerson && name.ofPerson) || path.length > MAX_DEPTH) {
+      put(parent, key, treat(key, value));
+      treated(path);
     } else {
-      within(parent[key], names, treated);
+      within(value, { path, treated, ofPerson: ofPerson || name.person !== "no" });
     }
   };
-  return {
-    field: (parent: JsonObject, key: string, treated: Treated) => apply(parent, [key], treated),
-    /** For a field of somebody's description: whatever it is called. */
-    ofPerson: (parent: JsonObject, key: string, treated: Treated) => {
-      put(parent, key, treat(key, parent[key]));
-      treated([key]);
-    },
-    /** For what is within a value, whatever the value's own name. */
-    within: (value: unknown, treated: Treated) => within(value, [], treated),
+
+  /** Leaves of descriptions of users what they keep, in place. `done`: was treated before. */
+  const strip = (
+    value: unknown,
+    { path, treated, done }: Omit<Context, "ofPerson"> & { readonly done: ReadonlySet<string> },
+    depth: number,
+  ): void => {
+    if (Array.isArray(value)) {
+      for (const [at, element] of value.entries()) {
+        if (depth < MAX_DEPTH) strip(element, { path, treated, done }, depth + 1);
+        else value[at] = treat(path.at(-1) ?? "", element) ?? null;
+      }
+    }
+    if (!isObject(value)) return;
+    for (const name of Object.keys(value)) {
+      if (done.has(name)) continue;
+      const inner = [...path, name];
+      if (KEPT_ATTRIBUTES.has(name) && depth < MAX_DEPTH) {
+        strip(value[name], { path: inner, treated, done: NOTHING_DONE }, depth + 1);
+      } else {
+        put(value, name, treat(name, value[name]));
+        treated(inner);
+      }
+    }
   };
+
+  return {
+    /** For a field that the contract does not know. */
+    field: (parent: JsonObject, path: readonly string[], treated: Treated): void => {
+      const key = path.at(-1) ?? "";
+      if (path.length === 1 || userPlaceAbove(path) === undefined) {
+        apply(parent, { path, treated, ofPerson: false });
+      } else if (KEPT_ATTRIBUTES.has(key)) {
+        strip(parent[key], { path, treated, done: NOTHING_DONE }, 0);
+      } else {
+        // In somebody's description: whatever it is called.
+        put(parent, key, treat(key, parent[key]));
+        treated(path);
+      }
+    },
+    /** For what stands where the contract knows something else. */
+    within: (value: unknown, path: readonly string[], treated: Treated): void => {
+      const place = userPlaceAbove(path);
+      if (place === undefined) within(value, { path, treated, ofPerson: false });
+      else
+        strip(
+          value,
+          { path, treated, done: place === placeName(path) ? declaredAt(place) : NOTHING_DONE },
+          0,
+        );
+    },
+  };
+}
+
+const NOTHING_DONE: ReadonlySet<string> = new Set();
+
+/** Whether one of the names is an e-mail address's: what has one and is no thing is a person. */
+function hasAddress(names: readonly string[], path: readonly string[]): boolean {
+  return names.some((name) => meaningOfName(name).email) && !meaningOfName(path.at(-1) ?? "").thing;
 }
 
 /** What is nested deeper in an unknown field is not searched but taken for personal. */
 const MAX_DEPTH = 20;
 
-/** The object that a value is, or those in the list, or list of lists, that it is. */
+/** The object that a value is, or those in the list, or list of lists of any depth, that it is. */
 function objectsIn(value: unknown): JsonObject[] {
-  if (Array.isArray(value)) return value.flat(MAX_DEPTH).filter(isObject);
-  return isObject(value) ? [value] : [];
+  const found: JsonObject[] = [];
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (Array.isArray(next)) for (const element of next) left.push(element);
+    else if (isObject(next)) found.push(next);
+  }
+  return found;
 }
 
 function treatment(options: PolicyOptions): Treatment {
   return options.policy === "hash" ? hashing(options.hashKey) : () => undefined;
-}
-
-function put(object: JsonObject, key: string, value: unknown): void {
-  if (value === undefined) delete object[key];
-  else object[key] = value;
 }

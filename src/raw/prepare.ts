@@ -9,10 +9,10 @@ import {
   type UnknownWalker,
   unknownFieldWalker,
 } from "../api/unknown.ts";
-import { DATA_TABLES } from "../tables/all.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
-import { type PolicyOptions, personalPolicy, personFields, unknownPolicy } from "./personal.ts";
+import { fieldPolicy, type PolicyOptions, personalPolicy, treatedKind, unknownPolicy } from "./personal.ts";
+import { PERSON_FIELDS } from "./personal-places.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
 const WALKERS = {
@@ -21,8 +21,6 @@ const WALKERS = {
   destination: unknownFieldWalker(destination),
   custom_field_definition: unknownFieldWalker(customFieldDefinition),
 } as const;
-
-const PERSON_FIELDS = personFields(DATA_TABLES);
 
 /** Lookups come after all items in the order of observation. */
 export const LOOKUP_ORDER = Number.MAX_SAFE_INTEGER;
@@ -50,13 +48,16 @@ interface SiftedAt extends Position {
  * another value; undefined: some have other names.
  */
 export function documentPreparer(options: DocumentOptions) {
-  const applyPolicy = personalPolicy(DATA_TABLES, options);
+  const applyPolicy = personalPolicy(options);
+  const kind = treatedKind(options);
   const sift = sifter(options);
+  const fields = fieldPolicy(options);
   const aliases = Object.entries(options.aliases);
-  const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
+  const ofPersons = fields === undefined ? new Set<string>() : PERSON_FIELDS.union(fields.members);
   return (shape: Shape, document: JsonObject, position: Position, drift: Drift) => {
     const renamed = rename(document, aliases);
     applyPolicy(document, drift);
+    fields?.item(document, (path) => drift.note(path, kind, 0, null));
     const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
     const changed = treated.length === 0 ? ofPersons : new Set([...ofPersons, ...treated]);
     return { unknown, changed: renamed ? undefined : changed };
@@ -70,9 +71,13 @@ export function lookupPreparer(
   options: PolicyOptions,
 ): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
   const sift = sifter(options);
+  const fields = fieldPolicy(options);
+  const kind = treatedKind(options);
   return (resource, answer, drift) => {
     const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.` };
     replaceLoneSurrogates(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
+    if (resource === "custom_field_definition")
+      fields?.definition(answer, (name) => drift.note(at.prefix + name, kind, 0, null));
     return sift(WALKERS[resource], answer, at, drift).unknown;
   };
 }
@@ -80,7 +85,7 @@ export function lookupPreparer(
 /** Finds, treats and counts unknown fields. Gives those that stay, and the members in which something was treated. */
 function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
-  const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
+  const treated = treatedKind(options);
   return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
     const { order, contentId, prefix } = at;
     const found: UnknownField[] = [];
@@ -92,15 +97,14 @@ function sifter(options: PolicyOptions) {
     };
     const visit: UnknownVisitor = (path, _value, parent) => {
       const key = path.at(-1) ?? "";
-      const apply = path.length > 1 && PERSON_FIELDS.has(path[0] ?? "") ? policy?.ofPerson : policy?.field;
-      apply?.(parent, key, (names) => noteTreated([...path, ...names.slice(1)]));
+      policy?.field(parent, path, noteTreated);
       const value = parent[key];
       drift.note(pathOf(path), "unknown_field", order, contentId, value);
       if (value !== undefined) found.push({ path, parent, value, claimed: false });
     };
     // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
     const unforeseen: UnforeseenVisitor | undefined =
-      policy && ((path, value) => policy.within(value, (names) => noteTreated([...path, ...names])));
+      policy && ((path, value) => policy.within(value, path, noteTreated));
     walk(document, visit, unforeseen);
     return { unknown: found, treated: members };
   };

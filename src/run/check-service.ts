@@ -10,9 +10,10 @@ import { type ConnectionFacts, ConnectionWatch } from "../extract/http/connectio
 import type { ServiceUrl } from "../extract/http/service-url.ts";
 import { createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { type Probe, probeService } from "../extract/probe.ts";
-import { assertSameInstance } from "../warehouse/baseline.ts";
+import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { CheckedWarehouse } from "./check-warehouse.ts";
 import { type CheckName, type Finding, failed, lookAt, ok, skipped, warning } from "./finding.ts";
+import { findPersonalFields } from "./personal-fields.ts";
 import {
   type Asking,
   comparisonOf,
@@ -48,6 +49,7 @@ export async function* checkService(
     yield await instanceFinding(answered, config, warehouse);
     yield clockFinding(answered.response, asking.clock.now());
     yield await destinationsFinding(client, source, config, asking.signal);
+    if (config.personalFields.length > 0) yield await personalFieldsFinding(client, config, asking.signal);
   } finally {
     await client.close();
   }
@@ -149,7 +151,7 @@ async function instanceFinding(
   if (baseline.kind !== "run") return ok("instance", named);
   return lookAt("instance", async () => {
     const instance = { id: instanceId, origin: originOf(config) };
-    assertSameInstance(baseline, instance, folder.root, comparisonOf(config));
+    assertSameInstance(instanceOf(baseline), instance, folder.root, comparisonOf(config));
     return `${named}, as in the current run`;
   });
 }
@@ -186,6 +188,19 @@ async function destinationsFinding(
       "destinations",
       `${missing.join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
     );
+  });
+}
+
+async function personalFieldsFinding(
+  client: HttpClient,
+  config: Config,
+  signal: AbortSignal,
+): Promise<Finding> {
+  return lookAt("personal fields", async () => {
+    const lookups = createLookups(client, config.lookupMethod);
+    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
+    const { customFields } = await findPersonalFields(config, { client, lookUp, signal });
+    return `${counted(customFields.length, "custom field")} found`;
   });
 }
 

@@ -3,7 +3,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { counted, fileSize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import { assertComparable, assertSameKey, type Baseline, readBaseline } from "../warehouse/baseline.ts";
-import { assertRoom, type FreeBytes, roomNeeded } from "../warehouse/disk.ts";
+import { assertRoom, type FreeBytes, NOTHING_TAKEN, roomNeeded } from "../warehouse/disk.ts";
 import {
   discardUnused,
   type OutputFolder,
@@ -52,7 +52,7 @@ function diskFinding(
     const before: Baseline = baseline instanceof WarehouseError ? { kind: "none" } : baseline;
     await assertRoom(root, before, freeBytes);
     const free = await freeBytes(root);
-    const needed = roomNeeded(before);
+    const needed = roomNeeded(before, NOTHING_TAKEN);
     const room = free === undefined ? "the file system does not tell" : `${fileSize(free)} free`;
     return needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`;
   });

@@ -1,5 +1,4 @@
 /** A run that is about to be published, compared with the run before; no failure of it takes anything from the run. */
-import { join } from "node:path";
 import { openTables, sourceOf } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
 import { readItemChanges, readMappedCounts } from "../audit/questions/run-changes.ts";
@@ -15,11 +14,10 @@ export type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedVal
 
 /** Compares the staged tables, which nobody has open. */
 export async function compareWithPrevious(run: RunContext, result: Result): Promise<Comparison> {
-  const { baseline, folder } = run;
-  const before = baseline.kind === "run" ? baseline.manifest : undefined;
-  const directory = join(folder.runs, before?.run ?? "");
+  const { baseline } = run;
+  const before = baseline.kind === "run" ? baseline : undefined;
   try {
-    return await read(run, result, before && { directory, manifest: before });
+    return await read(run, result, before);
   } catch (thrown) {
     if (before === undefined) return unread(thrown);
     // Without the run before there is still what this one says of itself.

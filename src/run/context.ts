@@ -4,6 +4,7 @@ import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Telling } from "../common/run-events.ts";
 import type { Config } from "../config/config.ts";
+import type { Outage } from "../extract/http/outage.ts";
 import type { Throttle } from "../extract/http/throttle.ts";
 import type { Journal } from "../extract/journal.ts";
 import type { Checkpoint } from "../extract/landing/checkpoint.ts";
@@ -11,8 +12,9 @@ import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
+import type { PersonalFields } from "../raw/personal-fields.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
-import type { FreeBytes } from "../warehouse/disk.ts";
+import type { FreeBytes, PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { ResumeRecord } from "./resume.ts";
 import type { OpenSource } from "./source.ts";
@@ -37,6 +39,8 @@ export interface RunContext extends Telling {
   readonly folder: OutputFolder;
   readonly staging: StagingFolder;
   readonly source: OpenSource;
+  /** What the configuration calls personal. */
+  readonly personalFields: PersonalFields;
   readonly baseline: Baseline;
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
@@ -46,6 +50,9 @@ export interface RunContext extends Telling {
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   readonly throttle: Throttle;
+  readonly outage: Outage;
+  /** Of the staging folder. */
+  readonly peak: PeakUse;
   readonly observers: Observers;
 }
 

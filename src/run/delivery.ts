@@ -6,7 +6,7 @@ import { deliveredRun } from "../targets/published-run.ts";
 import { askTargets, restoreNewest } from "../targets/restore.ts";
 import { readBaseline } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { findRun } from "../warehouse/retention.ts";
+import { findRun, listRuns } from "../warehouse/retention.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { knownInstance } from "./source.ts";
 
@@ -38,6 +38,7 @@ export async function deliverPublished(run: RunContext): Promise<readonly Delive
   const { config, signal, clock } = options;
   try {
     const delivered = await deliveredRun(await findRun(folder, staging.run), {
+      runs: await listRuns(folder),
       temporaryDirectory: staging.temporary,
       signal,
       onProgress: (done, total) => reportProgress(run, "deliver", done, total),

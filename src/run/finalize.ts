@@ -20,10 +20,11 @@ import { scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { contentMappedValues } from "../tables/destinations.ts";
 import { entityRows } from "../transform/definitions.ts";
-import { assertSameInstance } from "../warehouse/baseline.ts";
+import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import type { RunContext } from "./context.ts";
+import { idsOf } from "./personal-fields.ts";
 import { type HistoryPlace, historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
 import {
@@ -68,7 +69,7 @@ export async function buildResult(
   const { extraction } = extracted;
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: originOf(options.config) };
-  assertSameInstance(baseline, instance, folder.root, comparisonOf(options.config));
+  assertSameInstance(instanceOf(baseline), instance, folder.root, comparisonOf(options.config));
   const request = buildRequest({
     ...run,
     transformed,
@@ -252,22 +253,28 @@ function runTables(
 
 /** What the manifest states besides of how the run was made. */
 function statementOf(
-  { options: { config }, pipeline, baseline, beginning, throttle }: RunContext,
+  { options: { config }, pipeline, baseline, beginning, throttle, outage, personalFields }: RunContext,
   { passes, pageSizes }: Extraction,
   { listed, loaded, rejected, vanished, unread }: Accounting,
 ) {
   const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
   const { resumedMs, startedMs } = beginning;
+  const customFieldIds = idsOf(personalFields);
   return {
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     startedAt: new Date(startedMs).toISOString(),
     passes: passes.map((pass) => ({ ...pass })),
     items: { listed, loaded, rejected, vanished, unread },
     configuration: configFingerprint(config),
-    personalData: treatmentOf(config.personalData),
+    personalData: {
+      ...treatmentOf(config.personalData),
+      ...(customFieldIds.length > 0 && { customFieldIds }),
+    },
     ...(resumedMs.length > 0 && { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) }),
     ...(config.perPage === "auto" && { pageSizes }),
     ...(ratePerSecond !== null && { ratePerSecond }),
+    ...(outage.totals !== null && { outages: outage.totals }),
     previousRun: baseline.kind === "none" ? null : baseline.run,
+    ...(baseline.kind === "run" && { previousSha256: baseline.sha256 }),
   };
 }

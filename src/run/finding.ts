@@ -15,6 +15,7 @@ export type CheckName =
   | "instance"
   | "clock"
   | "destinations"
+  | "personal fields"
   | "current run"
   | "target";
 

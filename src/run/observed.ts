@@ -41,7 +41,8 @@ export async function observed(
 /** A run that was ended by its caller's signal says so, whatever the reason of the signal is. */
 function failureOf(thrown: unknown, { reason }: AbortSignal): WarehouseError {
   if (thrown !== reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
-  return new WarehouseError("run.interrupted", "The run was ended by its caller; nothing was published.", {
+  const left = "nothing was published, and a rerun goes on from what was read";
+  return new WarehouseError("run.interrupted", `The run was ended by its caller; ${left}.`, {
     cause: thrown,
   });
 }

@@ -1,13 +1,13 @@
 /** What a run carries on of the history, and what it says of that. */
 
-import { join } from "node:path";
 import type { Check } from "../audit/checks/checks.ts";
+import { counted } from "../common/figures.ts";
 import { VERSION } from "../common/version.ts";
 import type { BuildRequest } from "../load/build-warehouse.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { Baseline } from "../warehouse/baseline.ts";
+import type { Baseline, PersonalTreatment } from "../warehouse/baseline.ts";
 import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
 import type { RunContext } from "./context.ts";
 
@@ -20,8 +20,22 @@ export async function previousHistory(
   if (baseline.kind === "none" || !hasHistory(pipeline)) return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "anew", run, reason: baseline.reason.replace(/\.$/, "") };
-  const previous = { run, directory: join(folder.runs, run), manifest: baseline.manifest };
-  return findHistory(previous, folder.staging);
+  return findHistory(baseline, folder.staging);
+}
+
+/**
+ * The history without the values of custom fields that are personal and that the run before did not treat as this one
+ * does: what it knows of them would be published once more.
+ */
+export function withoutPersonal(
+  history: PreviousHistory,
+  baseline: Baseline,
+  { policy, keyId, customFieldIds }: PersonalTreatment,
+): PreviousHistory {
+  if (history.kind !== "carried" || baseline.kind !== "run" || policy === "keep") return history;
+  const before = baseline.manifest.personalData;
+  const treated = new Set(before.policy === policy && before.keyId === keyId ? before.customFieldIds : []);
+  return { ...history, forgotten: customFieldIds.filter((id) => !treated.has(id)) };
 }
 
 function hasHistory({ tables }: Pipeline): boolean {
@@ -47,6 +61,11 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
 }
 
 export function historyWarnings(history: PreviousHistory): string[] {
+  if (history.kind === "carried" && history.forgotten.length > 0) {
+    return [
+      `The history of ${counted(history.forgotten.length, "custom field")} starts anew with this run: what ${history.run} has of it was not treated as \`personalFields\` and \`personalData\` say now.`,
+    ];
+  }
   if (history.kind !== "anew") return [];
   return [
     `The history starts anew with this run: that of ${history.run} cannot be carried on, because ${history.reason}.`,

@@ -14,6 +14,8 @@ import type { Pipeline } from "../pipeline.ts";
 import type { Shape } from "../raw/document.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
+import { bytesBelow } from "../warehouse/disk.ts";
+import { laterRun } from "../warehouse/identity.ts";
 import {
   currentRun,
   type OutputFolder,
@@ -69,6 +71,10 @@ export const resumeRecordForm = z.strictObject({
   shrunk: z.boolean(),
   /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
   ratePerSecond: z.number().positive().nullable(),
+  /** IDs of the custom fields that were treated as personal, in order. */
+  personalFieldIds: z.array(z.string()),
+  /** The most that it took up on the disk. */
+  peakBytes: z.number().nonnegative(),
 });
 
 /** How a run began. Instants are milliseconds since 1970, by this machine's clock. */
@@ -94,6 +100,7 @@ export interface ResumableRun {
   readonly run: string;
   readonly beginning: ResumeRecord;
   readonly resumed: ResumeState;
+  readonly keptBytes: number;
 }
 
 export interface Wanted {
@@ -109,21 +116,31 @@ export interface Wanted {
 
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published or delivered, and with sound staged work. Changes nothing. Needs the lock.
+ * later than all that is published or delivered, and with sound staged work. What else is staged of it is removed. Needs the
+ * lock.
  */
 export async function findResumable(folder: OutputFolder, wanted: Wanted): Promise<ResumableRun | undefined> {
   const [latest] = await stagingLeftovers(folder);
   if (latest === undefined || latest.sequence <= wanted.above) return undefined;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
-  if (published.some(({ sequence }) => sequence >= latest.sequence)) return undefined;
-  const { run, sequence } = latest;
+  if (!published.every((each) => laterRun(latest, each))) return undefined;
+  const { run } = latest;
   const staging = stagingFolder(folder, run);
   const found = await readSealed(resumeFile(staging), resumeRecordForm);
   if (found === undefined || !fits(found, wanted)) return undefined;
-  const raw = new RawFiles({ directory: staging.root, folder: rawFolder(wanted.config), sequence });
-  const resumed = await new ResumeReader(staging.root, raw, passOfStages(wanted.listings)).read();
-  return resumed.pages === 0 ? undefined : { run, beginning: found, resumed };
+  const resumed = await resumeStateOf(staging, wanted);
+  if (resumed.pages === 0) return undefined;
+  return { run, beginning: found, resumed, keptBytes: await keepResumable(staging, resumed.files) };
+}
+
+/** What is staged of a run, as far as it is sound. */
+export async function resumeStateOf(
+  { root: directory, sequence }: StagingFolder,
+  { config, listings }: Pick<Wanted, "config" | "listings">,
+): Promise<ResumeState> {
+  const raw = new RawFiles({ directory, folder: rawFolder(config), sequence });
+  return new ResumeReader(directory, raw, passOfStages(listings)).read();
 }
 
 /** A clock that was set back since tells nothing about the age. */
@@ -133,14 +150,18 @@ function fits(found: ResumeRecord, { fingerprint, config, nowMs }: Wanted): bool
   return accepted && found.fingerprint === fingerprint && ageMs >= 0 && ageMs < RESUMABLE_MS;
 }
 
-/** Removes all staged files that do not count, and notes that the run is resumed. */
+/** Removes all staged files that a resumed run does not go on from. Bytes of what is kept. */
+export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
+  await removeAllBut(staging.root, new Set([...files, resumeFile(staging)]));
+  return bytesBelow(staging.root);
+}
+
+/** Notes that the run is resumed. */
 export async function resume(
   staging: StagingFolder,
-  taken: ResumableRun,
+  { beginning }: ResumableRun,
   nowMs: number,
 ): Promise<ResumeRecord> {
-  const { beginning, resumed } = taken;
-  await removeAllBut(staging.root, new Set([...resumed.files, resumeFile(staging)]));
   const begun = { ...beginning, resumedMs: [...beginning.resumedMs, nowMs] };
   await writeResumeRecord(staging, begun);
   return begun;

@@ -18,13 +18,13 @@ import { wantedBy } from "../extract/wanted-columns.ts";
 import { echoDrift } from "../raw/drift.ts";
 import { type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import type { PolicyOptions } from "../raw/personal.ts";
 import { type RawLookups, readLookups } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
+import { policyOf } from "./personal-fields.ts";
 import { openClient } from "./source.ts";
 
 /** Which items there are, and where their documents lie. */
@@ -70,7 +70,7 @@ export async function runExtraction(run: RunContext): Promise<Extracted> {
     const record = await writeExtractRecord(files.record, decisions);
     const lookupFiles = landLookups(destinations, fields, {
       files,
-      personal: personalOf(run),
+      personal: policyOf(config, run.personalFields),
       drift: run.journal.drift,
       clock: run.options.clock,
     });
@@ -90,11 +90,6 @@ export async function runExtraction(run: RunContext): Promise<Extracted> {
 function rawFilesOf({ staging, options }: RunContext): RawFiles {
   const { root: directory, sequence } = staging;
   return new RawFiles({ directory, folder: rawFolder(options.config), sequence });
-}
-
-function personalOf({ options }: RunContext): PolicyOptions {
-  const { policy, key } = options.config.personalData;
-  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()) };
 }
 
 function once<Value>(value: Value): () => Value {
@@ -134,7 +129,7 @@ async function extractItems(run: RunContext, client: HttpClient) {
   const { listings } = pipeline;
   const wanted = wantedBy(pipeline, config);
   await using threads = new LandingThreads(count, {
-    ...personalOf(run),
+    ...policyOf(config, run.personalFields),
     aliases: config.aliases,
     token: source.token.reveal(),
   });
@@ -171,7 +166,6 @@ async function extractItems(run: RunContext, client: HttpClient) {
       findMissing: async (listed) =>
         findMissing({
           baseline,
-          runs: run.folder.runs,
           temporaryDirectory: staging.temporary,
           listed,
           shrinkLimits: config,

@@ -1,6 +1,7 @@
 /** One run from lock to publication. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import { earlierRuns } from "../audit/report/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
@@ -12,15 +13,10 @@ import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
 import { publishes } from "../pipeline.ts";
+import { deliveryWarnings } from "../targets/deliver.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
-import {
-  assertComparable,
-  assertSameKey,
-  type Baseline,
-  rateOf,
-  readBaseline,
-} from "../warehouse/baseline.ts";
-import { assertRoom } from "../warehouse/disk.ts";
+import { assertComparable, assertSameKey, hasAnswered, rateOf, readBaseline } from "../warehouse/baseline.ts";
+import { assertRoom, fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   databaseOf,
@@ -28,7 +24,6 @@ import {
   discardUnused,
   namingFolder,
   nextRun,
-  type OutputFolder,
   prepareOutput,
   removeEmpty,
   type StagingFolder,
@@ -42,20 +37,30 @@ import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
-import { previousHistory } from "./previous-history.ts";
+import { askForPersonalFields, idsOf } from "./personal-fields.ts";
+import { previousHistory, withoutPersonal } from "./previous-history.ts";
 import {
   failureDisposition,
   findResumable,
   keepForInspection,
+  keepResumable,
   type ResumableRun,
   type ResumeRecord,
   resume,
   resumeFingerprint,
+  resumeStateOf,
   writeResumeRecord,
 } from "./resume.ts";
 import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
-import { assertKnownAddress, assertMovedInstance, openSource, openThrottle } from "./source.ts";
+import {
+  assertKnownAddress,
+  assertMovedInstance,
+  openOutage,
+  openSource,
+  openThrottle,
+  originOf,
+} from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
@@ -91,12 +96,24 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     assertKnownAddress(baseline, config, folder.root);
     assertComparable(baseline, config.acceptShrink);
     assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-    const history = await previousHistory(baseline, pipeline, folder);
-    const taken = await roomFor(options, folder, baseline, resumable);
+    const past = await previousHistory(baseline, pipeline, folder);
+    const kept = resumable && { ...resumable.beginning, keptBytes: resumable.keptBytes };
+    await assertRoom(folder.root, baseline, options.freeBytes, kept);
     await using source = await openSource(config);
     await assertMovedInstance({ ...options, baseline, source, root: folder.root });
-    const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
-    const place = { options, pipeline, folder, source, baseline, history, observers, above };
+    const personalFields = await askForPersonalFields(options, source);
+    const personalFieldIds = idsOf(personalFields);
+    let taken = resumable;
+    if (taken !== undefined && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
+      // What landed was treated by other IDs, and may hold what is to be treated now.
+      await discardLeftovers(folder, undefined);
+      taken = undefined;
+    }
+    const treatment = { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds };
+    const history = withoutPersonal(past, baseline, treatment);
+    const unmeasured = { ratePerSecond: null, peakBytes: 0 };
+    const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
+    const place = { options, pipeline, folder, source, personalFields, baseline, history, observers, above };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
@@ -104,24 +121,6 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
       options.log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
-  }
-}
-
-/** Makes sure that there is room; staged work that takes it up is given up for it. Throws `disk.io`. */
-async function roomFor(
-  { freeBytes }: RunOptions,
-  folder: OutputFolder,
-  baseline: Baseline,
-  resumable: ResumableRun | undefined,
-): Promise<ResumableRun | undefined> {
-  try {
-    await assertRoom(folder.root, baseline, freeBytes);
-    return resumable;
-  } catch (thrown) {
-    if (resumable === undefined) throw thrown;
-    await discardLeftovers(folder, undefined);
-    await assertRoom(folder.root, baseline, freeBytes);
-    return undefined;
   }
 }
 
@@ -136,7 +135,7 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 
 type Place = Pick<
   RunContext,
-  "options" | "pipeline" | "folder" | "source" | "baseline" | "history" | "observers"
+  "options" | "pipeline" | "folder" | "source" | "personalFields" | "baseline" | "history" | "observers"
 > & {
   /** The number of the run is above this one, which a target has. */
   readonly above: number;
@@ -158,8 +157,9 @@ async function stageAndPublish(
     return await exportAndPublish(run);
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
-    throw thrown;
+    throw run === undefined ? thrown : await withRoom(run, thrown, left);
   } finally {
+    await run?.peak[Symbol.asyncDispose]();
     try {
       if (run === undefined || left === "remove") await discardStaging(folder, name);
       else if (left === "inspect") await keepForInspection(staging);
@@ -179,8 +179,9 @@ async function begin(
   fresh: ResumeRecord,
   taken: ResumableRun | undefined,
 ): Promise<RunContext> {
-  const { folder, options, baseline } = place;
+  const { folder, options, baseline, source } = place;
   const { run } = staging;
+  const isKnown = taken !== undefined || hasAnswered(baseline, originOf(options.config));
   let beginning = fresh;
   if (taken !== undefined) {
     beginning = await resume(staging, taken, options.clock.now());
@@ -198,6 +199,8 @@ async function begin(
     checkpoint: new Checkpoint(staging.root),
     journal: new Journal(),
     throttle: openThrottle(options.config, beginning.ratePerSecond ?? rateOf(baseline)),
+    peak: PeakUse.watch(staging.root, beginning.peakBytes),
+    outage: openOutage(source, options, { minutes: options.config.outageMinutes, isKnown }),
   };
 }
 
@@ -216,10 +219,31 @@ async function leftBy(
   return left;
 }
 
+/** Where the disk is full, what is not gone on from makes room, and the failure says how much there is. */
+async function withRoom(run: RunContext, thrown: unknown, left: Left): Promise<unknown> {
+  const error = asWarehouseError(thrown);
+  if (error.code !== "disk.full") return thrown;
+  const { staging, options, pipeline, folder, baseline, peak } = run;
+  const { config, freeBytes: free } = options;
+  await peak.measure();
+  let keptBytes = 0;
+  if (left === "resume") {
+    const { files } = await resumeStateOf(staging, { config, listings: pipeline.listings });
+    keptBytes = await keepResumable(staging, files);
+  }
+  const taken = { peakBytes: peak.bytes, keptBytes };
+  return fullDisk({ thrown: error, folder: folder.root, baseline, free, taken });
+}
+
 /** What the next run goes on from. */
-function nextBeginning({ beginning, throttle }: RunContext, left: Left): ResumeRecord {
+function nextBeginning({ beginning, throttle, peak }: RunContext, left: Left): ResumeRecord {
   const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
-  return { ...beginning, ratePerSecond, shrunk: beginning.shrunk || left === "accept" };
+  return {
+    ...beginning,
+    ratePerSecond,
+    peakBytes: peak.bytes,
+    shrunk: beginning.shrunk || left === "accept",
+  };
 }
 
 async function exportAndPublish(run: RunContext): Promise<Published> {
@@ -231,6 +255,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   try {
     const extracted = await runExtraction(run);
     const transformed = await inStage(run, { stage: "transform" }, () => runTransform(run, extracted));
+    await run.peak.measure();
     // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
     report = import("../audit/report/report.ts");
     report.catch(() => {});
@@ -246,8 +271,15 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   collectGarbage();
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
+  await run.peak.measure();
   const { changes, mappedValues } = comparison;
-  const stated = { ...result.statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
+  const { bytes: peakBytes } = run.peak;
+  const stated = {
+    ...result.statement,
+    peakBytes,
+    ...(changes && { changes }),
+    ...(mappedValues && { mappedValues }),
+  };
   const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
     const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
@@ -273,6 +305,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     passes: result.passes,
     requests: journal.requests.size,
     throttled: run.throttle.learned,
+    outages: run.outage.totals,
     resumed: resumedOf(run.resumed),
     bytesReceived: journal.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
@@ -286,6 +319,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
       ...reported.warnings,
       ...retired.warnings,
       ...(failure === null ? [] : [failure.message]),
+      ...deliveryWarnings(deliveries),
     ],
     deliveries,
     noMappedValues: result.noMappedValues,

@@ -8,13 +8,14 @@ import type { OnEvent } from "../common/run-events.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
+import { Outage } from "../extract/http/outage.ts";
 import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { Throttle } from "../extract/http/throttle.ts";
 import { probeService } from "../extract/probe.ts";
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
-import { assertSameInstance, type Baseline, type Comparison } from "../warehouse/baseline.ts";
+import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -53,9 +54,28 @@ export function openThrottle({ ratePerSecond }: Config, startPerSecond: number |
   return new Throttle({ maxPerSecond: ratePerSecond, startPerSecond, random: Math.random });
 }
 
-/** What a client has unless it is told otherwise: a throttle of its own, the usual limits, and nobody to tell. */
+interface Known {
+  /** So long a service that is out is waited for. */
+  readonly minutes: number;
+  /** Whether an earlier run had answers from the address. */
+  readonly isKnown: boolean;
+}
+
+export function openOutage(
+  { url, namedIn }: OpenSource,
+  { clock, log }: Omit<Asking, "config">,
+  known: Known,
+): Outage {
+  return new Outage({ host: url.host, namedIn, ...known, clock, random: Math.random, log });
+}
+
+/**
+ * What a client has unless it is told otherwise: a throttle of its own, the usual limits, no patience with a service that
+ * is out, and nobody to tell.
+ */
 interface ClientParts {
   readonly throttle?: Throttle;
+  readonly outage?: Outage;
   readonly limits?: RetryLimits;
   readonly onEvent?: OnEvent;
 }
@@ -64,8 +84,10 @@ interface ClientParts {
 export function openClient(
   source: OpenSource,
   { config, clock, log }: Asking,
-  { throttle = openThrottle(config, null), limits = RETRY_LIMITS, onEvent = () => {} }: ClientParts = {},
+  parts: ClientParts = {},
 ): HttpClient {
+  const { throttle = openThrottle(config, null), limits = RETRY_LIMITS, onEvent = () => {} } = parts;
+  const { outage = openOutage(source, { clock, log }, { minutes: 0, isKnown: false }) } = parts;
   const { deadlineMinutes } = config;
   const deadline =
     deadlineMinutes === null
@@ -82,7 +104,7 @@ export function openClient(
     caps: CAPS,
     clock,
     log,
-    retry: createRetry({ connections, throttle, ...policy }),
+    retry: createRetry({ connections, throttle, outage, ...policy }),
     lookup: null,
     onEvent,
   });
@@ -123,7 +145,7 @@ export function knownInstance(baseline: Baseline, config: Config): InstanceIdent
 /** Before anything is opened, by the address alone. Throws `config.other_instance`. */
 export function assertKnownAddress(baseline: Baseline, config: Config, root: string): void {
   if (config.acceptNewAddress) return;
-  assertSameInstance(baseline, { id: null, origin: originOf(config) }, root);
+  assertSameInstance(instanceOf(baseline), { id: null, origin: originOf(config) }, root);
 }
 
 interface Moved extends Asking {
@@ -148,7 +170,7 @@ export async function assertMovedInstance({
   const client = openClient(source, asking);
   try {
     const { instanceId } = await probeService(client, config.aliases, signal);
-    assertSameInstance(baseline, { id: instanceId, origin }, root, "moved");
+    assertSameInstance(instanceOf(baseline), { id: instanceId, origin }, root, "moved");
   } finally {
     await client.close();
   }

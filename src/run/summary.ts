@@ -10,6 +10,7 @@ import type { Loaded } from "../audit/checks/inspect.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
 import type { Extraction } from "../extract/extract.ts";
+import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
@@ -36,6 +37,8 @@ export interface RunSummary {
   readonly requests: number;
   /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
   readonly throttled: Throttled | null;
+  /** How often and how long the service was out, since the run was started or resumed; null: never. */
+  readonly outages: OutageTotals | null;
   /** Answers that an interrupted run had read before it was resumed; requests and bytes count them too. */
   readonly resumed: Resumed | null;
   /** Bytes of the answers as they came. */

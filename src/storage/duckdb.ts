@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from "@duckdb/node-api";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
+import "./exact-texts.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** Catalog name under which the previous run is attached to the one that is being built. */
@@ -366,8 +367,9 @@ async function attempt<T>(step: () => Promise<T>): Promise<T> {
   }
 }
 
-const DISK =
-  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|temp_directory/i;
+const FULL = /No space left|Disk quota|temp_directory/i;
+const TOO_LARGE = /File too large/i;
+const DISK = /Input\/output error|Could not (write|sync)|fsync failed/i;
 /** The second is told by a checkpoint that failed for want of memory, and invalidated the database. */
 const MEMORY = /^Out of Memory Error|Original error: (failed to (pin|allocate)|could not allocate)/i;
 /** Other reasons are the disk's. */
@@ -381,7 +383,7 @@ const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Fail
 const DENIED = /Cannot open file "(.*)": Permission denied/;
 
 /**
- * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
+ * What DuckDB threw, as a WarehouseError: `disk.full` or `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
  * `config.output` where this user may not read it, else `internal`, also for want of memory.
  */
 export function duckdbError(thrown: unknown): WarehouseError {
@@ -401,8 +403,11 @@ export function duckdbError(thrown: unknown): WarehouseError {
     );
   }
   const memory = MEMORY.test(line);
+  if (FULL.test(line)) return error("disk.full", "The disk has no room for the database; free space.");
+  if (TOO_LARGE.test(line))
+    return error("disk.full", "A file of the database may not grow (EFBIG); raise its limit (ulimit -f).");
   if (DISK.test(line) || (INVALIDATED.test(line) && !memory))
-    return error("disk.io", "The disk refused a write of the database; free space or check the disk.");
+    return error("disk.io", "The disk refused a write of the database; check the disk.");
   if (memory) return error("internal", "The database ran out of memory; give the run more memory.");
   return error("internal", `The database refused a step: ${REPEATS_CELLS.exec(line)?.[0] ?? line}.`);
 }

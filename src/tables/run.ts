@@ -139,7 +139,7 @@ export const drift = defineTable({
     required.text("path", "API path, or table and column."),
     required.text(
       "kind",
-      "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
+      "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
     ),
     required.bigint("count", "How often it occurred."),
     optional.text("example_content_id", "First item that shows it."),

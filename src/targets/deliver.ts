@@ -3,6 +3,8 @@ import { beforeEnd } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
+import { sameRun, standingOf } from "../warehouse/identity.ts";
+import { fenced } from "./fenced.ts";
 
 /** Of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -14,6 +16,8 @@ export interface Delivery {
   /** `present`: it had the run already. */
   readonly state: "delivered" | "present" | "failed";
   readonly milliseconds: number;
+  /** Sentences: what of the run the target does not have as it is. */
+  readonly warnings: readonly string[];
   /** Why it failed; null: it did not. `message` is a sentence with the way out. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
 }
@@ -49,7 +53,7 @@ export async function deliver(
   return deliveries;
 }
 
-type Ended = Pick<Delivery, "state" | "failure">;
+type Ended = Pick<Delivery, "state" | "warnings" | "failure">;
 
 /** What a run could not be delivered to at all, for the same reason. */
 export function undelivered(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
@@ -58,18 +62,18 @@ export function undelivered(targets: readonly Target[], thrown: unknown): readon
 
 function failed(target: Target, thrown: unknown): Ended {
   const { code, message } = targetError(target, thrown);
-  return { state: "failed", failure: { code, message } };
+  return { state: "failed", warnings: [], failure: { code, message } };
 }
 
 function interrupted({ reason }: AbortSignal): Ended {
   const code = reason instanceof WarehouseError ? reason.code : "run.interrupted";
-  return { state: "failed", failure: { code, message: "The delivery was interrupted." } };
+  return { state: "failed", warnings: [], failure: { code, message: "The delivery was interrupted." } };
 }
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
-  if (last !== null && isOf(run, last)) return { state: "present", failure: null };
-  if (last !== null && last.sequence >= run.sequence) throw fenced(target, run, last);
+  if (last !== null && sameRun(last, run)) return { state: "present", warnings: [], failure: null };
+  assertMayFollow(target, last, run);
   const staged = await target.stage(run);
   try {
     await staged.commit();
@@ -78,19 +82,15 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
     await (async () => staged.abort())().catch(() => {});
     throw thrown;
   }
-  return { state: "delivered", failure: null };
+  return { state: "delivered", warnings: staged.warnings ?? [], failure: null };
 }
 
-function isOf({ run, manifest }: DeliveredRun, last: TargetRun): boolean {
-  return last.run === run && (last.sha256 ?? manifest.sha256) === manifest.sha256;
-}
-
-function fenced({ name }: Target, { run }: DeliveredRun, last: TargetRun): WarehouseError {
-  const found = last.run === run ? `a run ${run} of another machine` : `the run ${last.run}`;
-  return new WarehouseError(
-    "target.fenced",
-    `The target ${name} has ${found}, which is not before ${run}, so it stays; run again to deliver a later one.`,
-  );
+/** Throws `target.fenced`. A run that was made apart takes the place of one that nothing can go on from. */
+function assertMayFollow(target: Target, last: TargetRun | null, run: DeliveredRun): void {
+  if (last === null) return;
+  const standing = standingOf(last, run);
+  if (standing === "earlier" || (standing === "apart" && target.restore === undefined)) return;
+  throw fenced(`The target ${target.name}`, last, run);
 }
 
 /**
@@ -108,6 +108,13 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
     "target.refused",
     `The target ${printable(name)} failed: ${reason}; correct that, and try again.`,
     { cause: thrown },
+  );
+}
+
+/** With the name of the target, which may be one of several. */
+export function deliveryWarnings(deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.flatMap(({ target, warnings }) =>
+    warnings.map((warning) => `${printable(target)}: ${warning}`),
   );
 }
 

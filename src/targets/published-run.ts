@@ -1,15 +1,16 @@
 /** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
-import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
-import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
+import { inHistory } from "../warehouse/identity.ts";
+import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import { filesOf, openTables, type PublishedFiles } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
-import { digestOf } from "../warehouse/verify.ts";
 
 export interface DeliveryOptions {
+  /** All of the warehouse folder. */
+  readonly runs: readonly PublishedRun[];
   /** For spilled blocks; exists as long as the run is at work. */
   readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
@@ -24,6 +25,8 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
   const { directory, manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet")) throw withoutParquet(manifest);
+  const { bytes, sha256 } = await readManifestFile(directory);
+  const { past, known } = inHistory(run, options.runs);
   return {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -32,7 +35,10 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
     instance: manifest.instance,
     directory,
     files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
-    manifest: { path: MANIFEST_FILE, ...(await digestOf(join(directory, MANIFEST_FILE))) },
+    manifest: { path: MANIFEST_FILE, bytes, sha256 },
+    sha256,
+    past: [...past],
+    known: known.map((each) => ({ run: each.run, sequence: each.sequence, sha256: each.sha256 })),
     tables: await tablesOf({ directory, manifest }, options.temporaryDirectory),
     signal: options.signal,
     onProgress: options.onProgress,

@@ -1,16 +1,26 @@
 /** Making a local run from what a target keeps of it. */
+import { WarehouseError } from "../common/errors.ts";
 import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
-import { assertSameInstance, readBaseline } from "../warehouse/baseline.ts";
+import { assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
+import {
+  described,
+  inHistory,
+  isAmong,
+  type RunInHistory,
+  type Standing,
+  sameRun,
+  standingOf,
+} from "../warehouse/identity.ts";
 import {
   createStaging,
-  currentRun,
+  folderBeside,
   type OutputFolder,
-  parseRunName,
   removeStaging,
   runsIn,
 } from "../warehouse/layout.ts";
-import { type Manifest, readManifest } from "../warehouse/manifest.ts";
+import { readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
+import { listRuns } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
 
 /** A target that keeps published runs. */
@@ -21,7 +31,8 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 }
 
 /**
- * Publishes in the warehouse folder a run that a target keeps, verified, and makes it current. Throws `target.*`,
+ * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current.
+ * Gives the name of its folder, which is another than the run's where another run has that. Throws `target.*`,
  * `verify.failed` where what came is not what was published, and `config.other_instance` where the folder has the content
  * of another instance; then nothing was changed. Needs the lock.
  */
@@ -30,20 +41,37 @@ export async function restoreRun(
   target: KeepingTarget,
   run: TargetRun,
   signal: AbortSignal,
-): Promise<Manifest> {
-  await removeStaging(folder, run.run);
-  const staging = await createStaging(folder, run.run);
+): Promise<string> {
+  const name = await freeName(folder, run);
+  await removeStaging(folder, name);
+  const staging = await createStaging(folder, name);
   try {
     await target.restore(run, staging.result, signal).catch((thrown: unknown) => {
       signal.throwIfAborted();
       throw targetError(target, thrown);
     });
-    const { instance } = await readManifest(staging.result);
-    assertSameInstance(await readBaseline(folder), instance, folder.root, "moved");
-    return await publishCopy(folder, staging);
+    const { manifest, sha256 } = await readManifestFile(staging.result);
+    const restored = { run: manifest.run, sequence: manifest.sequence, sha256 };
+    if (!sameRun(restored, run)) throw notAsked(target, restored, run);
+    assertSameInstance(instanceOf(await readBaseline(folder)), manifest.instance, folder.root, "moved");
+    await publishCopy(folder, staging);
+    return name;
   } finally {
-    await discardStaging(folder, run.run);
+    await discardStaging(folder, name);
   }
+}
+
+/** The folder of another run stays where it is: a reader may be about to open its files. */
+async function freeName(folder: OutputFolder, { run, sha256 }: TargetRun): Promise<string> {
+  const isTaken = (await runsIn(folder)).some((each) => each.run === run);
+  return isTaken && sha256 !== undefined ? folderBeside(run, sha256) : run;
+}
+
+function notAsked({ name }: Target, found: TargetRun, wanted: TargetRun): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `The target ${name} gave the ${described(found)} for the ${described(wanted)}; nothing was restored: restore another run.`,
+  );
 }
 
 /** What a target said before a run. */
@@ -88,23 +116,58 @@ export async function askTargets(
 }
 
 /**
- * Where a target keeps a run that the folder does not have and that is not before the current one, another machine made
- * it: it is restored, so that history, removals and numbers go on from it.
+ * Where the last run of a target was made elsewhere and is not before the current one in its history, this run goes on
+ * from that: it is restored, so that history, removals and numbers do. Where the target keeps no runs, that is told.
  */
 export async function restoreNewest(
   folder: OutputFolder,
   states: readonly TargetState[],
   { signal, warn }: MeetOptions,
 ): Promise<void> {
-  const current = parseRunName((await currentRun(folder)) ?? "");
-  const known = new Set((await runsIn(folder)).map(({ run }) => run));
-  const [newest] = states
-    .flatMap(({ target, last }) => (keepsRuns(target) && last !== null ? [{ target, last }] : []))
-    .filter(({ last }) => !known.has(last.run) && last.sequence >= (current?.sequence ?? 0))
+  const current = await currentInHistory(folder);
+  const foreign = states.flatMap(({ target, last }) =>
+    last !== null && isForeign(last, current) ? [{ target, last }] : [],
+  );
+  const [newest] = foreign
+    .flatMap(({ target, last }) => (keepsRuns(target) ? [{ target, last }] : []))
     .toSorted((a, b) => b.last.sequence - a.last.sequence);
-  if (newest === undefined) return;
-  const { target, last } = newest;
-  await restoreRun(folder, target, last, signal);
-  const instead = current === undefined ? "" : `, and not from ${current.run}, which it does not know`;
-  warn(`Restored the run ${last.run} from the target ${target.name}: this run goes on from it${instead}.`);
+  if (newest !== undefined) {
+    const { target, last } = newest;
+    const name = await restoreRun(folder, target, last, signal);
+    warn(restoredText(target, last, { name, current }));
+  }
+  if (current === undefined) return;
+  for (const { target, last } of foreign) {
+    if (keepsRuns(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
+    warn(
+      `The target ${target.name} has the ${described(last)}, which was made elsewhere, and keeps no runs, so this run cannot go on from it: what it says of changes does not tell what changes there.`,
+    );
+  }
+}
+
+/** The run that `current` names; undefined: there is none. */
+async function currentInHistory(folder: OutputFolder): Promise<RunInHistory | undefined> {
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  return current && inHistory(current, runs);
+}
+
+const FOREIGN: ReadonlySet<Standing> = new Set(["other", "later", "apart"]);
+
+/** What the folder knows was made here, or rolled back by a person. */
+function isForeign(last: TargetRun, current: RunInHistory | undefined): boolean {
+  if (current === undefined) return true;
+  return FOREIGN.has(standingOf(last, current)) && !isAmong(last, current.known);
+}
+
+function restoredText(
+  { name: target }: Target,
+  last: TargetRun,
+  { name, current }: { readonly name: string; readonly current: RunInHistory | undefined },
+): string {
+  const restored = `Restored the run ${last.run} from the target ${target}`;
+  if (current === undefined) return `${restored}: this run goes on from it.`;
+  const place = name === last.run ? "" : ` as runs/${name}`;
+  const which = standingOf(last, current) === "other" ? `, which is another run ${current.sequence}` : "";
+  return `${restored}${place}: this run goes on from it, and not from ${current.run} of this machine${which}; that stays in runs/ until it is old, and is in no later history.`;
 }

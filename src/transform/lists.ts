@@ -2,7 +2,6 @@
 
 import {
   Extra,
-  finerInstant,
   fit,
   type Item,
   isObject,
@@ -11,6 +10,7 @@ import {
   misplace,
   type View,
 } from "../raw/document.ts";
+import { finerInstant } from "../raw/instant.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 import { type ItemRows, listOf } from "./rows.ts";

@@ -1,8 +1,9 @@
 /** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { currentRun, type OutputFolder } from "./layout.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { type Instance, sameInstance } from "./identity.ts";
+import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
+import { type Manifest, readManifestFile } from "./manifest.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
 export interface ShrinkLimits {
@@ -25,15 +26,24 @@ export type Baseline =
   | { readonly kind: "none" }
   /** `current` names a run whose manifest is missing or cannot be read. */
   | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
-  | { readonly kind: "run"; readonly run: string; readonly manifest: Manifest };
+  | {
+      readonly kind: "run";
+      readonly run: string;
+      /** Absolute path of its folder. */
+      readonly directory: string;
+      readonly manifest: Manifest;
+      /** Of its manifest. */
+      readonly sha256: string;
+    };
 
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
   const run = await currentRun(folder);
   if (run === undefined) return { kind: "none" };
+  const directory = join(folder.runs, run);
   try {
-    const manifest = await readManifest(join(folder.runs, run));
-    if (manifest.run === run) return { kind: "run", run, manifest };
+    const { manifest, sha256 } = await readManifestFile(directory);
+    if (manifest.run === nameOf(run)) return { kind: "run", run: manifest.run, directory, manifest, sha256 };
     return { kind: "damaged", run, reason: `Its manifest is that of the run ${manifest.run}.` };
   } catch (thrown) {
     const error = asWarehouseError(thrown);
@@ -52,6 +62,11 @@ export function rateOf(baseline: Baseline): number | null {
   return baseline.kind === "run" ? (baseline.manifest.ratePerSecond ?? null) : null;
 }
 
+/** Whether the run before read the service at this address. */
+export function hasAnswered(baseline: Baseline, origin: string): boolean {
+  return baseline.kind === "run" && baseline.manifest.instance.origin === origin;
+}
+
 /**
  * Throws `guard.shrink` where the run before cannot be read, so that nobody can tell whether this one shrank, unless
  * that is accepted.
@@ -65,36 +80,31 @@ export function assertComparable(baseline: Baseline, acceptShrink: boolean): voi
   );
 }
 
-/** What a warehouse holds the content of. */
-export interface Instance {
-  /** As the items name it; null where they name none, or several. */
-  readonly id: string | null;
-  /** Address of the service. */
-  readonly origin: string;
-}
-
 /**
  * What is compared with the run before: a run; a run of which a person said that the service moved; a question to the
  * service about that run.
  */
 export type Comparison = "run" | "moved" | "question";
 
+/** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
+export function instanceOf(baseline: Baseline): Instance | undefined {
+  return baseline.kind === "run" ? baseline.manifest.instance : undefined;
+}
+
 /**
  * Throws `config.other_instance` where the warehouse has the content of another instance. Another address is another
  * instance, unless it `moved` and both name the same ID.
  */
 export function assertSameInstance(
-  baseline: Baseline,
+  before: Instance | undefined,
   instance: Instance,
   root: string,
   comparison: Comparison = "run",
 ): void {
-  if (baseline.kind !== "run") return;
-  const before = baseline.manifest.instance;
-  const otherId = before.id !== null && instance.id !== null && before.id !== instance.id;
-  const sameId = before.id !== null && before.id === instance.id;
-  const sameAddress = before.origin === instance.origin || (comparison === "moved" && sameId);
-  if (sameAddress && !otherId) return;
+  if (before === undefined) return;
+  const isSame = sameInstance(before, instance);
+  if (isSame && (comparison === "moved" || before.origin === instance.origin)) return;
+  const otherId = !isSame && before.id !== null && instance.id !== null;
   const what = comparison === "question" ? "question" : "run";
   throw new WarehouseError(
     "config.other_instance",
@@ -125,13 +135,19 @@ export interface PersonalTreatment {
   readonly policy: "drop" | "hash" | "keep";
   /** Of the key that values are hashed with; null where none are. */
   readonly keyId: string | null;
+  /** Of the custom fields that `personalFields` names, in order. */
+  readonly customFieldIds: readonly string[];
 }
 
 /**
  * Throws `config.invalid` where personal values would be hashed with another key than in the run before: one person
  * would have two hashes, and joins over runs would lose them without a word.
  */
-export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTreatment, root: string): void {
+export function assertSameKey(
+  baseline: Baseline,
+  { policy, keyId }: Omit<PersonalTreatment, "customFieldIds">,
+  root: string,
+): void {
   if (baseline.kind !== "run" || policy !== "hash") return;
   const before = baseline.manifest.personalData;
   if (before.policy !== "hash" || before.keyId === keyId) return;

@@ -1,6 +1,8 @@
 /** Whether a run has room: asked before the first request, not found out hours later. */
 
-import { statfs } from "node:fs/promises";
+import { readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { WarehouseError } from "../common/errors.ts";
 import { megabytes } from "../common/figures.ts";
 import type { Baseline } from "./baseline.ts";
@@ -13,25 +15,46 @@ export const freeBytes: FreeBytes = async (folder) => {
   return blocks === 0 ? undefined : bavail * bsize;
 };
 
-/** Staged parts, the finished files and the database while it is built, as a multiple of the run before. */
-const ROOM = 3;
+/** A run takes so many times the highest that the one before took: content grows from night to night. */
+const ROOM = 1.25;
 
-/** Bytes that the next run may take; undefined where no run before tells. */
-export function roomNeeded(baseline: Baseline): number | undefined {
-  if (baseline.kind !== "run") return undefined;
-  return ROOM * baseline.manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+/** What a run that is resumed took up before. */
+export interface Taken {
+  /** The highest; 0: it is a new run. */
+  readonly peakBytes: number;
+  /** What is still there of it. */
+  readonly keptBytes: number;
 }
 
-/** Throws `disk.io` where less is free than three times what the run before takes. */
-export async function assertRoom(folder: string, baseline: Baseline, free: FreeBytes): Promise<void> {
-  const needed = roomNeeded(baseline);
-  if (baseline.kind !== "run" || needed === undefined) return;
-  await assertFree(folder, needed, free, (room) => {
-    return `a run may take ${room}, ${ROOM} times the run ${baseline.run}; free space, remove old runs with "runs prune", or name another folder with --warehouse`;
-  });
+export const NOTHING_TAKEN: Taken = { peakBytes: 0, keptBytes: 0 };
+
+/** Bytes that a run may still take, by the most that it took before or the run before; undefined where neither tells. */
+export function roomNeeded(baseline: Baseline, { peakBytes, keptBytes }: Taken): number | undefined {
+  const before = baseline.kind === "run" ? (baseline.manifest.peakBytes ?? 0) : 0;
+  const most = Math.max(before, peakBytes);
+  return most === 0 ? undefined : Math.max(0, Math.ceil(ROOM * most) - keptBytes);
 }
 
-/** Throws `disk.io` where less is free than is needed. `say`: what needs so much, and the way out. */
+/** Throws `disk.full` where less is free than a run may still take. */
+export async function assertRoom(
+  folder: string,
+  baseline: Baseline,
+  free: FreeBytes,
+  taken: Taken = NOTHING_TAKEN,
+): Promise<void> {
+  const needed = roomNeeded(baseline, taken);
+  if (needed === undefined) return;
+  await assertFree(
+    folder,
+    needed,
+    free,
+    (room) => `a run may take ${room}${taken.keptBytes > 0 ? " more" : ""}; ${MAKE_ROOM}`,
+  );
+}
+
+const MAKE_ROOM = 'free space, remove old runs with "runs prune", or name another folder with --warehouse';
+
+/** Throws `disk.full` where less is free than is needed. `say`: what needs so much, and the way out. */
 export async function assertFree(
   folder: string,
   needed: number,
@@ -41,7 +64,93 @@ export async function assertFree(
   const left = await free(folder);
   if (left === undefined || left >= needed) return;
   throw new WarehouseError(
-    "disk.io",
+    "disk.full",
     `${folder} has ${megabytes(left)} free, and ${say(megabytes(needed))}.`,
   );
+}
+
+interface Full {
+  readonly thrown: WarehouseError;
+  readonly folder: string;
+  readonly baseline: Baseline;
+  readonly free: FreeBytes;
+  /** By the run that failed. */
+  readonly taken: Taken;
+}
+
+/** The failure of a run that the disk had no room for, with how much is free and how much the run takes. */
+export async function fullDisk({ thrown, folder, baseline, free, taken }: Full): Promise<WarehouseError> {
+  const { keptBytes } = taken;
+  const left = await free(folder);
+  const [cause] = thrown.message.split("; ");
+  const room = `${folder} has ${left === undefined ? "no room" : `${megabytes(left)} free`}`;
+  const kept = keptBytes > 0 ? ` beside the ${megabytes(keptBytes)} that are kept of what was read` : "";
+  const needed = megabytes(roomNeeded(baseline, taken) ?? 0);
+  const again = keptBytes > 0 ? ", and run again: it goes on from there" : ", and run again";
+  const sentence = `${cause}: ${room}${kept}, and the run may take ${needed}${keptBytes > 0 ? " more" : ""}; ${MAKE_ROOM}${again}.`;
+  return new WarehouseError("disk.full", sentence, { cause: thrown });
+}
+
+/**
+ * Bytes that the files below a folder take up. A link to a file of another folder takes none. What is gone by the time,
+ * or cannot be read, is not counted: this is no proof of anything.
+ */
+export async function bytesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  let bytes = 0;
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    bytes += await (entry.isDirectory() ? bytesBelow(path) : bytesOf(path));
+  }
+  return bytes;
+}
+
+async function bytesOf(file: string): Promise<number> {
+  const found = await stat(file).catch(() => undefined);
+  return found === undefined || found.nlink > 1 ? 0 : found.size;
+}
+
+const MEASURE_EVERY_MS = 2000;
+/** Measuring takes no more than this share of the time. */
+const MEASURE_SHARE = 0.01;
+
+/** Measures a folder while a run writes to it: what a run takes at its highest is gone when it ends. */
+export class PeakUse implements AsyncDisposable {
+  /** The highest so far. */
+  bytes: number;
+  readonly #folder: string;
+  readonly #stop = new AbortController();
+  #watching: Promise<void> = Promise.resolve();
+
+  private constructor(folder: string, before: number) {
+    this.#folder = folder;
+    this.bytes = before;
+  }
+
+  /** `before`: what was measured before the run was resumed. */
+  static watch(folder: string, before: number): PeakUse {
+    const peak = new PeakUse(folder, before);
+    peak.#watching = peak.#watch();
+    return peak;
+  }
+
+  async measure(): Promise<void> {
+    this.bytes = Math.max(this.bytes, await bytesBelow(this.#folder));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stop;
+    for (let pauseMs = MEASURE_EVERY_MS; !signal.aborted; ) {
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      const begunMs = performance.now();
+      await this.measure();
+      pauseMs = Math.max(MEASURE_EVERY_MS, (performance.now() - begunMs) / MEASURE_SHARE);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { removeTree } from "../common/tree.ts";
 import { assertUsableFolder } from "../storage/duckdb.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
@@ -13,6 +13,7 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  *
  *     current -> runs/<run>     what readers open: a symbolic link, replaced by rename
  *     runs/<run>/               published runs, read-only, never changed
+ *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
  *     .staging/<run>/           the run under way and what earlier ones left; the same file system, mode 0700
  *     .lock.duckdb              held by the run under way
  */
@@ -27,7 +28,7 @@ export function outputFolder(out: string) {
   };
 }
 
-const RUN_NAME = /^(\d{6,15})-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
+const RUN_NAME = /^((\d{6,15})-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z)(?:-[0-9a-f]{8})?$/;
 
 /** `runName(42, start)` is `000042-20261120T020000Z`: runs are ordered by the number, the instant is for people. */
 export function runName(sequence: number, startedAt: Date): string {
@@ -35,16 +36,33 @@ export function runName(sequence: number, startedAt: Date): string {
   return `${String(sequence).padStart(6, "0")}-${instant.replaceAll(/[-:]/g, "")}`;
 }
 
+/** So many digits of its manifest's SHA-256 tell a run from others of its number. */
+export const DIGEST_DIGITS = 8;
+
+/**
+ * Where the folder of a run lies that was made elsewhere, while another run has the folder of its name: the name, and the
+ * first digits of its manifest's SHA-256 (lower-case hexadecimal).
+ */
+export function folderBeside(run: string, sha256: string): string {
+  return `${run}-${sha256.slice(0, DIGEST_DIGITS)}`;
+}
+
 export interface RunIdentity {
+  /** Of its folder. */
   readonly run: string;
   readonly sequence: number;
   /** To the second. */
   readonly startedAt: Date;
 }
 
-/** What a run's name says; undefined for any other name. */
+/** The name of a run, as its tables have it, whose folder has this one; any other text as it is. */
+export function nameOf(folder: string): string {
+  return RUN_NAME.exec(folder)?.[1] ?? folder;
+}
+
+/** What a run's name says, or that of its folder; undefined for any other name. */
 export function parseRunName(name: string): RunIdentity | undefined {
-  const [, sequence, year, month, day, hour, minute, second] = RUN_NAME.exec(name) ?? [];
+  const [, , sequence, year, month, day, hour, minute, second] = RUN_NAME.exec(name) ?? [];
   if (sequence === undefined) return undefined;
   const startedAt = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   return Number.isNaN(startedAt.getTime()) ? undefined : { run: name, sequence: Number(sequence), startedAt };
@@ -155,12 +173,13 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A failure of work in the folder as it is; one of the disk, which deep below knows no folder, with the folder's name. */
 export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
-  const { code, message } = asWarehouseError(thrown);
-  if (code !== "disk.io" || message.includes(root)) return thrown;
-  return new WarehouseError("disk.io", `${message} This was in ${root}.`, { cause: thrown });
+  const error = asWarehouseError(thrown);
+  const { code, message } = error;
+  if (!isOfTheDisk(error) || message.includes(root)) return thrown;
+  return new WarehouseError(code, `${message} This was in ${root}.`, { cause: thrown });
 }
 
-/** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.io`. */
+/** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.full` and `disk.io`. */
 export function outputError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const reason = reasonOf(thrown);
   if (thrown instanceof WarehouseError || reason === undefined) {
@@ -208,7 +227,8 @@ export async function stagingLeftovers(folder: OutputFolder): Promise<RunIdentit
 
 async function identitiesIn(path: string): Promise<RunIdentity[]> {
   const runs = (await entriesOf(path)).flatMap((name) => parseRunName(name) ?? []);
-  return runs.toSorted((a, b) => b.sequence - a.sequence || b.startedAt.getTime() - a.startedAt.getTime());
+  // The instant in a name sorts as a text; a folder beside another of its name comes before that.
+  return runs.toSorted((a, b) => b.sequence - a.sequence || (a.run < b.run ? 1 : -1));
 }
 
 async function entriesOf(path: string): Promise<string[]> {

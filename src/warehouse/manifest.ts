@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -13,6 +14,7 @@ const perPage = z.number().int().positive();
 export const runIdentifier = z
   .string()
   .refine((name) => parseRunName(name) !== undefined, "no name of a run");
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const instant = z.iso.datetime({ precision: 3 });
 
 /** A published file. `path` is relative to the run's folder, with slashes. */
@@ -20,7 +22,7 @@ const publishedFile = z.object({
   path: z.string().min(1),
   bytes: count,
   /** Lower-case hexadecimal. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256,
   /** Of a Parquet file; null of others. */
   rows: count.nullable(),
 });
@@ -59,7 +61,12 @@ const statement = z.object({
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),
-  personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
+  personalData: z.object({
+    policy: z.enum(["drop", "hash", "keep"]),
+    keyId: z.string().nullable(),
+    /** Of the custom fields that were treated as personal; absent: none were. */
+    customFieldIds: z.array(z.string()).optional(),
+  }),
   /** When the run was resumed after an interruption; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),
   /** Items a page, as `perPage: "auto"` found them; absent: it was not asked to. The next run starts with them. */
@@ -68,8 +75,14 @@ const statement = z.object({
     .optional(),
   /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
   ratePerSecond: z.number().positive().optional(),
+  /** How often and how long the service answered nobody while the run read it; absent: never. */
+  outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
+  /** The most that the run took up on the disk while it was made; absent in runs of earlier versions. The next run needs it. */
+  peakBytes: count.optional(),
   /** What `current` named when the run began. */
   previousRun: runIdentifier.nullable(),
+  /** SHA-256 of that run's manifest; absent where there is none to read, and in runs of earlier versions. */
+  previousSha256: sha256.optional(),
   /** The run that this one took the place of, when somebody's personal data were erased from it; it is gone. */
   supersedes: runIdentifier.optional(),
   /** When that was, each time; never of whom. */
@@ -99,13 +112,26 @@ export async function writeManifest(
   return complete;
 }
 
+/** A manifest with what tells it from all others. */
+export interface ManifestFile {
+  readonly manifest: Manifest;
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
 /**
  * The manifest of a published run. Throws `config.newer_version` where a newer program wrote it, else
  * `verify.failed` for one that is missing or cannot be read: such a run is no baseline for anything.
  */
 export async function readManifest(directory: string): Promise<Manifest> {
+  return (await readManifestFile(directory)).manifest;
+}
+
+/** The same with its digest. */
+export async function readManifestFile(directory: string): Promise<ManifestFile> {
   const file = join(directory, MANIFEST_FILE);
-  const content = await parseFile(file);
+  const { bytes, content } = await parseFile(file);
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -114,15 +140,19 @@ export async function readManifest(directory: string): Promise<Manifest> {
     );
   }
   const parsed = manifest.safeParse(content);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return { manifest: parsed.data, bytes: bytes.length, sha256 };
+  }
   const issue = parsed.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
   throw unreadable(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
-async function parseFile(file: string): Promise<unknown> {
+async function parseFile(file: string): Promise<{ readonly bytes: Buffer; readonly content: unknown }> {
   try {
-    return JSON.parse(await readFile(file, "utf8"));
+    const bytes = await readFile(file);
+    return { bytes, content: JSON.parse(bytes.toString()) };
   } catch (cause) {
     const reason = cause instanceof SyntaxError ? "it is not JSON" : "it is missing or cannot be opened";
     throw unreadable(file, reason, cause);

@@ -1,6 +1,5 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
-import { join } from "node:path";
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError, isOfTheDisk } from "../common/errors.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
 import { fromTable, openTables } from "./published-tables.ts";
 
@@ -14,8 +13,6 @@ export interface Missing {
 
 export interface MissingRequest {
   readonly baseline: Baseline;
-  /** Folder of the published runs. */
-  readonly runs: string;
   readonly temporaryDirectory: string;
   /** Whether a pass of this run listed the item. */
   readonly listed: (contentId: string) => boolean;
@@ -36,12 +33,11 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
   const rows = baseline.manifest.rows.content;
   if (rows === undefined) return NONE;
   const bearable = shrinkLimit(rows, request.shrinkLimits);
-  const before = { ...baseline, directory: join(request.runs, baseline.run) };
   const ids: string[] = [];
   let count = 0;
   try {
-    await using database = await openTables(before, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
-    const query = `SELECT content_id FROM ${fromTable(before, "content")}`;
+    await using database = await openTables(baseline, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
+    const query = `SELECT content_id FROM ${fromTable(baseline, "content")}`;
     for await (const chunk of (await database.connection.stream(query)).yieldRows()) {
       for (const id of chunk.map(([cell]) => String(cell))) {
         if (request.listed(id)) continue;
@@ -50,9 +46,9 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
       }
     }
   } catch (thrown) {
-    const { code, message } = asWarehouseError(thrown);
-    if (code === "disk.io") throw thrown;
-    return { ...NONE, notAsked: `the run before cannot be read: ${message}` };
+    const error = asWarehouseError(thrown);
+    if (isOfTheDisk(error)) throw thrown;
+    return { ...NONE, notAsked: `the run before cannot be read: ${error.message}` };
   }
   if (ids.length === count) return { ids, count, notAsked: null };
   return { ids: [], count, notAsked: `more than ${bearable} are missing` };

@@ -9,7 +9,6 @@ import {
   currentRun,
   databaseOf,
   type OutputFolder,
-  parseRunName,
   reasonOf,
   removeStaging,
   runsIn,
@@ -116,9 +115,9 @@ export async function finishPublication(folder: OutputFolder): Promise<string | 
   const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
   const newest = interrupted[0];
   if (newest !== undefined) {
-    const current = parseRunName((await currentRun(folder)) ?? "");
     await sealTree(join(folder.runs, newest.run));
-    if (current === undefined || current.sequence < newest.sequence) await pointCurrentAt(folder, newest.run);
+    // Whatever the number of the current one: a run that is restored need not be later. After a rollback nothing is staged.
+    await pointCurrentAt(folder, newest.run);
   }
   for (const { run } of interrupted) await removeStaging(folder, run);
   return newest?.run;

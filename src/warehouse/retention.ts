@@ -13,7 +13,7 @@ import {
   removeStaging,
   runsIn,
 } from "./layout.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { type Manifest, readManifestFile } from "./manifest.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -23,6 +23,8 @@ export const RUNS_KEPT = 7;
 export interface PublishedRun extends RunIdentity {
   readonly directory: string;
   readonly current: boolean;
+  /** Of its manifest; undefined where that cannot be read. */
+  readonly sha256: string | undefined;
   /** The manifest, or why it cannot be read. */
   readonly manifest: Manifest | WarehouseError;
 }
@@ -32,8 +34,10 @@ export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   const current = await currentRun(folder);
   const runs = (await runsIn(folder)).map(async (identity) => {
     const directory = join(folder.runs, identity.run);
-    const manifest = await readManifest(directory).catch(asWarehouseError);
-    return { ...identity, directory, current: identity.run === current, manifest };
+    const found = await readManifestFile(directory).catch(asWarehouseError);
+    const [manifest, sha256] =
+      found instanceof WarehouseError ? [found, undefined] : [found.manifest, found.sha256];
+    return { ...identity, directory, current: identity.run === current, manifest, sha256 };
   });
   return Promise.all(runs);
 }

@@ -1,7 +1,7 @@
 /** Proves published runs, by what their manifests say of them. Needs no lock, and changes nothing. */
 import { existsSync } from "node:fs";
 import { WarehouseError } from "../common/errors.ts";
-import { currentRun, type OutputFolder } from "./layout.ts";
+import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
 import { type Examination, examine, isUnread, unreadOf } from "./verify.ts";
@@ -118,7 +118,7 @@ export function findingsOf(
   const looked = manifest.files.filter(({ path }) => !isUnread(unread, path));
   const more = files.filter(({ path }) => !known.has(path));
   return [
-    ...(manifest.run === run ? [] : [`its manifest is that of the run ${manifest.run}`]),
+    ...(manifest.run === nameOf(run) ? [] : [`its manifest is that of the run ${manifest.run}`]),
     ...unread.map(({ finding }) => finding),
     ...looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []),
     ...more.map(({ path }) => `the file ${path} is not in the manifest`),

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { readTree } from "../common/tree.ts";
 import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../storage/duckdb.ts";
 import { together } from "../storage/parallel.ts";
@@ -113,8 +113,9 @@ export function isUnread(unread: readonly Unread[], path: string): boolean {
 
 /** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
 export function unreadOf(path: string, thrown: unknown): Unread {
-  const { code, message } = asWarehouseError(thrown);
-  if (code === "disk.io") throw thrown;
+  const error = asWarehouseError(thrown);
+  const { code, message } = error;
+  if (isOfTheDisk(error)) throw thrown;
   const what = path === "" ? "the run" : `the path ${path}`;
   const finding =
     code === "verify.failed"
@@ -163,7 +164,7 @@ async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | str
     return await step();
   } catch (thrown) {
     const error = asWarehouseError(thrown);
-    if (error.code === "disk.io") throw error;
+    if (isOfTheDisk(error)) throw error;
     return `${what} (${error.message.replace(/\.$/, "")})`;
   }
 }

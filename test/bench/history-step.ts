@@ -98,7 +98,7 @@ function previousOf(previous: WrittenHistory | undefined): PreviousHistory {
   if (previous === undefined) return { kind: "none" };
   const { run, directory, files } = previous;
   const sourceOf = (table: string) => readParquet(files[table] ?? []);
-  return { kind: "carried", run, access: { directory }, sourceOf };
+  return { kind: "carried", run, access: { directory }, sourceOf, forgotten: [] };
 }
 
 async function causes(connection: DuckDBConnection, run: string): Promise<Record<string, number>> {

@@ -118,16 +118,12 @@ suite("the help", () => {
     );
   });
 
-  for (const command of everyCommand(commandLine()).slice(1)) {
+  const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
+  for (const command of everyCommand(commandLine(printed)).slice(1)) {
     const path = pathOf(command);
-    test(`of ${path} has an example, and fits 80 columns`, async (t) => {
-      let help = "";
-      const { mock } = t.mock.method(process.stdout, "write", (text: string) => {
-        help += text;
-        return true;
-      });
+    test(`of ${path} has an example, and fits 80 columns`, async () => {
       await assert.rejects(command.parseAsync(["--help"], { from: "user" }), { exitCode: 0 });
-      mock.restore();
+      const help = printed.out.splice(0).join("");
       assert.deepEqual(tooWide(help), []);
       assert.match(help, new RegExp(`^Usage: content-warehouse ${path} `));
       const commands = help.replaceAll(/ \\\n +/g, " ");

@@ -70,9 +70,11 @@ test("without a file, everything has its default", async (t) => {
     concurrency: 4,
     ratePerSecond: null,
     deadlineMinutes: 300,
+    outageMinutes: 30,
     lookupMethod: "auto",
     raw: true,
     personalData: { policy: "drop", key: null },
+    personalFields: [],
     aliases: {},
     warehouse: join(cwd, "warehouse"),
     contract: "evolve",
@@ -101,9 +103,11 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     concurrency: 2,
     ratePerSecond: 0.5,
     deadlineMinutes: 30,
+    outageMinutes: 5,
     lookupMethod: "post",
     raw: false,
     personalData: { policy: "keep" },
+    personalFields: ["owner_team"],
     contract: "freeze",
     keepRuns: 30,
     maxShrinkPercent: 25,
@@ -260,6 +264,7 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
   ["perPage", 2.5, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 2.5.'],
   ["concurrency", 65, "`concurrency`: expected a whole number from 1 to 64, found 65."],
   ["ratePerSecond", 0, "`ratePerSecond`: expected a number above 0, or null, found 0."],
+  ["outageMinutes", -1, "`outageMinutes`: expected a number from 0, found -1."],
   ["deadlineMinutes", 0, "`deadlineMinutes`: expected a number above 0, or null, found 0."],
   ["lookupMethod", "put", '`lookupMethod`: expected "auto", "get", "post", found "put".'],
   ["raw", "yes", '`raw`: expected true or false, found "yes".'],
@@ -288,6 +293,16 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
     "aliases",
     { changed_at: "updated_at", id: "id" },
     '`aliases`: no other name may stand for "updated_at", which the listings are compared by; leave it out.',
+  ],
+  [
+    "personalFields",
+    ["owner_team", "updated_at"],
+    '`personalFields[1]`: the listings are compared by "updated_at", which says nothing of a person; leave it out.',
+  ],
+  [
+    "personalFields",
+    [1],
+    "`personalFields[0]`: expected the name of a custom field or of an API field, found 1.",
   ],
   ["warehouse", {}, "`warehouse`: expected the path of a folder, found an object."],
   ["onFinish", "notify", '`onFinish`: expected a function, which a JSON file cannot have, found "notify".'],
@@ -354,7 +369,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, lookupMethod, raw, personalData, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,
@@ -550,6 +565,7 @@ test("the fingerprint holds what decides the data, and nothing else", async (t) 
     { details: "all" },
     { perPage: 99 },
     { raw: false },
+    { personalFields: ["owner_team"] },
     { aliases: { a: "b" } },
     { personalData: { policy: "keep", key: null } },
     { personalData: hashed(HASH_KEY) },

@@ -37,6 +37,7 @@ const GOOD: readonly ConfigSpec[] = [
   {
     destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
     personalData: { policy: "keep" },
+    personalFields: ["owner_team"],
   },
   { perPage: "auto", ratePerSecond: null, maxRejects: "0.5%", aliases: { a: "b" }, columns: ["id"] },
 ];
@@ -47,6 +48,7 @@ const WRONG: readonly object[] = [
   { destinations: ["Website"] },
   { maxRejects: "101%" },
   { personalData: "all" },
+  { personalFields: "owner_team" },
   { token: "x" },
 ];
 

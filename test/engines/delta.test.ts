@@ -24,8 +24,10 @@ import {
   text,
   timestamp,
 } from "../../src/tables/declare.ts";
+import { commitText, metaDataLine } from "../../src/targets/lake/delta/actions.ts";
 import { cleanLog, writeCheckpoint } from "../../src/targets/lake/delta/checkpoint.ts";
 import { commitReplacement } from "../../src/targets/lake/delta/commit.ts";
+import { commitKey } from "../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import { filesOf } from "../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
@@ -144,6 +146,14 @@ async function write(table: Table, statement: string, file: string): Promise<num
   return await writeParquet(database.connection, { table, query: { text: statement, params: [] }, file });
 }
 
+/** Has checkpoints give partition values and statistics as columns, as Spark's TBLPROPERTIES would. */
+async function wantStruct(): Promise<void> {
+  const { metaData, version } = (await readTable(store, "content")) ?? assert.fail();
+  const configuration = { ...metaData.configuration, "delta.checkpoint.writeStatsAsStruct": "true" };
+  const body = Buffer.from(commitText([metaDataLine({ ...metaData, configuration })]));
+  assert.ok(await store.putNew(commitKey("content", version + 1), body));
+}
+
 /** The last run of each instance; what it has is what the table has to show. */
 const delivered = new Map<string, number>();
 
@@ -229,7 +239,8 @@ suite("a Delta table that we write and deltalake maintains", () => {
     assert.deepEqual(rows, noted);
   });
 
-  test("is read from our checkpoint alone, and goes on from there", async () => {
+  test("is read from our checkpoint alone, statistics as columns too, and goes on from there", async () => {
+    await wantStruct();
     const state = await readTable(store, "content");
     assert.ok(state !== null);
     const retention = { nowMs: Date.now() + 60_000, retentionMs: 0 };

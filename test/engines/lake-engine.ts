@@ -50,6 +50,13 @@ export interface TableRows {
 }
 export type Tables = Readonly<Record<string, TableRows>>;
 
+/** A type, and a value of it as text: how many rows have it, how many have none, and how many have it or more. */
+export type Probe = readonly [type: string, value: string, counts: readonly number[]];
+/** By table and column. */
+export type Probes = Readonly<Record<string, Readonly<Record<string, Probe>>>>;
+/** The counts of each, as a reader finds them. */
+export type Found = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+
 export type Rows = readonly (readonly (string | null)[])[];
 
 export interface Engine extends AsyncDisposable {
@@ -60,6 +67,8 @@ export interface Engine extends AsyncDisposable {
     tables: readonly string[],
     added: readonly string[],
   ): Promise<Tables>;
+  /** Of local DuckDB files, by instance: a value in the middle of each column of these tables. */
+  probes(databases: Readonly<Record<string, string>>, tables: readonly string[]): Promise<Probes>;
   /** A lake in a folder, or `s3://bucket/prefix`. */
   at(lake: string): LakeReader;
 }
@@ -67,6 +76,8 @@ export interface Engine extends AsyncDisposable {
 export interface LakeReader {
   /** `tables`: the version of each; null: the newest. */
   tables(tables: Readonly<Record<string, number | null>>): Promise<Tables>;
+  /** Filters on each column of the probes. `by`: which of the engine's readers. */
+  filter(probes: Probes, by?: string): Promise<Found>;
   /** Rows as texts; the tables can be read by their names. */
   query(sql: string, tables: readonly string[]): Promise<Rows>;
   /** Of Spark: the query's rows, although a group of processes is ended in the middle of it. */
@@ -113,7 +124,9 @@ export async function startEngine(name: EngineName, s3: S3Server, master = "loca
   };
   return {
     database: (file, instance, tables, added) => ask({ do: "database", file, instance, tables, added }),
+    probes: (databases, tables) => ask({ do: "probes", databases, tables }),
     at: (lake) => ({
+      filter: (probes, by = "") => ask({ do: "filter", lake, probes, by }),
       tables: (tables) => ask({ do: "tables", lake, tables }),
       query: (sql, tables) => ask({ do: "query", lake, sql, tables }),
       kill: (group, sql, tables) => ask({ do: "kill", lake, group, sql, tables }),

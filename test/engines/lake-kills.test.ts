@@ -223,7 +223,7 @@ suite("a delivery to a bucket", () => {
     await runOn(out, instance);
     stopped.wake();
     assert.equal((await stopped.delivery.ended).code, 26, stopped.delivery.output());
-    assert.match(stopped.delivery.output(), /has the later run 000003-/);
+    assert.match(stopped.delivery.output(), /has the later run 3 \(000003-/);
     assert.deepEqual(sequences(instance), [1, 2, 3]);
     const copies = readdirSync(join(lake(), "_published", `instance=${instance}`, "runs"));
     assert.equal(copies.length, 3, "a copy of each run that was claimed, and of no other");
@@ -277,7 +277,7 @@ suite("a delivery to a bucket", () => {
     const ends = await Promise.all(deliveries.map(({ ended }) => ended));
     assert.deepEqual(ends.map(({ code }) => code).toSorted(), [0, 26]);
     const loser = ends.findIndex(({ code }) => code === 26);
-    assert.match(deliveries[loser]?.output() ?? "", /has another run, 000002-/);
+    assert.match(deliveries[loser]?.output() ?? "", /has another run 2 \(000002-/);
     assert.deepEqual(sequences(instance), [1, 2]);
     await assertLake(instance, machines[1 - loser] ?? "");
   });

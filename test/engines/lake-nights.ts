@@ -62,7 +62,7 @@ export async function deliver(
 ): Promise<void> {
   const signal = new AbortController().signal;
   const temporaryDirectory = join(run.directory, "../../..");
-  const delivered = await deliveredRun(run, { temporaryDirectory, signal, onProgress: () => {} });
+  const delivered = await deliveredRun(run, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
   const staged = await lake({ ...to, instance }).stage(delivered);
   await staged.commit();
 }

@@ -1,7 +1,7 @@
 /** Other engines read the lake: three instances over two nights, value by value as in the local DuckDB files. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
@@ -15,6 +15,7 @@ import {
   type EngineName,
   installEngine,
   lakePython,
+  type Probes,
   startEngine,
   type TableRows,
 } from "./lake-engine.ts";
@@ -123,6 +124,68 @@ for (const place of ["folder", "bucket"] as const) {
       });
     }
   });
+}
+
+/** Each way of an engine to read a filtered table; all take what the log says of the files as they like. */
+const FILTERS: readonly (readonly [name: EngineName, by: string])[] = [
+  ["duckdb", "delta_scan"],
+  ["clickhouse", "deltaLakeLocal"],
+  ["delta-rs", "query"],
+  ["delta-rs", "pyarrow"],
+  ["delta-rs", "duckdb"],
+  ["polars", "scan"],
+  ["polars", "pyarrow"],
+  ["spark", "sql"],
+];
+
+suite("a filter on each column of each table finds what the local DuckDB files have", () => {
+  const second = nights.filter(({ night }) => night === 2);
+  const probesOf = (tables: readonly string[], of = second) => {
+    const files = of.map(({ instance, run }) => [instance, join(run.directory, DATABASE_FILE)]);
+    return engineOf("duckdb").probes(Object.fromEntries(files), tables);
+  };
+  const counts = (probes: Probes) =>
+    Object.fromEntries(
+      Object.entries(probes).map(([table, columns]) => {
+        const found = Object.entries(columns).map(([column, [, , rows]]) => [column, rows]);
+        return [table, Object.fromEntries(found)];
+      }),
+    );
+
+  for (const [name, by] of FILTERS) {
+    test(`by ${name}, ${by}`, async (t) => {
+      if (isSkipped(t, name, "duckdb")) return;
+      // Spark takes half a second for each filter.
+      const probes = await probesOf(name === "spark" ? ["odd_values"] : TABLES);
+      assert.deepEqual(await engineOf(name).at(places.folder).filter(probes, by), counts(probes));
+    });
+  }
+
+  test("after one delivery to a lake that did not say which columns have statistics", async (t) => {
+    if (isSkipped(t, "delta-rs", "duckdb")) return;
+    const lake = join(folder, "earlier");
+    const [next = assert.fail(), ...others] = second;
+    const first = nights.filter(({ night }) => night === 1);
+    for (const each of first) await deliver(each, { url: pathToFileURL(lake).href });
+    await asEarlier(join(lake, "content/_delta_log"), first.length);
+    const read = (probes: Probes) => engineOf("delta-rs").at(lake).filter(probes, "pyarrow");
+    const before = await probesOf(["content"], first);
+    assert.notDeepEqual(await read(before), counts(before));
+    await deliver(next, { url: pathToFileURL(lake).href });
+    const left = first.filter(({ instance }) => others.some((each) => each.instance === instance));
+    const after = await probesOf(["content"], [next, ...left]);
+    assert.deepEqual(await read(after), counts(after));
+  });
+});
+
+/** Makes the next version of a table: without the property that earlier programs did not write. */
+async function asEarlier(log: string, version: number): Promise<void> {
+  const file = (number: number) => join(log, `${String(number).padStart(20, "0")}.json`);
+  const lines = (await readFile(file(0), "utf8")).split("\n");
+  const metaData = lines.find((line) => line.startsWith('{"metaData"')) ?? assert.fail();
+  const without = metaData.replace(/,?"delta\.dataSkippingStatsColumns":"[^"]*"/, "");
+  assert.notEqual(without, metaData);
+  await writeFile(file(version), without);
 }
 
 const STATEMENTS = packagePath("docs/examples/lake");

@@ -5,6 +5,9 @@ One engine that reads lakes: `lake_engine.py ENGINE`. Requests come as JSON, one
     {"do": "database", "file": "...", "instance": "...", "tables": [...], "added": [...]}   the same of a local DuckDB
                                                                 file; added: further columns, of text, without values
     {"do": "query", "sql": "...", "tables": [...]}              rows, as texts; tables can be read by their names
+    {"do": "probes", "databases": {"north": "..."}, "tables": [...]}   of local DuckDB files: a value of each column, and how
+                                                                many rows have it, have none, and have it or more
+    {"do": "filter", "probes": {...}, "by": "..."}              how many rows the engine finds for these
     {"do": "write", "statement": "OPTIMIZE LAKE_TABLE", "table": "content"}   maintenance by Spark
     {"do": "kill", "group": 123, "sql": "...", "tables": [...]} a query of Spark; once it is at work the processes end
 
@@ -60,6 +63,9 @@ class DuckDB:
     def query(self, sql):
         return self.connection.sql(sql).to_arrow_table()
 
+    def filter(self, table, conditions, by):
+        return count_by_sql(self.query, f"delta_scan('{at(table)}')", conditions, literals(TIMESTAMP=lambda value: f"make_timestamptz({value})"))
+
 
 class ClickHouse:
     def __init__(self):
@@ -84,6 +90,20 @@ class ClickHouse:
     def query(self, sql):
         return self.connection.query(sql, "ArrowTable")
 
+    def filter(self, table, conditions, by):
+        escaped = lambda value: quote(value.replace("\\", "\\\\"))
+        return count_by_sql(
+            self.query,
+            self.of(table),
+            conditions,
+            literals(
+                VARCHAR=escaped,
+                TIMESTAMP=lambda value: f"fromUnixTimestamp64Micro({value}, 'UTC')",
+                DATE=lambda value: f"toDate32('{value}')",
+            ),
+            "`",
+        )
+
 
 ALLOW_HTTP = {"AWS_ALLOW_HTTP": "true"}
 
@@ -94,12 +114,44 @@ class DeltaRs:
 
         return deltalake.DeltaTable(at(table), version=version, storage_options=ALLOW_HTTP).to_pyarrow_table()
 
+    def filter(self, table, conditions, by):
+        import deltalake
+        import pyarrow
+
+        opened = deltalake.DeltaTable(at(table), storage_options=ALLOW_HTTP)
+        if by == "query":
+            query = deltalake.QueryBuilder().register("lake_table", opened)
+            timestamp = lambda value: f"arrow_cast({value}, 'Timestamp(Microsecond, Some(\"UTC\"))')"
+            as_sql = literals(TIMESTAMP=timestamp)
+            return count_by_sql(lambda sql: pyarrow.table(query.execute(sql).read_all()), "lake_table", conditions, as_sql)
+        dataset = opened.to_pyarrow_dataset()
+        if by == "duckdb":
+            connection = duckdb.connect()
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.register("lake_table", dataset)
+            query = lambda sql: connection.sql(sql).to_arrow_table()
+            return count_by_sql(query, "lake_table", conditions, literals(TIMESTAMP=lambda value: f"make_timestamptz({value})"))
+        return {name: count_in_arrow(dataset, name, python_value(kind, value)) for name, (kind, value, *_) in conditions.items()}
+
 
 class Polars:
     def read(self, table, version):
         import polars
 
         return polars.scan_delta(at(table), version=version, storage_options=ALLOW_HTTP).collect().to_arrow()
+
+    def filter(self, table, conditions, by):
+        import polars
+
+        frame = polars.scan_delta(at(table), storage_options=ALLOW_HTTP, use_pyarrow=by == "pyarrow")
+        frame_schema = frame.collect_schema()
+        count = lambda condition: frame.filter(condition).select(polars.len())
+        frames = []
+        for name, (kind, value, *_) in conditions.items():
+            column, literal = polars.col(name), polars.lit(python_value(kind, value), dtype=frame_schema[name])
+            frames += map(count, [column == literal, column.is_null(), column >= literal])
+        counts = [found.item() for found in polars.collect_all(frames)]
+        return {name: counts[3 * place : 3 * place + 3] for place, name in enumerate(conditions)}
 
 
 class Spark:
@@ -146,6 +198,16 @@ class Spark:
     def query(self, sql):
         return self.session.sql(sql).toArrow()
 
+    def filter(self, table, conditions, by):
+        escaped = lambda value: quote(value.replace("\\", "\\\\"))
+        return count_by_sql(
+            self.query,
+            self.of(table),
+            conditions,
+            literals(VARCHAR=escaped, DOUBLE=lambda value: f"{value}D", TIMESTAMP=lambda value: f"timestamp_micros({value})"),
+            "`",
+        )
+
     def write(self, statement, table):
         self.session.sql(statement.replace("LAKE_TABLE", self.of(table))).collect()
 
@@ -164,6 +226,53 @@ class Spark:
         os.killpg(group, signal.SIGKILL)
         asking.join()
         return result[0]
+
+
+def quote(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def literals(**others):
+    """How values become SQL, by type. They come as texts, instants as microseconds since 1970."""
+    same = lambda value: value
+    return {
+        "VARCHAR": quote,
+        "BOOLEAN": same,
+        "INTEGER": same,
+        "BIGINT": same,
+        "DOUBLE": lambda value: f"CAST({value} AS DOUBLE)",
+        "DATE": lambda value: f"DATE '{value}'",
+        **others,
+    }
+
+
+def count_by_sql(query, source, conditions, as_sql, mark='"'):
+    """Each condition is a scan of its own: only so is it pushed down to the files."""
+    counts = []
+    for place, (name, (kind, value, *_)) in enumerate(conditions.items()):
+        column, literal = f"{mark}{name}{mark}", as_sql[kind](value)
+        for number, condition in enumerate([f"{column} = {literal}", f"{column} IS NULL", f"{column} >= {literal}"]):
+            counts.append(f"SELECT {place} AS place, {number} AS number, count(*) AS rows FROM {source} WHERE {condition}")
+    found = query(" UNION ALL ".join(counts)).to_pylist()
+    by_place = {(row["place"], row["number"]): row["rows"] for row in found}
+    return {name: [by_place[place, number] for number in range(3)] for place, name in enumerate(conditions)}
+
+
+def python_value(kind, value):
+    from datetime import date, datetime, timedelta, timezone
+
+    if kind == "TIMESTAMP":
+        return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=int(value))
+    makers = {"VARCHAR": str, "BOOLEAN": "true".__eq__, "INTEGER": int, "BIGINT": int, "DOUBLE": float}
+    return {**makers, "DATE": date.fromisoformat}[kind](value)
+
+
+def count_in_arrow(dataset, name, value):
+    import pyarrow.dataset
+
+    column = pyarrow.dataset.field(name)
+    conditions = [column == value, column.is_null(), column >= value]
+    return [dataset.count_rows(filter=condition) for condition in conditions]
 
 
 FAMILIES = {"VARCHAR": "text", "JSON": "text", "TIMESTAMP WITH TIME ZONE": "timestamp"}
@@ -199,6 +308,36 @@ def database(file, instance, tables, added):
         }
 
 
+def probes(databases, tables):
+    """By table and column: type, a value in the middle, and the rows that have it, that have none, and that have it or more."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for instance, file in databases.items():
+            connection.execute(f"ATTACH '{file}' AS {instance} (READ_ONLY)")
+        found = connection.sql("SELECT table_name, list(database_name) FROM duckdb_tables() GROUP BY ALL").fetchall()
+        probes = {table: probes_of(connection, table, instances) for table, instances in found if table in tables}
+        return {table: columns for table, columns in probes.items() if columns}
+
+
+def probes_of(connection, table, instances):
+    rows = " UNION ALL BY NAME ".join(f"SELECT * FROM {instance}.main.{table}" for instance in instances)
+    columns = connection.sql(f"SELECT * FROM ({rows}) LIMIT 0")
+    kinds = {
+        name: {"JSON": "VARCHAR", "TIMESTAMP WITH TIME ZONE": "TIMESTAMP"}.get(str(kind), str(kind))
+        for name, kind in zip(columns.columns, columns.types)
+    }
+    cells = {name: f'"{name}"::VARCHAR' if kind == "VARCHAR" else f'"{name}"' for name, kind in kinds.items()}
+    middle = {name: f"(SELECT quantile_disc({cell}, 0.5) FROM rows)" for name, cell in cells.items()}
+    asked = [
+        f"""SELECT '{name}' AS name, {f"epoch_us({middle[name]})" if kind == "TIMESTAMP" else middle[name]}::VARCHAR AS value,
+            count(*) FILTER ({cells[name]} = {middle[name]}), count(*) FILTER ({cells[name]} IS NULL),
+            count(*) FILTER ({cells[name]} >= {middle[name]}) FROM rows"""
+        for name, kind in kinds.items()
+    ]
+    found = connection.sql(f"WITH rows AS MATERIALIZED ({rows}) {' UNION ALL '.join(asked)}").fetchall()
+    return {name: [kinds[name], value, counts] for name, value, *counts in found if value is not None}
+
+
 def texts(arrow):
     relation = hasher.from_arrow(arrow)
     columns = ", ".join(f'"{name}"::VARCHAR' for name in relation.columns)
@@ -219,6 +358,10 @@ def answer(do, tables=(), lake="", **given):
             return {table: digests(found) for table, found in zip(tables, read)}
     if do == "database":
         return database(tables=tables, **given)
+    if do == "probes":
+        return probes(tables=tables, **given)
+    if do == "filter":
+        return {table: opened.filter(table, conditions, given["by"]) for table, conditions in given["probes"].items()}
     if do == "write":
         return opened.write(**given)
     for table in tables:

@@ -13,6 +13,9 @@ const ROWS = [
   "'NUL' || chr(0) || '.', '1e400', NULL, NULL, 9007199254740993, 0.1, 1795140000123456, 20777",
   `'🧭 e\u0301\u2028\uFEFF' || chr(8) || chr(127), '12345678901234567890', NULL, NULL, NULL, 1e21, 951782399999999, NULL`,
   `'''; DROP SCHEMA content_warehouse; --', '{"a\\tb":"\\r\\n"}', NULL, NULL, NULL, 1e-7, NULL, NULL`,
+  // Twice the same text, but for a character that some readers take for a mark of the encoding.
+  `'\uFEFFmark', '"\uFEFFmark"', NULL, NULL, NULL, NULL, NULL, NULL`,
+  `'mark', '"mark"', NULL, NULL, NULL, NULL, NULL, NULL`,
   "'NULL', NULL, NULL, NULL, NULL, NULL, NULL, NULL",
 ];
 

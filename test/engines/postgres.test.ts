@@ -1,6 +1,6 @@
 /** The target `postgres` against a real PostgreSQL. */
 import assert from "node:assert/strict";
-import { mkdtemp, readlink } from "node:fs/promises";
+import { cp, mkdtemp, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -8,6 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import { exitCodeOf } from "../../src/observe/outcome.ts";
 import type { DeliveredRun } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
@@ -19,6 +20,7 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { openPublished, type Reader, type Row } from "../run/running.ts";
+import { deliverCurrent, digestIn, nightOf, steps, worldOf } from "../run/two-machines.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
@@ -71,9 +73,11 @@ function run(pipeline: string, env?: Env): Promise<Outcome> {
   return command(["run", named, "--sample"], env);
 }
 
-async function publish(pipeline: string): Promise<void> {
-  const { code, stderr } = await run(pipeline);
+/** Gives what is printed. */
+async function publish(pipeline: string): Promise<string> {
+  const { code, stdout, stderr } = await run(pipeline);
   assert.equal(code, 0, stderr);
+  return stdout;
 }
 
 /** Name of the run that the warehouse folder has. */
@@ -182,7 +186,10 @@ suite("the target postgres", () => {
     const items = "SELECT count(*)::int AS n FROM content_warehouse.content";
     assert.deepEqual((await reader.query(items)).rows, [{ n: 500 }]);
     await reader.end();
-    await publish(ODD);
+    assert.match(
+      await publish(ODD),
+      /\n *Warning +postgres: In PostgreSQL the table odd_values has 1 text with U\+FFFD in the place of U\+0000, which it has not\.\n/,
+    );
   });
 
   test("has values of every type exactly, and NUL as U+FFFD", async () => {
@@ -190,12 +197,14 @@ suite("the target postgres", () => {
     assert.ok(names.length > 50 && names.includes("mapped_value_history"), names.join());
     assert.deepEqual(await rowsIn("SELECT count(*)::int FROM content_warehouse.odd_values"), [[ODD_ROWS]]);
     const texts =
-      "SELECT t IS NULL, t FROM content_warehouse.odd_values WHERE n IN (0, 1, 2, 5, 8) ORDER BY n";
+      "SELECT t IS NULL, t FROM content_warehouse.odd_values WHERE n IN (0, 1, 2, 5, 8, 9, 10) ORDER BY n";
     assert.deepEqual(await rowsIn(texts), [
       [true, null],
       [false, ""],
       [false, "\\N"],
       [false, "NUL\uFFFD."],
+      [false, "\uFEFFmark"],
+      [false, "mark"],
       [false, "NULL"],
     ]);
     const far = `SELECT "at" AT TIME ZONE 'UTC' = '9999-12-31 23:59:59.999999', "select" = '9999-12-31', l
@@ -266,7 +275,10 @@ suite("the target postgres", () => {
     assert.deepEqual([again.code, again.stdout], [0, `postgres: has ${before} already\n`], again.stderr);
     const earlier = await command(["deliver", "1"]);
     assert.equal(earlier.code, 26, earlier.stderr);
-    assert.match(earlier.stderr, /has the run \S+, which is not before 000001-\S+, so it stays/);
+    assert.match(
+      earlier.stderr,
+      /has the later run \d+ \(\S+, manifest \w+\) of this instance, so run 1 \(000001-/,
+    );
     assert.equal(await loaded(), before);
   });
 
@@ -337,7 +349,7 @@ suite("the target postgres", () => {
       changed: (run: DeliveredRun) => DeliveredRun,
     ) => {
       const stop = new AbortController();
-      const options = { temporaryDirectory: out, signal: stop.signal, onProgress: () => {} };
+      const options = { runs: [], temporaryDirectory: out, signal: stop.signal, onProgress: () => {} };
       const published = await deliveredRun(found, options);
       const run = changed({ ...published, sequence: published.sequence + 1 });
       const delivery = target.stage(run).then(({ commit }) => commit());
@@ -435,6 +447,56 @@ suite("the target postgres", () => {
     assert.match(erased.stdout, /\npostgres: has the current run, and nothing of earlier ones\n$/);
     assert.deepEqual(await schemas(), [CURRENT]);
     await assertSameTables();
+  });
+
+  test("takes two runs of one second and one name for two", async (t) => {
+    const host = server.env("loader").PGHOST ?? "";
+    const target = postgres({ url: `postgres://loader@localhost/reports?host=${host}`, schema: "shared" });
+    const commentOf = async () => {
+      const said = await rowsIn("SELECT obj_description('shared'::regnamespace)");
+      return JSON.parse(String(said[0]?.[0]));
+    };
+    const world = await worldOf(t, target);
+    await nightOf(world, { night: 0, order: steps("A") });
+    await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
+    for (const [night, winner, loser] of [
+      [1, "A", "B"],
+      [2, "B", "A"],
+    ] as const) {
+      const order = ["A", "B", ...steps(winner, 3), ...steps(loser, 3)] as const;
+      const forked = await nightOf(world, { night, order });
+      const [won, lost] = [forked.get(winner), forked.get(loser)];
+      assert.deepEqual([won?.run, won && exitCodeOf(won)], [lost?.run, 0]);
+      const [failure] = lost?.deliveries.map((each) => each.failure) ?? [];
+      assert.equal(failure?.code, "target.fenced");
+      assert.match(
+        failure?.message ?? "",
+        /^The target postgres has another run \d+ \(.*\) of this instance, made elsewhere/,
+      );
+      assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[winner], "current")));
+      world.warnings[loser].length = 0;
+      for (const again of [0.25, 0.5]) {
+        const next = await nightOf(world, { night: night + again, order: steps(loser) });
+        assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
+        assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[loser], "current")));
+      }
+      assert.equal(world.warnings[loser].length, 1, world.warnings[loser].join("\n"));
+      assert.match(
+        world.warnings[loser][0] ?? "",
+        /^The target postgres has the run \d+ \(.*\), which was made elsewhere, and keeps no runs, so this run cannot go on from it/,
+      );
+      await rm(world.folders[winner], { recursive: true });
+      await cp(world.folders[loser], world.folders[winner], { recursive: true, verbatimSymlinks: true });
+    }
+    // What an earlier version noted: then the name decides.
+    const { sha256, ...earlier } = await commentOf();
+    assert.match(sha256, /^[0-9a-f]{64}$/);
+    await admin.query(`COMMENT ON SCHEMA shared IS '${JSON.stringify(earlier)}'`);
+    const [again] = await deliverCurrent(world, "A");
+    assert.equal(again?.state, "present");
+    const next = await nightOf(world, { night: 3, order: steps("A") });
+    assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
+    await admin.query("DROP SCHEMA shared, shared_previous CASCADE");
   });
 
   test("touches no schema of somebody else's, and none of another instance", async () => {

@@ -78,7 +78,7 @@ async function listen(t: TestContext, server: Server | RawServer): Promise<strin
 }
 
 /** Asks once, whatever comes of it. */
-const ONCE: Retry = { run: (attempt) => attempt(() => {}) };
+const ONCE: Retry = { run: ({ attempt }) => attempt(() => {}) };
 
 /** The answer as it came. */
 export async function read(

@@ -107,13 +107,22 @@ long("C11: very many keys, and very long ones, are kept", async (t) => {
   assert.deepEqual([found[long], found.key_19999], [1, 19_999]);
 });
 
-test("C16: an instant that does not exist is NULL in its column and kept beside it", async (t) => {
-  const directory = await runWith(
-    t,
-    '{"id": "c-hostile", "created_at": "2026-02-30T10:00:00Z", "title": "T"}',
-  );
-  assert.deepEqual(await hostile(directory, "created_at, title"), [null, "T"]);
-  assert.deepEqual(JSON.parse(await extra(directory)), { created_at: "2026-02-30T10:00:00Z" });
+test("C16: an instant that does not exist, or that no reader has, is NULL in its column and kept beside it", async (t) => {
+  const others = {
+    created_at: "2026-02-30T10:00:00Z",
+    assigned_date: "0000-01-01T00:00:00Z",
+    completed_date: "9999-12-31T23:59:59-00:01",
+  };
+  const document = { id: "c-hostile", title: "T", published_date: "0000-12-31T23:00:00-01:00", ...others };
+  const directory = await runWith(t, JSON.stringify(document));
+  assert.deepEqual(await hostile(directory, "created_at, assigned_date, completed_date, title"), [
+    null,
+    null,
+    null,
+    "T",
+  ]);
+  assert.deepEqual(await hostile(directory, "epoch(published_date)::VARCHAR"), ["-62135596800.0"]);
+  assert.deepEqual(JSON.parse(await extra(directory)), others);
 });
 
 long("C1: a byte order mark before a page does no harm", async (t) => {

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { few, long } from "../long.ts";
 import {
@@ -107,59 +105,6 @@ long(
     assert.equal(service.questions.length, asked + 1);
   },
 );
-
-/** The network comes back when somebody has slept so often. */
-class BackAfter extends HurriedClock {
-  readonly #sleeps: number;
-  readonly #back: () => Promise<void>;
-
-  constructor(sleeps: number, back: () => Promise<void>) {
-    super();
-    this.#sleeps = sleeps;
-    this.#back = back;
-  }
-
-  override async sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-    await super.sleep(milliseconds, signal);
-    if (this.slept.length === this.#sleeps) await this.#back();
-  }
-}
-
-/** A port of this machine that nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
-function forward(socket: Socket, port: number): void {
-  const onward = connect(port, "127.0.0.1");
-  for (const each of [socket, onward]) each.on("error", () => each.destroy());
-  socket.on("close", () => onward.destroy());
-  onward.on("close", () => socket.destroy());
-  socket.pipe(onward).pipe(socket);
-}
-
-test("A22: a network that is back within a few attempts is waited for; one that stays away ends the run", async (t) => {
-  const port = await closedPort();
-  const url = `http://127.0.0.1:${port}`;
-  const out = await temporaryFolder(t);
-  const away = exportFrom({ url, out, threads: 1, clock: new HurriedClock() });
-  assert.equal((await failsWith("source.unreachable", away)).exitCode, 21);
-  assert.deepEqual(await treeOf(out), []);
-  const service = await Scripted.start(t, itemsOf(12));
-  const back = async () => {
-    const proxy = createServer((socket) => forward(socket, Number(new URL(service.url).port)));
-    proxy.listen(port, "127.0.0.1");
-    t.after(() => proxy.close());
-    await once(proxy, "listening");
-  };
-  const summary = await exportFrom({ url, out, threads: 1, clock: new BackAfter(4, back) });
-  assert.equal(summary.verdict, "complete");
-});
 
 test("B12: a 404 in the middle of a listing is asked again", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));

@@ -82,7 +82,7 @@ export class Nights {
   #previous(run: string | undefined): PreviousHistory {
     if (run === undefined) return { kind: "none" };
     const sourceOf = (table: string) => quoteIdentifier(keptName(table, run));
-    return { kind: "carried", run, access: "", sourceOf };
+    return { kind: "carried", run, access: "", sourceOf, forgotten: [] };
   }
 
   rows(sql: string): Promise<Row[]> {

@@ -5,6 +5,7 @@ import { Certification, type Comparison, type Step } from "../../src/extract/pas
 import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
 import { isFresh, PassSnapshot, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
+import { toSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
 
@@ -150,7 +151,7 @@ class Run {
     const pages = this.#read(shape, kept);
     const snapshot = new PassSnapshot(this.#itemIndex);
     const marks = new Map(pages.map(({ mark }, i) => [i + 1, mark]));
-    for (const { rows } of pages) for (const row of rows) snapshot.add(row.id, row.updatedAt.slice(0, 19));
+    for (const { rows } of pages) for (const row of rows) snapshot.add(row.id, toSecond(row.updatedAt));
     const fresh = pages.flatMap(({ rows, observedAt }) =>
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
@@ -235,7 +236,7 @@ class Run {
       this.#versions.answered(id, value === "gone" ? "gone" : "rejected", pass);
       return { updatedAt: undefined, observedAt, fresh: false };
     }
-    const updatedAt = value.updatedAt.slice(0, 19);
+    const updatedAt = toSecond(value.updatedAt);
     this.#versions.answered(id, "there", pass);
     // Of a shape that does not land there is a time, and no document.
     if (!this.#world.listings.includes(mode))
@@ -255,5 +256,5 @@ interface Single {
 }
 
 function isFreshRow({ updatedAt }: WorldDocument, observedAt: number): boolean {
-  return isFresh(secondsOf(updatedAt.slice(0, 19)), { observedAt, milliseconds: 0 });
+  return isFresh(secondsOf(toSecond(updatedAt)), { observedAt, milliseconds: 0 });
 }

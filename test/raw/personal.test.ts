@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { looksPersonal, personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
+import { looksPersonal } from "../../src/raw/personal-names.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { either } from "../long.ts";
@@ -10,8 +12,8 @@ import { onlyRow, rowsOf, type Transformed, transform } from "../transform/harne
 import { richWorld, type World } from "../transform/rich.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP: DocumentOptions = { policy: "drop", hashKey: undefined, aliases: {} };
-const HASH: DocumentOptions = { policy: "hash", hashKey: KEY, aliases: {} };
+const DROP: DocumentOptions = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
+const HASH: DocumentOptions = { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} };
 const CANARY = "jane.canary-7f3a@example.com";
 
 function run(world: World, options: DocumentOptions): Transformed {
@@ -180,6 +182,63 @@ describe("what describes a person", () => {
   });
 });
 
+describe("people in fields that are not known", () => {
+  const person = { id: "u1", display_name: "Jane Canary", tz: "UTC" };
+  const kept = { id: "u1", tz: "UTC" };
+
+  test("are described by objects below `*_by` and names of people, at any depth", () => {
+    const names =
+      "approved_by createdBy participants attendees members uploader reviewer users reviewer_id".split(" ");
+    for (const name of names) {
+      for (const [given, left] of [
+        [{ ...person, name: "Jane Canary" }, kept],
+        [[person], [kept]],
+        [
+          { list: [[{ user: { ...kept, name: { first: "Jane" }, slug: "jane" } }]] },
+          { list: [[{ user: kept }]] },
+        ],
+      ] as const) {
+        assert.deepEqual(
+          prepared({ desk: { [name]: given } }, DROP).document,
+          { desk: { [name]: left } },
+          name,
+        );
+      }
+    }
+  });
+
+  test("are named by texts there, but not by what things are sorted by, nor by IDs", () => {
+    const given = {
+      approved_by: "Jane",
+      attendees: ["Jane"],
+      sorted_by: "title",
+      reviewer_id: "u1",
+      user_ids: ["u1"],
+    };
+    const left = { sorted_by: "title", reviewer_id: "u1", user_ids: ["u1"] };
+    assert.deepEqual(prepared(given, DROP).document, left);
+  });
+
+  test("are whoever has a name beside an e-mail address, unless it is a thing", () => {
+    const given = {
+      desk: { name: "Jane", email: "j@x.y", floor: 2 },
+      company: { name: "Acme", email: "a@x.y" },
+    };
+    assert.deepEqual(prepared(given, DROP).document, { desk: { floor: 2 }, company: { name: "Acme" } });
+  });
+
+  test("are not told by what is true or false", () => {
+    const given = { photo: true, has_email: false, show_address: true };
+    assert.deepEqual(prepared(given, DROP).document, given);
+  });
+
+  test("are found in lists of any depth", () => {
+    let lists: unknown = { contact_email: CANARY };
+    for (let depth = 0; depth < 50; depth++) lists = [lists];
+    assert.ok(!JSON.stringify(prepared({ lists }, DROP).document).includes(CANARY));
+  });
+});
+
 describe("names of unknown fields", () => {
   test("look personal where they speak of a person's address, number, name, picture or life", () => {
     for (const name of [
@@ -203,6 +262,13 @@ describe("names of unknown fields", () => {
       "bio",
       "date_of_birth",
       "home_address",
+      "name_of_contact_email",
+      ...(
+        "mail work_mail workMail privateMail mailto cellphone mobile mobileNumber telefono teléfono fax picture photo " +
+        "photo_url photoURL photourl photo_120x120 portrait vorname Nachname nom prénom apellido apellidos birth " +
+        "birthday birth_date birthPlace dateOfBirth iban IBANNumber tax_id taxId national_id ssn ip_address ipAddress " +
+        "street street2 address address2 address_line_1 homeaddress email2 user-name EMail eMail LASTNAME"
+      ).split(" "),
     ]) {
       assert.ok(looksPersonal(name), name);
     }
@@ -220,6 +286,10 @@ describe("names of unknown fields", () => {
       "address_space",
       "microphone",
       "timezone_name",
+      ...(
+        "photo_count picture_format mail_template mobile_app streetwise nominal mailing_list telemetry intel hotel " +
+        "cellar caption status signature_required ip_version tipo"
+      ).split(" "),
     ]) {
       assert.ok(!looksPersonal(name), name);
     }

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { readList, type SentDocument } from "../../src/extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { rawJson } from "../../src/raw/raw-json.ts";
 import { bodyOf } from "../extract/landing/nightly-landing.ts";
@@ -82,10 +83,15 @@ test("the text of any document means what the document is, whatever was changed"
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
 const POLICIES: readonly DocumentOptions[] = [
-  { policy: "drop", hashKey: undefined, aliases: {} },
-  { policy: "hash", hashKey: KEY, aliases: {} },
-  { policy: "keep", hashKey: undefined, aliases: {} },
-  { policy: "drop", hashKey: undefined, aliases: { wordcount: "word_count", email: "contact_email" } },
+  { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  {
+    policy: "drop",
+    hashKey: undefined,
+    fields: NO_PERSONAL_FIELDS,
+    aliases: { wordcount: "word_count", email: "contact_email" },
+  },
 ];
 
 test("what the personal-data policy or an alias did to a document shows in its text", () => {

@@ -1,85 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseExact } from "../../src/common/json.ts";
-import { cellOf, jsonText, parseInstant, parseUsDate } from "../../src/raw/values.ts";
+import { cellOf, jsonText, parseUsDate } from "../../src/raw/values.ts";
 import type { ColumnType, WireFormat } from "../../src/tables/declare.ts";
-
-/** Microseconds of the same instant by another way. */
-function micros(iso: string, fraction = 0): bigint {
-  return BigInt(Date.parse(iso)) * 1000n + BigInt(fraction);
-}
-
-describe("parseInstant", () => {
-  test("reads instants to the microsecond, with any number of digits of a fraction", () => {
-    const whole = micros("2026-03-01T09:30:12Z");
-    for (const [text, fraction] of [
-      ["2026-03-01T09:30:12Z", 0],
-      ["2026-03-01T09:30:12.5Z", 500_000],
-      ["2026-03-01T09:30:12.000Z", 0],
-      ["2026-03-01T09:30:12.123456Z", 123_456],
-      ["2026-03-01T09:30:12.000001Z", 1],
-      ["2026-03-01T09:30:12.999999999Z", 999_999],
-    ] as const) {
-      assert.equal(BigInt(parseInstant(text) ?? "0"), whole + BigInt(fraction), text);
-    }
-  });
-
-  test("C16: reads every year of four digits, exactly", () => {
-    assert.equal(parseInstant("1970-01-01T00:00:00Z"), 0);
-    assert.equal(parseInstant("1969-12-31T23:59:59.999999Z"), -1);
-    for (const text of [
-      "0000-01-01T00:00:00Z",
-      "0001-01-01T00:00:00Z",
-      "0099-12-31T23:59:59Z",
-      "9999-12-31T23:59:59Z",
-    ]) {
-      assert.equal(BigInt(parseInstant(text) ?? "0"), micros(text), text);
-    }
-    const last = parseInstant("9999-12-31T23:59:59.999999Z");
-    assert.equal(last, micros("9999-12-31T23:59:59Z", 999_999));
-  });
-
-  test("C16: reads leap days where there are some, and rolls nothing over", () => {
-    assert.notEqual(parseInstant("2024-02-29T00:00:00Z"), undefined);
-    assert.notEqual(parseInstant("2000-02-29T00:00:00Z"), undefined);
-    for (const text of [
-      "2024-02-30T00:00:00Z",
-      "2023-02-29T00:00:00Z",
-      "1900-02-29T00:00:00Z",
-      "2024-04-31T00:00:00Z",
-      "2024-13-01T00:00:00Z",
-      "2024-00-10T00:00:00Z",
-      "2024-01-00T00:00:00Z",
-      "2024-01-01T24:00:00Z",
-      "2024-01-01T23:60:00Z",
-      "2024-06-30T23:59:60Z",
-    ]) {
-      assert.equal(parseInstant(text), undefined, text);
-    }
-  });
-
-  test("C16: takes nothing but the form of the specification: UTC, with a T and a Z", () => {
-    for (const text of [
-      "2024-01-01T00:00:00+00:00",
-      "2024-01-01T00:00:00+02:00",
-      "2024-01-01T00:00:00",
-      "2024-01-01 00:00:00Z",
-      "2024-01-01T00:00Z",
-      "2024-01-01",
-      "2024-01-01t00:00:00z",
-      "2024-01-01T00:00:00.Z",
-      " 2024-01-01T00:00:00Z",
-      "2024-01-01T00:00:00Z\n",
-      "12024-01-01T00:00:00Z",
-      "-2024-01-01T00:00:00Z",
-      "٢٠٢٤-01-01T00:00:00Z",
-      "last Tuesday",
-      "",
-    ]) {
-      assert.equal(parseInstant(text), undefined, JSON.stringify(text));
-    }
-  });
-});
 
 describe("parseUsDate", () => {
   const day = (iso: string) => Date.parse(iso) / 86_400_000;
@@ -167,6 +90,8 @@ describe("the cell of an API value", () => {
   test("takes whole seconds since 1970 for an instant where the wire writes them so", () => {
     assert.equal(cell("timestamp", "1767225600", "epoch_seconds"), 1_767_225_600_000_000);
     assert.equal(cell("timestamp", "0", "epoch_seconds"), 0);
+    assert.equal(cell("timestamp", "-62135596800", "epoch_seconds"), -62_135_596_800_000_000n);
+    assert.equal(cell("timestamp", "-62135596801", "epoch_seconds"), undefined);
     assert.equal(cell("timestamp", "1.5", "epoch_seconds"), undefined);
     assert.equal(cell("timestamp", '"1767225600"', "epoch_seconds"), undefined);
     assert.equal(cell("timestamp", "1767225600"), undefined);

@@ -49,6 +49,8 @@ async function filesIn(folder: string): Promise<string[]> {
 /** Nobody waits: sleeping lets that much time pass at once. */
 export class HurriedClock implements Clock {
   slept: number[] = [];
+  /** What happens in the world while somebody sleeps. */
+  onSleep: () => Promise<void> = async () => {};
   #passedMs = 0;
 
   now(): number {
@@ -63,6 +65,7 @@ export class HurriedClock implements Clock {
     signal.throwIfAborted();
     this.slept.push(milliseconds);
     this.#passedMs += milliseconds;
+    await this.onSleep();
   }
 }
 

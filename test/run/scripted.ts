@@ -37,7 +37,7 @@ export const ANSWERED = "Fri, 20 Nov 2026 02:00:00 GMT";
 export class Scripted {
   items: unknown[];
   /** Answers some requests otherwise, or changes the items first and leaves the answer to the service. */
-  script: (question: Question) => Reply | "hang" | undefined = () => undefined;
+  script: (question: Question) => Reply | "hang" | "reset" | undefined = () => undefined;
   /** Order of the items of a listing. */
   arrange: (items: readonly unknown[], question: Question) => readonly unknown[] = (items) => items;
   readonly questions: Question[] = [];
@@ -45,7 +45,8 @@ export class Scripted {
   /** Requests that were under way at the same time, at most. */
   atOnce = 0;
   url = "";
-  #underWay = 0;
+  /** Requests that are under way. */
+  underWay = 0;
   readonly #server = createServer((request, response) => this.#answer(request, response));
 
   constructor(items: readonly unknown[]) {
@@ -59,8 +60,9 @@ export class Scripted {
     return scripted;
   }
 
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+  /** `port`: that of before, where it was closed meanwhile. */
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
@@ -74,16 +76,20 @@ export class Scripted {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    this.#underWay += 1;
-    this.atOnce = Math.max(this.atOnce, this.#underWay);
+    this.underWay += 1;
+    this.atOnce = Math.max(this.atOnce, this.underWay);
     response.on("close", () => {
-      this.#underWay -= 1;
+      this.underWay -= 1;
     });
     this.authorizations.add(String(request.headers.authorization));
     const question = questionOf(String(request.url), this.questions.length + 1);
     this.questions.push(question);
     const reply = this.script(question) ?? this.#reply(question);
     if (reply === "hang") return;
+    if (reply === "reset") {
+      request.socket.resetAndDestroy();
+      return;
+    }
     // A turn of the loop between request and answer, so that requests made together are seen together.
     setImmediate(() => {
       const { status = 200, headers = {}, body = "" } = reply;

@@ -232,7 +232,7 @@ test("a figure that no number can hold is refused rather than rounded", async (t
 
 test("F5, S5: what DuckDB throws is told apart, and cells are not repeated", async () => {
   const disk = duckdbError(new Error('IO Error: Could not write file "/x": No space left on device'));
-  assert.equal(disk.code, "disk.io");
+  assert.equal(disk.code, "disk.full");
   const invalidated =
     'IO Error: Checkpoint failed for database "warehouse". The database has been invalidated.';
   assert.equal(duckdbError(new Error(invalidated)).code, "disk.io");
@@ -244,9 +244,9 @@ test("F5, S5: what DuckDB throws is told apart, and cells are not repeated", asy
     assert.match(duckdbError(new Error(line)).message, /^The database ran out of memory/);
   const spilling =
     "Out of Memory Error: failed to offload data block of size 256.0 KiB (1.0 MiB/1.0 MiB used). This limit was set by the 'max_temp_directory_size' setting";
-  assert.equal(duckdbError(new Error(spilling)).code, "disk.io");
+  assert.equal(duckdbError(new Error(spilling)).code, "disk.full");
   const full = `${invalidated} Original error: Could not write all bytes to file: No space left on device`;
-  assert.equal(duckdbError(new Error(full)).code, "disk.io");
+  assert.equal(duckdbError(new Error(full)).code, "disk.full");
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
   const connection = await instance.connect();
   await assert.rejects(execute(connection, "SELECT 'canary'::INTEGER"), (error: Error) => {

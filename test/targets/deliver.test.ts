@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Target } from "../../src/pipeline.ts";
-import { deliver, deliveryError } from "../../src/targets/deliver.ts";
+import { deliver, deliveryError, deliveryWarnings } from "../../src/targets/deliver.ts";
 import { deliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
@@ -21,7 +21,7 @@ async function night(out: string): Promise<Night> {
   await publish(out);
   const found = await findRun(outputFolder(out), "current");
   const to: Night["to"] = async (targets, signal = new AbortController().signal) => {
-    const options = { temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
+    const options = { runs: [], temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
     return deliver(targets, await deliveredRun(found, options), { elapsedMs: () => 0, signal });
   };
   return { run: found.run, to };
@@ -38,6 +38,22 @@ test("a run is delivered once, whoever tells it again", async (t) => {
   assert.deepEqual(states(await to([target])), [["memory", "present", null]]);
   assert.deepEqual(target.seen, [{ run, sequence: 1, rows: { content: 3, content_tags: 3 } }]);
   assert.deepEqual(target.calls, ["last", "stage", "commit", "last"]);
+});
+
+test("what a target does not have as it is in the run is told with its name", async (t) => {
+  const { to } = await night(await folder(t));
+  const [first, second] = [memoryTarget("first"), memoryTarget("second")];
+  const stage: Target["stage"] = async (run) => ({
+    ...(await second.stage(run)),
+    warnings: ["No keys.", "No rows."],
+  });
+  const deliveries = await to([first, { ...second, stage }]);
+  assert.deepEqual(
+    deliveries.map(({ warnings }) => warnings),
+    [[], ["No keys.", "No rows."]],
+  );
+  assert.deepEqual(deliveryWarnings(deliveries), ["second: No keys.", "second: No rows."]);
+  assert.deepEqual(deliveryWarnings(await to([{ ...second, stage }])), []);
 });
 
 test("why a delivery failed is told where a target of plain JavaScript takes it back without a promise", async (t) => {

@@ -10,6 +10,7 @@ import { TAGS, temporaryFolder } from "../load/fixtures.ts";
 import { publish } from "../warehouse/published.ts";
 
 const options = (temporaryDirectory: string) => ({
+  runs: [],
   temporaryDirectory,
   signal: new AbortController().signal,
   onProgress: () => {},

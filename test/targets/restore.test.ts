@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cp, readFile, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -6,7 +7,9 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
 import { askTargets, type KeepingTarget, restoreNewest } from "../../src/targets/restore.ts";
-import { nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
+import { createStaging, nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
+import { finishPublication } from "../../src/warehouse/publish.ts";
+import { pointCurrentAt } from "../../src/warehouse/run-folders.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { NIGHT, publish } from "../warehouse/published.ts";
@@ -59,12 +62,48 @@ test("a run of another machine wins over one that is not later, and a later one 
   const out = join(await temporaryFolder(t), "here");
   const { run: own } = await publish(out);
   const [warning = ""] = await meet(out, [keeping(kept, last)]);
-  assert.match(warning, new RegExp(`goes on from it, and not from ${own}, which it does not know\\.$`));
+  assert.match(
+    warning,
+    new RegExp(`goes on from it, and not from ${own} of this machine; that stays in runs/`),
+  );
   assert.equal(await current(out), `runs/${last.run}`);
   const { run: later } = await publish(out);
   await removeTree(join(out, "runs", last.run));
   assert.deepEqual(await meet(out, [keeping(kept, last)]), []);
   assert.equal(await current(out), `runs/${later}`);
+});
+
+test("a run of the same name is restored beside one's own, also where that was killed before it was current", async (t) => {
+  const { kept, last } = await elsewhere(t, 1);
+  const sha256 = createHash("sha256")
+    .update(await readFile(join(kept, last.run, "manifest.json")))
+    .digest("hex");
+  const out = join(await temporaryFolder(t), "here");
+  const { run: own } = await publish(out, 4);
+  assert.equal(own, last.run);
+  const keeper = keeping(kept, { ...last, sha256 });
+  assert.equal((await meet(out, [keeper])).length, 1);
+  const beside = `${own}-${sha256.slice(0, 8)}`;
+  assert.equal(await current(out), `runs/${beside}`);
+  const folder = outputFolder(out);
+  await pointCurrentAt(folder, own);
+  await createStaging(folder, beside);
+  await finishPublication(folder);
+  assert.equal(await current(out), `runs/${beside}`);
+  const { findings, runs } = await verifyRuns(folder, { all: true }, join(out, "tmp"));
+  assert.deepEqual([findings, runs.map(({ run }) => run)], [[], [beside, own]]);
+  assert.deepEqual(await meet(out, [keeper]), []);
+  assert.match(await nextRun(folder, NIGHT), /^000002-/);
+});
+
+test("another run than the one that was asked for is refused", async (t) => {
+  const { kept, last } = await elsewhere(t, 1);
+  const out = join(await temporaryFolder(t), "here");
+  await assert.rejects(meet(out, [keeping(kept, { ...last, sha256: "0".repeat(64) })]), {
+    code: "verify.failed",
+    message: /gave the run 1 \(000001-\S+ manifest \w{8}\) for the run 1 \(000001-\S+ manifest 00000000\)/,
+  });
+  assert.deepEqual(await runsIn(outputFolder(out)), []);
 });
 
 test("what does not come as it was published is refused, and nothing is changed", async (t) => {

@@ -1,6 +1,7 @@
 import { parseExact } from "../../src/common/json.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
 import {
   type DocumentOptions,
   documentPreparer,
@@ -34,7 +35,7 @@ export interface Transformed {
   readonly drift: readonly DriftEntry[];
 }
 
-const KEEP: DocumentOptions = { policy: "keep", hashKey: undefined, aliases: {} };
+const KEEP: DocumentOptions = { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
 export const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
 /** Microseconds: the first answer's time; each later one is a second after it. */
 export const FIRST_OBSERVED_AT = 1_700_000_000_000_000;

@@ -1,6 +1,8 @@
 /** The run that `--as-of` means. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
+import { parseInstant } from "../../raw/instant.ts";
+import { isPutAside, runNamed, withPast } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { notFound } from "./filters.ts";
@@ -29,8 +31,10 @@ export async function runAsOf(
   temporaryDirectory: string,
 ): Promise<Moment> {
   const instant = instantOf(asOf);
-  const runs = await listRuns(folder);
-  const current = runs.find((each) => each.current);
+  const all = await listRuns(folder);
+  const current = all.find((each) => each.current);
+  const past = withPast(current, all);
+  const runs = all.filter((each) => each.run === asOf || !isPutAside(each, past));
   const meant = <Run extends Pick<KnownRun | PublishedRun, "run" | "sequence" | "startedAt">>(
     among: readonly Run[],
   ) =>
@@ -50,9 +54,10 @@ export async function runAsOf(
     );
   }
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
-  const past = meant(known);
-  if (past !== undefined) {
-    return runs.some(({ run }) => run === past.run) ? { wanted: past.run } : { wanted: current.run, past };
+  const found = meant(known);
+  if (found !== undefined) {
+    const there = runNamed(found.run, runs, past);
+    return there === undefined ? { wanted: current.run, past: found } : { wanted: there.run };
   }
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
   throw notFound(
@@ -90,11 +95,8 @@ export async function assertNotPast(
 function instantOf(text: string): number | undefined {
   if (!DAY.test(text)) return undefined;
   const { day = "", time = "00:00", zone = "Z" } = INSTANT.exec(text)?.groups ?? {};
-  const instant = Date.parse(`${day}T${time}${zone}`);
-  // `Date.parse` takes the 30th of February for the 2nd of March.
-  const start = Date.parse(`${day}T00:00Z`);
-  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-  if (isDay && !Number.isNaN(instant)) return instant;
+  const micros = parseInstant(`${day}T${time}${zone}`);
+  if (micros !== undefined) return Math.floor(Number(micros) / 1000);
   throw new WarehouseError(
     "config.invalid",
     `${text} is no instant; write ${EXAMPLE}, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,

@@ -1,7 +1,8 @@
 /** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
+import { isPutAside, withPast } from "../../warehouse/identity.ts";
+import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { findReadable } from "../open-run.ts";
 import { notFound } from "./filters.ts";
@@ -30,17 +31,21 @@ export async function findPair(
   const kept = new Set(everyone.map(({ run }) => run));
   let previous: string | null | undefined;
   const resolve = (name: string, among: readonly ComparedRun[]) => {
-    const wanted = name === "previous" ? previous : current?.run;
+    const wanted = name === "previous" ? previous : current && nameOf(current.run);
     if (name === "current" || name === "previous") return among.find(({ run }) => run === wanted);
     const called = runCalled<Pick<ComparedRun, "run" | "sequence">>(name, [...among, ...runs])?.run;
     return among.find(({ run }) => run === called);
   };
   let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
+  const past = withPast(current, runs);
+  const isAside = wanted.some((name) => runs.some((each) => each.run === name && isPutAside(each, past)));
   // The one that readers see, then the newest first.
-  for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current)).filter(hasHistory)) {
+  for (const each of runs
+    .toSorted((a, b) => Number(b.current) - Number(a.current))
+    .filter((each) => !isAside && hasHistory(each))) {
     try {
       const knows = await readRunHistory(folder, each.run, temporaryDirectory);
-      if (each.current) previous = knows.find(({ run }) => run === each.run)?.previousRun;
+      if (each.current) previous = knows.find(({ run }) => run === nameOf(each.run))?.previousRun;
       const [before, after] = wanted.map((name) => resolve(name, knows));
       if (before !== undefined && after !== undefined) return ordered(before, after, each.run);
       everyone.push(...knows);

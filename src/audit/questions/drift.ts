@@ -47,6 +47,7 @@ const PART_OF_KIND: Readonly<Record<DriftLine["kind"], DriftPart>> = {
   single_for_list: "changedTypes",
   unreadable: "outsideContract",
   rounded: "outsideContract",
+  instant_form: "outsideContract",
   views_differ: "contradictions",
   versions_differ: "contradictions",
   unlisted: "outsideContract",

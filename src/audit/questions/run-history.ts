@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
+import { previousOf } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { findReadable, openRun } from "../open-run.ts";
@@ -55,10 +56,8 @@ export async function findPreviousRun(folder: OutputFolder, wanted: string) {
     const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
     return { manifest: undefined, missing };
   }
-  const manifests = (await listRuns(folder)).map((each) => each.manifest);
-  const found = manifests
-    .flatMap((each) => (each instanceof WarehouseError ? [] : [each]))
-    .find((each) => each.run === previousRun || each.supersedes === previousRun);
+  const before = previousOf(manifest, await listRuns(folder))?.manifest;
+  const found = before instanceof WarehouseError ? undefined : before;
   const missing = `The run before it, ${previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
   return { manifest: found, missing: found === undefined ? missing : null };
 }

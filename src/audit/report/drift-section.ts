@@ -23,6 +23,7 @@ const KINDS: Readonly<Record<DriftLine["kind"], string>> = {
   single_for_list: "one value for a list",
   unreadable: "cannot be read",
   rounded: "rounded",
+  instant_form: "instant in another form",
   unlisted: "value that the contract does not list",
   views_differ: "at the same updated_at",
   versions_differ: "at different updated_at",

@@ -1,8 +1,9 @@
 /** The kept runs before the one that a report is of: figures of each, and the run before to compare with. */
-import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { type OutputFolder, parseRunName, type RunIdentity, runsIn } from "../../warehouse/layout.ts";
-import { type Manifest, readManifest } from "../../warehouse/manifest.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
+import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
 
 /** What a run came to, by its manifest. */
@@ -17,41 +18,33 @@ const RUNS_SHOWN = 30;
 
 export async function earlierRuns(
   folder: OutputFolder,
-  { sequence, previousRun }: Pick<Manifest, "sequence" | "previousRun">,
+  stated: Pick<Manifest, "sequence" | "previousRun" | "previousSha256">,
 ) {
-  const earlier = (await runsIn(folder)).filter((run) => run.sequence < sequence);
-  const shown = await manifestsOf(folder, earlier.slice(0, RUNS_SHOWN - 1));
-  const previous = previousRun === null ? undefined : parseRunName(previousRun);
-  const found = previous && (await previousOf(folder, previous, shown));
+  const runs = (await listRuns(folder)).flatMap((run) => readable(run) ?? []);
+  const before = previousOf(stated, runs);
+  const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
+  const shown = runs
+    .filter((run) => run.sequence < stated.sequence && !isPutAside(run, past))
+    .slice(0, RUNS_SHOWN - 1);
+  const compared: ComparedRun | undefined = before && isComparable(before) ? before : undefined;
   return {
     /** Number of the run that was current when this one began; null: this is the first. */
-    previous: previous?.sequence ?? null,
+    previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
-    before: found !== undefined && missingTables(found.manifest.rows).length === 0 ? found : undefined,
+    before: compared,
     /** The oldest first. */
     figures: shown.toReversed().map(({ manifest }) => figuresOf(manifest)),
   };
 }
 
-/** The run of that name, or the one that an erase put in its place. */
-async function previousOf(
-  folder: OutputFolder,
-  previous: RunIdentity,
-  shown: readonly ComparedRun[],
-): Promise<ComparedRun | undefined> {
-  const [named] = await manifestsOf(folder, [previous]);
-  return named ?? shown.find(({ manifest }) => manifest.supersedes === previous.run);
+function isComparable(run: ReadableRun): boolean {
+  return missingTables(run.manifest.rows).length === 0;
 }
 
-/** Of the runs whose manifests are there and whole. */
-async function manifestsOf(folder: OutputFolder, runs: readonly RunIdentity[]): Promise<ComparedRun[]> {
-  const found: ComparedRun[] = [];
-  for (const { run, sequence } of runs) {
-    const directory = join(folder.runs, run);
-    const manifest = await readManifest(directory).catch(asWarehouseError);
-    if (!(manifest instanceof WarehouseError)) found.push({ run, sequence, directory, manifest });
-  }
-  return found;
+/** Undefined: its manifest is gone or damaged. */
+function readable(run: PublishedRun): ReadableRun | undefined {
+  const { manifest } = run;
+  return manifest instanceof WarehouseError ? undefined : { ...run, manifest };
 }
 
 function figuresOf({ run, sequence, startedAt, verdict, items, rows, mappedValues }: Manifest) {

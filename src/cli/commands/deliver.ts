@@ -1,5 +1,5 @@
 import { duration } from "../../common/figures.ts";
-import { type Delivery, deliveryError } from "../../targets/deliver.ts";
+import { type Delivery, deliveryError, deliveryWarnings } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
@@ -37,7 +37,8 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         stop.signal.throwIfAborted();
         return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
-      const text = deliveries.map((each) => `${deliveryText(run, each)}\n`).join("");
+      const lines = [...deliveries.map((each) => deliveryText(run, each)), ...deliveryWarnings(deliveries)];
+      const text = lines.map((line) => `${line}\n`).join("");
       await writeAnswer(out, options.json === true ? { run, deliveries } : text);
       const failure = deliveryError(run, deliveries);
       if (failure !== undefined) throw failure;

@@ -76,6 +76,7 @@ const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
   single_for_list: "one value in place of a list",
   unreadable: "not readable as its type",
   rounded: "more digits than its type holds",
+  instant_form: "an instant in another form, stored in UTC",
   views_differ: "at the same updated_at",
   versions_differ: "at different updated_at",
   unlisted: "not a listed value",

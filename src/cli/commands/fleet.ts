@@ -16,7 +16,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { drawInParts, right, tableOf, whole } from "../render/table.ts";
-import { jsonLine, paragraph, printableLine, writeAnswer } from "../render/terminal.ts";
+import { jsonLine, paragraph, printableLine, writeAnswer, writeOutcome } from "../render/terminal.ts";
 
 /** In the sources and in the built package alike. */
 const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
@@ -89,14 +89,15 @@ function workCommand(environment: CliEnvironment): CliCommand {
 }
 
 async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<void> {
-  const { cwd, out, err, endWith } = environment;
+  const { cwd, err, endWith } = environment;
   const { concurrency, untilEmpty = false, json = false } = flags;
   const fleet = await readFleet(cwd, flags.fleet);
   const log = logTo(err, { level: "info", format: flags.logFormat, secrets: [] });
   let failure = 0;
-  const onEnd = (report: JobReport) => {
+  const onEnd = async (report: JobReport) => {
     if (report.became === "dead letter" && failure === 0) failure = report.outcome?.exitCode ?? 1;
-    out.write(json ? jsonLine(report) : `${reportLine(report)}\n`);
+    const text = json ? jsonLine(report) : `${reportLine(report)}\n`;
+    await writeOutcome(environment, { text, done: "The job has ended, but its report" });
   };
   using stop = new StopSignals("the jobs were given back");
   // The first signal ends the jobs in good order, the next one at once.

@@ -31,7 +31,7 @@ import {
   scheduleFileNames,
   scheduleFiles,
 } from "../init/schedule.ts";
-import { printableText, writeAnswer } from "../render/terminal.ts";
+import { writeAnswer } from "../render/terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -119,7 +119,7 @@ async function verifiedDestinations(
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);
-    out.write(printableText(`${client.host} answers: the token may read ${counted(items, "item")}.\n`));
+    await writeAnswer(out, `${client.host} answers: the token may read ${counted(items, "item")}.\n`);
     const lookups = createLookups(client, config.lookupMethod);
     return await askDestinations(asking, async (wanted) => {
       const missing = missingDestinations(await lookups.destinations(wanted, signal));

@@ -2,17 +2,18 @@ import { Writable } from "node:stream";
 import PQueue from "p-queue";
 import { WarehouseError } from "../../common/errors.ts";
 import { serveMcp } from "../../mcp/server.ts";
-import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/tools.ts";
-import { interruptStatements } from "../../storage/duckdb.ts";
-import { CliCommand, existingFolder, positive, processEnvironment } from "../command.ts";
-import { INTERRUPT_EVERY_MS } from "../temporary-folder.ts";
-import { auditCommand } from "./audit.ts";
-import { diffCommand } from "./diff.ts";
-import { explainCommand } from "./explain.ts";
-import { sqlCommand } from "./sql.ts";
+import type { AnswerLimits, Question, Questions } from "../../mcp/tools.ts";
+import { CliCommand, existingFolder, positive } from "../command.ts";
+import { askProcess } from "../question/ask.ts";
+import { startSpare } from "../question/spare.ts";
+import type { QuestionLimits, Work } from "../question/work.ts";
+import { bufferMbOf } from "../sql/answer.ts";
+import { currentDatabase } from "../sql/current-database.ts";
+import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options extends AnswerLimits {
   readonly warehouse: string;
+  readonly maxMemory: number;
 }
 
 const HELP = `
@@ -30,78 +31,97 @@ export function mcpCommand(): CliCommand {
     .option("--max-rows <n>", "rows of a query's answer at most", positive, 200)
     .option("--max-bytes <n>", "bytes of an answer at most", positive, 200_000)
     .option("--max-seconds <n>", "seconds after which a question is ended", positive, 30)
+    .option("--max-memory <mb>", "megabytes of memory at which a question is ended", positive, 1024)
     .addHelpText("after", HELP)
-    .action(async ({ warehouse, maxRows, maxBytes, maxSeconds }: Options) => {
+    .action(async ({ warehouse, maxMemory: maxMemoryMb, ...limits }: Options) => {
       existingFolder(warehouse);
-      await serveMcp(commandsOn(warehouse, { maxRows, maxBytes, maxSeconds }));
+      using server = new QuestionServer(warehouse, { ...limits, maxMemoryMb });
+      await serveMcp(server);
     });
 }
 
-const COMMANDS: Readonly<Record<string, typeof sqlCommand>> = {
-  sql: sqlCommand,
-  explain: explainCommand,
-  audit: auditCommand,
-  diff: diffCommand,
-};
+/** Questions that are answered beside each other; the others wait. Each may take its whole memory. */
+const AT_A_TIME = 2;
 
-/** The commands on one warehouse, one at a time: what ends a question that takes too long ends all that are under way. */
-function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
-  const queue = new PQueue({ concurrency: 1 });
-  return {
-    limits,
-    answer: ([name = "", ...args], maxLines = Number.POSITIVE_INFINITY) =>
-      queue.add(() => answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines })),
-  };
-}
+/** Answers questions about one warehouse, each in a process of its own. */
+class QuestionServer implements Questions, Disposable {
+  readonly limits: AnswerLimits & QuestionLimits;
+  readonly #warehouse: string;
+  readonly #queue = new PQueue({ concurrency: AT_A_TIME });
+  readonly #closing = new AbortController();
 
-async function answerOf(
-  name: string,
-  args: string[],
-  { maxBytes, maxLines, maxSeconds }: AnswerLimits & { readonly maxLines: number },
-): Promise<CommandAnswer> {
-  const make = COMMANDS[name];
-  if (make === undefined) throw new TypeError(`no tool asks the command ${name}`);
-  const page = new Page(maxBytes, maxLines);
-  const over = AbortSignal.timeout(maxSeconds * 1000);
-  // Statements that follow the ended ones end, too.
-  const timer = setInterval(() => over.aborted && interruptStatements(), INTERRUPT_EVERY_MS);
-  try {
-    await make(processEnvironment({ out: page }))
-      .exitOverride()
-      .parseAsync(args, { from: "user" });
-  } catch (cause) {
-    if (!over.aborted) throw cause;
-    const wayOut = 'ask for less, or start "content-warehouse mcp" with --max-seconds';
-    throw new WarehouseError("config.invalid", `The question was ended after ${maxSeconds} s; ${wayOut}.`, {
-      cause,
-    });
-  } finally {
-    clearInterval(timer);
+  constructor(warehouse: string, limits: AnswerLimits & QuestionLimits) {
+    this.#warehouse = warehouse;
+    this.limits = limits;
   }
-  return page;
+
+  answer(question: Question, cancelled: AbortSignal): Promise<string> {
+    const signal = AbortSignal.any([cancelled, this.#closing.signal]);
+    return this.#queue.add(async () => this.#ask(await this.#workOf(question), signal));
+  }
+
+  async #workOf(question: Question): Promise<Work> {
+    if ("command" in question) {
+      const { command, args } = question;
+      return { command, args: [`--warehouse=${this.#warehouse}`, ...args] };
+    }
+    const { maxBytes, maxMemoryMb } = this.limits;
+    const { sql: statement, maxRows } = question;
+    return {
+      database: await currentDatabase(this.#warehouse),
+      statement,
+      form:
+        maxRows === undefined
+          ? { format: "json", width: undefined, spreadsheet: false }
+          : { format: "page", maxRows, maxBytes },
+      file: undefined,
+      bufferMb: bufferMbOf(maxMemoryMb),
+    };
+  }
+
+  async #ask(work: Work, signal: AbortSignal): Promise<string> {
+    const out = new Answer(this.limits.maxBytes);
+    try {
+      await inTemporaryFolder("mcp", (temporaryDirectory) =>
+        askProcess(work, { limits: this.limits, out, temporaryDirectory, signal }),
+      );
+    } finally {
+      if (!this.#closing.signal.aborted) startSpare("pipe");
+    }
+    return out.text;
+  }
+
+  /** Ends the questions under way: nobody waits for them any more. */
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
 }
 
-/** Keeps what a command writes, and goes away as `head` does once that is enough: the command ends then. */
-class Page extends Writable implements CommandAnswer {
-  text = "";
-  isWhole = true;
+/** Keeps an answer. Fails with `config.invalid` at one that is too long. */
+class Answer extends Writable {
+  readonly #pieces: Buffer[] = [];
   readonly #maxBytes: number;
-  readonly #maxLines: number;
-  #lines = 0;
+  #bytes = 0;
 
-  constructor(maxBytes: number, maxLines: number) {
-    super({ decodeStrings: false });
+  constructor(maxBytes: number) {
+    super();
     this.#maxBytes = maxBytes;
-    this.#maxLines = maxLines;
   }
 
-  override _write(chunk: string, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    this.text += chunk;
-    this.#lines += chunk.split("\n").length - 1;
-    this.isWhole = this.#lines <= this.#maxLines && Buffer.byteLength(this.text) <= this.#maxBytes;
-    if (!this.isWhole) this.text = Buffer.from(this.text).subarray(0, this.#maxBytes).toString();
-    done(
-      this.isWhole ? undefined : Object.assign(new Error("The answer is long enough."), { code: "EPIPE" }),
-    );
+  get text(): string {
+    return Buffer.concat(this.#pieces).toString();
   }
+
+  override _write(piece: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    done(this.#bytes > this.#maxBytes ? tooLong(this.#maxBytes) : undefined);
+  }
+}
+
+function tooLong(maxBytes: number): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `The answer is longer than ${maxBytes} bytes; narrow the question, or raise --max-bytes.`,
+  );
 }

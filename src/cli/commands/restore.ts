@@ -2,10 +2,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore.ts";
-import { prepareOutput, runsIn } from "../../warehouse/layout.ts";
+import { sameRun } from "../../warehouse/identity.ts";
+import { prepareOutput } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { runCalled } from "../../warehouse/retention.ts";
+import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
@@ -50,14 +51,15 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   const folder = await prepareOutput(options.warehouse);
   await using _lock = await acquireLock(folder);
   await finishPublication(folder);
-  const { run } = wanted;
-  if ((await runsIn(folder)).some((each) => each.run === run)) {
+  const there = (await listRuns(folder)).find((each) => sameRun(each, wanted));
+  if (there !== undefined) {
     throw invalid(
-      `${folder.root} has the run ${run} already; "content-warehouse runs rollback ${run}" makes it current.`,
+      `${folder.root} has the run ${there.run} already; "content-warehouse runs rollback ${there.run}" makes it current.`,
     );
   }
-  await restoreRun(folder, target, wanted, stop.signal);
-  const line = `restored ${run} from ${target.name}; it is current now\n`;
+  const run = await restoreRun(folder, target, wanted, stop.signal);
+  const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;
+  const line = `restored ${wanted.run} from ${target.name}${place}; it is current now\n`;
   await writeAnswer(out, options.json === true ? { target: target.name, run } : line);
 }
 

@@ -92,7 +92,7 @@ async function run(
   const { log, display } = standardError(environment, flags, secrets);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
-  using stop = new StopSignals("nothing was published");
+  using stop = new StopSignals("nothing was published, and a rerun goes on from what was read");
   const summary = await runExport({
     config,
     pipeline: url,

@@ -1,18 +1,13 @@
 import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
+import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
+import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import {
-  findRun,
-  listRuns,
-  type PublishedRun,
-  prune,
-  RUNS_KEPT,
-  rollback,
-} from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, existingFolder, positive, processEnvironment } from "../command.ts";
 import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
@@ -67,15 +62,14 @@ function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
     .action(async (run: string, { warehouse }: Options) => {
-      const { manifest, current } = await findRun(existingFolder(warehouse), run);
-      if (manifest instanceof WarehouseError) throw manifest;
-      const checks = await checksOf(warehouse, manifest);
-      await writeAll(out, [showText(manifest, current, out.columns), checksText(checks, out.columns)]);
+      const found = await findReadable(existingFolder(warehouse), run);
+      const checks = await checksOf(warehouse, found);
+      await writeAll(out, [showText(found, out.columns), checksText(checks, out.columns)]);
     });
 }
 
-async function checksOf(warehouse: string, { run, rows }: Manifest): Promise<RunCheck[]> {
-  if (rows.run_checks === undefined) return [];
+async function checksOf(warehouse: string, { run, manifest }: ReadableRun): Promise<RunCheck[]> {
+  if (manifest.rows.run_checks === undefined) return [];
   return withRuns(
     warehouse,
     async () => ({ wanted: run, anyPipeline: true }),
@@ -131,12 +125,17 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
 /** `current` marks the run that readers see. The name of a run says when it started. */
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
+  const past = withPast(
+    runs.find((each) => each.current),
+    runs,
+  );
   const known = runs.map(({ manifest, ...run }) => ({
     ...run,
+    outside: isOutside(run, past),
     of: manifest instanceof WarehouseError ? undefined : manifest,
   }));
   const table = tableOf(known, [
-    whole("", ({ current }) => (current ? "*" : "")),
+    whole("", ({ current, outside }) => (current ? "*" : outside ? "/" : "")),
     whole("run", ({ run }) => run),
     whole("verdict", ({ of }) => of?.verdict ?? "unreadable"),
     right("items", ({ of }) => (of === undefined ? "" : count(of.rows.content ?? 0))),
@@ -149,10 +148,12 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [`${printableText(manifest.message)}\n`] : [],
   );
-  return [drawInParts(table, 2, width), LEGEND, ...problems].join("");
+  const outside = known.some((each) => each.outside) ? [OUTSIDE] : [];
+  return [drawInParts(table, 2, width), LEGEND, ...outside, ...problems].join("");
 }
 
 const LEGEND = "* current   change: new +, changed ~, removed -, since the run before\n";
+const OUTSIDE = "/ not in the history of the current run: put aside, or rolled back\n";
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
 async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
@@ -178,8 +179,8 @@ function changeText({ changes }: Manifest): string {
   return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
 }
 
-function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
-  const { run, pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+function showText({ run, manifest, current }: ReadableRun, width: number | undefined): string {
+  const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, supersedes, erasedAt } = manifest;
   const change = changeText(manifest);
   const erased = erasedAt?.at(-1);

@@ -4,7 +4,8 @@ import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
-import { StopSignals } from "../command.ts";
+import { type Output, processEnvironment, StopSignals } from "../command.ts";
+import { writeAnswer } from "../render/terminal.ts";
 
 interface Options extends ServiceOptions {
   readonly data: string;
@@ -19,7 +20,7 @@ Examples:
   $ content-warehouse serve --rate-limit 5000/hour --latency 300
 `;
 
-export function serveCommand(): Command {
+export function serveCommand({ out } = processEnvironment()): Command {
   return new Command("serve")
     .description("serve a content set: the whole read interface, for an integration under development")
     .addOption(
@@ -49,18 +50,19 @@ export function serveCommand(): Command {
     )
     .option("--latency <ms>", "milliseconds for which every answer is held back", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
-    .action(serve);
+    .action((options: Options) => serve(options, out));
 }
 
-async function serve(options: Options): Promise<void> {
+async function serve(options: Options, out: Output): Promise<void> {
   const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
   const service = await createService({ ...options, logger });
-  process.stdout.write(`${introduction(service, options.data)}\n`);
-  {
+  try {
+    await writeAnswer(out, `${introduction(service, options.data)}\n`);
     using stop = new StopSignals("the service is closed");
     await once(stop.signal, "abort");
+  } finally {
+    await service.close();
   }
-  await service.close();
 }
 
 function introduction({ url, contentSet }: Service, folder: string): string {

@@ -1,18 +1,19 @@
 import { createReadStream } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
-import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
+import { CliCommand, type CliEnvironment, invalid, positive, processEnvironment } from "../command.ts";
 import { openNamedFile, readNamedFile } from "../named-file.ts";
+import { askProcess } from "../question/ask.ts";
+import type { Ask, QuestionLimits } from "../question/work.ts";
 import { printableText, shellWord, writeAll } from "../render/terminal.ts";
-import { answerTexts, type FormOptions, planTexts, TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
-import { copyToParquet, openCurrent, type Question, questionOf, refusals } from "../sql/question.ts";
+import { bufferMbOf } from "../sql/answer.ts";
+import { currentDatabase } from "../sql/current-database.ts";
+import { TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
@@ -30,6 +31,8 @@ const FORMAT_OF: Readonly<Record<string, Format>> = {
 };
 
 interface Options {
+  readonly maxSeconds: number;
+  readonly maxMemory: number;
   readonly warehouse: string;
   readonly file?: string;
   readonly format?: Format;
@@ -47,9 +50,13 @@ Examples:
 
 Without a query, the statement is read from standard input. A screen gets the first 100 rows of a table, a pipe or a
 file all of them. CSV holds values as they are; add --spreadsheet for a file that Excel opens.
+
+A question has a process of its own, which is ended where it takes more time or memory than it may; what the database's
+quarter of that memory cannot hold is spilled to disk.
 `;
 
-export function sqlCommand(environment = processEnvironment()): CliCommand {
+/** `ask` has the question answered. */
+export function sqlCommand(environment = processEnvironment(), ask: Ask = askProcess): CliCommand {
   return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
     .argument("[query]", "one SQL statement (default: read from standard input)")
@@ -62,34 +69,34 @@ export function sqlCommand(environment = processEnvironment()): CliCommand {
     )
     .option("--out <file>", "write the answer to a file instead of standard output")
     .spreadsheet()
+    .option("--max-seconds <n>", "seconds after which the question is ended", positive, 3600)
+    .option("--max-memory <mb>", "megabytes of memory at which the question is ended", positive, 2048)
     .addHelpText("after", EXAMPLES)
-    .action((query: string | undefined, options: Options) => answer(environment, query, options));
+    .action((query: string | undefined, options: Options) => answer({ environment, ask }, query, options));
 }
 
 async function answer(
-  environment: CliEnvironment,
+  { environment, ask }: { readonly environment: CliEnvironment; readonly ask: Ask },
   query: string | undefined,
   options: Options,
 ): Promise<void> {
-  keepHeapsSmall();
   const { out, err } = environment;
   const target = targetOf(options);
-  const spreadsheet = options.spreadsheet === true;
   const statement = await statementOf({ query, file: options.file }, environment);
-  if (statement === undefined) return writeAll(out, [await waysToOpen(options.warehouse)]);
-  await withTemporaryFolder("sql", async (temporaryDirectory) => {
-    const place = { temporaryDirectory, writes: target.format === "parquet" };
-    await using database = await openCurrent(options.warehouse, place);
-    const question = await questionOf(database.connection, statement);
-    if (target.out === undefined) {
-      const form = { width: out.columns, spreadsheet };
-      return writeAll(out, await texts(question, target.format, form));
-    }
-    await using named = await openNamedFile(target.out, outputFolder(options.warehouse));
+  const { warehouse } = options;
+  if (statement === undefined) return writeAll(out, [await waysToOpen(warehouse)]);
+  const limits: QuestionLimits = { maxSeconds: options.maxSeconds, maxMemoryMb: options.maxMemory };
+  await withTemporaryFolder("sql", async (temporaryDirectory, signal) => {
+    const database = await currentDatabase(warehouse);
+    await using named =
+      target.out === undefined ? undefined : await openNamedFile(target.out, outputFolder(warehouse));
     // Whole before it replaces what the file had: a query can fail at its last row.
-    const file = join(temporaryDirectory, "answer");
-    if (target.format === "parquet") await copyToParquet(database.connection, question, file);
-    else await writeFile(file, await texts(question, target.format, { width: undefined, spreadsheet }));
+    const file = named === undefined ? undefined : join(temporaryDirectory, "answer");
+    const width = named === undefined ? out.columns : undefined;
+    const form = { format: target.format, width, spreadsheet: options.spreadsheet === true };
+    const question = { database, statement, form, file, bufferMb: bufferMbOf(limits.maxMemoryMb) };
+    await ask(question, { limits, out, temporaryDirectory, signal });
+    if (named === undefined || file === undefined) return;
     err.write(await named.write(createReadStream(file), "has the answer"));
   });
 }
@@ -118,17 +125,6 @@ function targetOf({ format: named, out }: Options): Target {
   if (out !== undefined) return { format, out };
   if (format !== "parquet") return { format, out };
   throw invalid("Parquet goes to a file; name it with --out FILE.");
-}
-
-async function texts(
-  question: Question,
-  format: TextFormat,
-  options: FormOptions,
-): Promise<AsyncIterable<string>> {
-  const result = await question.stream();
-  return refusals(
-    question.isPlan && format === "table" ? planTexts(result) : answerTexts(result, format, options),
-  );
 }
 
 /**

@@ -1,9 +1,11 @@
-import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { counted, minuteOf } from "../../common/figures.ts";
 import type { Target, TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
+import { keepsRuns } from "../../targets/restore.ts";
+import { inHistory, type RunInHistory, type Standing, standingOf } from "../../warehouse/identity.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
-import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
 import { drawInParts, tableOf, whole } from "../render/table.ts";
 import { writeAnswer } from "../render/terminal.ts";
@@ -20,7 +22,7 @@ Exit code 0: each target could be asked, whatever it has. 26: one could not.
 /** What a target says. `current`: it has the run that readers of the warehouse folder see. */
 interface State {
   readonly target: string;
-  readonly state: "current" | "behind" | "ahead" | "empty" | "failed";
+  readonly state: "current" | "behind" | "ahead" | "other" | "empty" | "failed";
   readonly last: TargetRun | null;
   /** Why it could not be asked. */
   readonly failure: { readonly code: string; readonly message: string } | null;
@@ -52,26 +54,21 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
     });
 }
 
+type Current = PublishedRun & RunInHistory;
+
 /** Undefined: nothing is published in the folder, or it is not there. */
-async function currentOf(warehouse: string): Promise<PublishedRun | undefined> {
-  try {
-    return await findRun(outputFolder(warehouse), "current");
-  } catch (thrown) {
-    if (asWarehouseError(thrown).code === "config.not_found") return undefined;
-    throw thrown;
-  }
+async function currentOf(warehouse: string): Promise<Current | undefined> {
+  const runs = await listRuns(outputFolder(warehouse));
+  const current = runs.find((each) => each.current);
+  return current && { ...current, ...inHistory(current, runs) };
 }
 
-async function stateOf(
-  target: Target,
-  current: PublishedRun | undefined,
-  signal: AbortSignal,
-): Promise<State> {
+async function stateOf(target: Target, current: Current | undefined, signal: AbortSignal): Promise<State> {
   try {
     const manifest = current?.manifest;
     const instance = manifest instanceof WarehouseError ? undefined : manifest?.instance;
     const last = await target.last(instance ?? null, signal);
-    return { target: target.name, state: comparison(last, current), last, failure: null };
+    return { target: target.name, state: comparison(target, last, current), last, failure: null };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);
@@ -79,23 +76,33 @@ async function stateOf(
   }
 }
 
-function comparison(last: TargetRun | null, current: PublishedRun | undefined): State["state"] {
+function comparison(target: Target, last: TargetRun | null, current: Current | undefined): State["state"] {
   if (last === null) return "empty";
-  if (last.run === current?.run) return "current";
-  return last.sequence < (current?.sequence ?? 0) ? "behind" : "ahead";
+  if (current === undefined) return "ahead";
+  const standing = standingOf(last, current);
+  return standing === "apart" && !keepsRuns(target) ? "behind" : STATES[standing];
 }
 
-const WORDS: Readonly<Record<State["state"], string>> = {
-  current: "has the current run",
-  behind: 'is behind: "content-warehouse deliver" catches up',
-  ahead: "has a run of another machine, or a later one",
-  empty: "has no run yet",
-  failed: "could not be asked",
+const STATES = {
+  same: "current",
+  earlier: "behind",
+  later: "ahead",
+  other: "other",
+  apart: "other",
+} as const satisfies Readonly<Record<Standing, State["state"]>>;
+
+const WORDS: Readonly<Record<State["state"], (last: TargetRun | null) => string>> = {
+  current: () => "has the current run",
+  behind: () => 'is behind: "content-warehouse deliver" catches up',
+  ahead: () => "has a later run",
+  other: (last) => `has another run ${last?.sequence}, made elsewhere: run again`,
+  empty: () => "has no run yet",
+  failed: () => "could not be asked",
 };
 
 function tableText(
   states: readonly State[],
-  current: PublishedRun | undefined,
+  current: Current | undefined,
   width: number | undefined,
 ): string {
   const table = tableOf(states, [
@@ -105,7 +112,7 @@ function tableText(
       const startedAt = parseRunName(last?.run ?? "")?.startedAt;
       return startedAt === undefined ? "" : minuteOf(startedAt);
     }),
-    whole("state", ({ state }) => WORDS[state]),
+    whole("state", ({ state, last }) => WORDS[state](last)),
   ]);
   const here = current === undefined ? "no run" : `the run ${current.run}`;
   return `${drawInParts(table, 1, width)}the warehouse folder has ${here}\n`;

@@ -2,6 +2,8 @@
 import { basename, dirname } from "node:path";
 import { VERSION } from "../../common/version.ts";
 import { NEW_CONFIG_FILE } from "../../config/config-text.ts";
+import { afterExit } from "../../fleet/outcome.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
 import { shellWord } from "../render/terminal.ts";
 
 export const SCHEDULERS = ["cron", "systemd", "kubernetes"] as const;
@@ -41,10 +43,24 @@ function argumentsOf({ program, config }: NightlyRun): readonly string[] {
   return [...program, "run", "nightly", "--config", config];
 }
 
+/** Seconds before the second and the third try; after that there is none. */
+const PAUSES = [600, 1800, 0];
+
+/** Exit codes after which a run is started again; the others are of signals. */
+const REPEATED = codesWhere((code) => afterExit(code) === "retry" && code < 128);
+/** After which it is not. */
+const FINAL = codesWhere((code) => afterExit(code) !== "retry" && code !== 0);
+
+function codesWhere(holds: (code: number) => boolean): readonly number[] {
+  return EXIT_CODES.map(([code]) => code).filter(holds);
+}
+
 function cronText(run: NightlyRun): string {
   const command = argumentsOf(run).map(shellWord).join(" ").replaceAll("%", "\\%");
+  const again = `case $code in ${REPEATED.join("|")}) sleep $pause ;; *) break ;; esac`;
   return `# Add it to your crontab: (crontab -l; cat content-warehouse.cron) | crontab -
-0 2 * * *  ${command}
+# Up to three tries: what may pass (service, delivery, disk, another run) is tried again after 10 and 30 minutes.
+0 2 * * *  for pause in ${PAUSES.join(" ")}; do ${command}; code=$?; ${again}; done; exit $code
 `;
 }
 
@@ -56,11 +72,17 @@ function serviceText(run: NightlyRun): string {
 Description=Export of the content service to the warehouse
 Wants=network-online.target
 After=network-online.target
+StartLimitIntervalSec=12h
+StartLimitBurst=4
 
 [Service]
 Type=oneshot
 User=${run.user}
 ExecStart=${argumentsOf(run).map(systemdWord).join(" ")}
+# Tried again, up to three times: what may pass (${REPEATED.join(", ")}), and a run that was killed. Needs systemd 244.
+Restart=on-failure
+RestartSec=10min
+RestartPreventExitStatus=${FINAL.join(" ")}
 `;
 }
 
@@ -106,7 +128,14 @@ spec:
   concurrencyPolicy: Forbid
   jobTemplate:
     spec:
-      backoffLimit: 0
+      # What may pass (${REPEATED.join(", ")}) is tried again, and a run that was killed; an eviction is no failure.
+      backoffLimit: 3
+      podFailurePolicy:
+        rules:
+          - action: FailJob
+            onExitCodes: { operator: In, values: [${FINAL.join(", ")}] }
+          - action: Ignore
+            onPodConditions: [{ type: DisruptionTarget, status: "True" }]
       template:
         spec:
           restartPolicy: Never

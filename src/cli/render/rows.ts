@@ -51,7 +51,8 @@ export async function* rowTexts(chunks: AsyncIterable<Rows>, text: RowText): Asy
   for await (const rows of chunks) yield* pieces(texts(rows));
 }
 
-const objectOf =
+/** Writes a row as an object of its cells by the names of the columns. */
+export const objectOf =
   (names: readonly string[]): RowText =>
   (row) =>
     jsonObject(names.map((name, index) => [name, row[index] ?? null]));

@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import { DIFFERENT_TIMES } from "../../audit/checks/checks.ts";
 import { type DriftLine, type DriftPart, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, duration, megabytes } from "../../common/figures.ts";
+import type { OutageTotals } from "../../extract/http/outage.ts";
 import type { Throttled } from "../../extract/http/throttle.ts";
 import type { Resumed, RunSummary } from "../../run/summary.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
@@ -46,6 +47,7 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
     ["Rows", rows(summary)],
     ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
     summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
+    summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
     ["Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`],
     report !== null && ["Report", report],
@@ -120,6 +122,10 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
   const before = refused === 0 ? ", as found earlier" : "";
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
+}
+
+function outages({ count: number, seconds }: OutageTotals): string {
+  return `the service was out ${number === 1 ? "once" : counted(number, "time")}, ${duration(seconds)} in all`;
 }
 
 function resumed({ pages, items }: Resumed): string {

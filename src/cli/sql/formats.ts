@@ -23,19 +23,30 @@ import {
   type TextColumn,
 } from "../render/table.ts";
 import { printableText } from "../render/terminal.ts";
+import { type PageLimits, pageTexts } from "./page.ts";
 
 /** Forms that are text; Parquet is the other one. */
 export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
-export interface FormOptions {
+/** A text in full. */
+interface TextForm {
+  readonly format: TextFormat;
   /** Width of the screen; undefined: a file or a pipe. */
   readonly width: number | undefined;
   /** CSV that no spreadsheet takes for formulas. */
   readonly spreadsheet: boolean;
 }
 
+/** The first rows in JSON, and whether they are all. */
+interface PageForm extends PageLimits {
+  readonly format: "page";
+}
+
+export type AnswerForm = TextForm | PageForm;
+
 type Texts = AsyncIterable<string>;
+type FormOptions = Omit<TextForm, "format">;
 
 /** Where column names are equal, JSON tells them apart as DuckDB's client does: `a` and `a:1`. */
 const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOptions) => Texts>> = {
@@ -50,8 +61,9 @@ const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOpt
   markdown: markdownTexts,
 };
 
-export function answerTexts(result: DuckDBResult, format: TextFormat, options: FormOptions): Texts {
-  return FORMS[format](result, options);
+export function answerTexts(result: DuckDBResult, form: AnswerForm): Texts {
+  if (form.format !== "page") return FORMS[form.format](result, form);
+  return pageTexts({ names: result.deduplicatedColumnNames(), chunks: rowsOf(result) }, form);
 }
 
 /** Of cells that were handed over, before garbage is taken away: some ten megabytes. */

@@ -1,41 +1,9 @@
-/** A question to the published database: opened read-only, one statement, and nothing but a question. */
-import { join } from "node:path";
+/** A question to the published database: one statement, and nothing but a question. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
-import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
+import { all, duckdbError } from "../../storage/duckdb.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
-import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
-import { findRun } from "../../warehouse/retention.ts";
-
-/** Of DuckDB's buffers; what does not fit is spilled. */
-const MEMORY_LIMIT_MB = 256;
-
-/**
- * The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. Spilled
- * blocks go to the folder; with `writes` an answer may, too, and a question could then read what is there.
- */
-export async function openCurrent(
-  warehouse: string,
-  { temporaryDirectory, writes }: { readonly temporaryDirectory: string; readonly writes: boolean },
-): Promise<Database> {
-  const folder = outputFolder(warehouse);
-  const { run, directory, manifest } = await findRun(folder, "current");
-  if (manifest instanceof WarehouseError) throw manifest;
-  if (!manifest.loaders.includes("duckdb")) {
-    throw new WarehouseError(
-      "config.not_found",
-      `Run ${run} was published as Parquet files alone; read ${join(folder.current, "parquet")} with DuckDB or another engine.`,
-    );
-  }
-  return openForReading({
-    file: join(directory, DATABASE_FILE),
-    temporaryDirectory,
-    allowedDirectories: writes ? [temporaryDirectory] : [],
-    memoryLimitMb: MEMORY_LIMIT_MB,
-    threads: undefined,
-  });
-}
 
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
@@ -198,7 +166,7 @@ function refusal(thrown: unknown): WarehouseError {
   const why = /^Invalid string length|string longer than/.test(message)
     ? "a row of its answer is longer than 512 MB; ask for fewer columns"
     : message.startsWith("Out of Memory")
-      ? `it needs more than ${MEMORY_LIMIT_MB} MB of memory and cannot spill to disk; select fewer rows or columns at a time`
+      ? "the database needs more memory than it has for it and cannot spill to disk; select fewer rows or columns at a time, or raise --max-memory"
       : oneSentence(message);
   return refused(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
 }

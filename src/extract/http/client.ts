@@ -7,11 +7,14 @@ import type { Log } from "../../common/log.ts";
 import type { OnEvent, RequestEnds } from "../../common/run-events.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
+import { decodeBytes } from "../pages/decode.ts";
+import { assertAnswered } from "../pages/envelope.ts";
 import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
-import { formOf, pageOf, type ReadRequest, targetOf } from "./request.ts";
-import { isThrottling, type Retry } from "./retry.ts";
+import { isThrottling } from "./outage.ts";
+import { formOf, listRequest, pageOf, type ReadRequest, type RequestMode, targetOf } from "./request.ts";
+import type { Retry } from "./retry.ts";
 import type { NamedIn, ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { isListing, statusError } from "./status.ts";
@@ -102,6 +105,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   let cacheTold = false;
   /** Whether a page of the listing was read. */
   let hasListing = false;
+  /** The smallest that was answered in each mode. */
+  const answers = new Map<RequestMode, Answered>();
 
   function tellOfCache({ ageSeconds }: Received): void {
     if (ageSeconds === null || ageSeconds === 0 || cacheTold) return;
@@ -153,7 +158,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     signal: AbortSignal,
     onceWithinMs: number | undefined,
   ): Promise<HttpResponse> {
-    const response = await send(request, signal, onceWithinMs ?? timeouts.totalMs);
+    const totalMs = Math.min(timeouts.totalMs, onceWithinMs ?? timeouts.totalMs);
+    const response = await send(request, signal, totalMs);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const isLaterPage = (pageOf(request) ?? 1) !== 1;
@@ -162,6 +168,20 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     if (error !== null) throw error;
     hasListing ||= isListing(request.mode);
     return response;
+  }
+
+  function noteAnswer(request: ReadRequest, status: number, bytes: number): void {
+    const { mode } = request;
+    if (status === 200 && bytes < (answers.get(mode)?.bytes ?? Number.POSITIVE_INFINITY))
+      answers.set(mode, { request, bytes });
+  }
+
+  /** Asks for what was answered before, so that the fault of one request is not taken for an outage. */
+  async function check(request: ReadRequest, signal: AbortSignal, withinMs: number): Promise<void> {
+    const before = answers.get(request.mode)?.request;
+    const isOther = before !== undefined && targetOf(before) !== targetOf(request);
+    const response = await attempt(isOther ? before : FIRST_ITEM, signal, withinMs);
+    if (response.status === 200) assertAnswered(decodeBytes(response).toString());
   }
 
   async function readAs<T>(
@@ -174,28 +194,46 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const ask = async (answered: () => void) => {
       attempts++;
       const response = await attempt(request, signal, onceWithinMs);
+      // Before it is taken, which may move its body away.
+      const bytes = response.body.byteLength;
       answered();
       try {
-        return { response, value: await take(response) };
+        const value = await take(response);
+        noteAnswer(request, response.status, bytes);
+        return { response, value };
       } catch (error) {
         throw withoutSecrets(error, redact);
       }
     };
     const once = (answered: () => void) => ask(answered).catch(throwFinally);
-    const { response, value } = await retry.run(onceWithinMs === undefined ? ask : once, signal);
+    const { response, value } = await retry.run(
+      {
+        attempt: onceWithinMs === undefined ? ask : once,
+        check: (withinMs) => check(request, signal, withinMs),
+      },
+      signal,
+    );
     return { response: { ...response, attempts }, value };
   }
 
   return { host: url.host, readAs, close: () => pool.destroy() };
 }
 
+interface Answered {
+  readonly request: ReadRequest;
+  readonly bytes: number;
+}
+
+/** A small request that every service can answer. */
+const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [], gallery: false });
+
 type Ended = Pick<RequestEnds, "status" | "bytes" | "error" | "milliseconds">;
 
 /** As a failure that is not asked for again. To be asked to slow down is none. */
 function throwFinally(error: unknown): never {
   if (!(error instanceof SourceError) || isThrottling(error)) throw error;
-  const { code, message, status, retryAfterMs } = error;
-  throw new SourceError(code, message, { status, retryAfterMs, cause: error, attemptsAtMost: 1 });
+  const { code, message, status, retryAfterMs, cause } = error;
+  throw new SourceError(code, message, { status, retryAfterMs, cause, attemptsAtMost: 1 });
 }
 
 /** What reads a body may quote the service's own words, and those the token. */

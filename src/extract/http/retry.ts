@@ -2,6 +2,7 @@ import PQueue from "p-queue";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
+import { isOutage, isThrottling, type Outage } from "./outage.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 import type { Throttle } from "./throttle.ts";
 import { ThrottleLog } from "./throttle-log.ts";
@@ -12,10 +13,18 @@ import { ThrottleLog } from "./throttle-log.ts";
  */
 export type Attempt<T> = (answered: () => void) => Promise<T>;
 
+/** A request, and how to find out whether the service answers others. */
+export interface Attempts<T> {
+  readonly attempt: Attempt<T>;
+  /** Asks once for something else, which has to come within so many milliseconds. */
+  readonly check: (withinMs: number) => Promise<unknown>;
+}
+
 /**
  * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never
  * forever. One policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of
- * them. What fails has a few attempts; being asked to slow down is no failure, and only the deadline ends it.
+ * them. What fails while others are answered has a few attempts; an outage is waited for by all, and costs none; being asked
+ * to slow down is no failure, and only the deadline ends it.
  */
 export interface Retry {
   /**
@@ -24,7 +33,7 @@ export interface Retry {
    *
    * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
    */
-  run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T>;
+  run<T>(attempts: Attempts<T>, signal: AbortSignal): Promise<T>;
 }
 
 export const RETRY_LIMITS = {
@@ -52,6 +61,7 @@ export interface RetryOptions {
   /** Requests at the same time. */
   readonly connections: number;
   readonly throttle: Throttle;
+  readonly outage: Outage;
   readonly clock: Clock;
   /** At least 0, below 1. */
   readonly random: () => number;
@@ -70,7 +80,7 @@ export interface Deadline {
 }
 
 export function createRetry(options: RetryOptions): Retry {
-  const { clock, random, limits, log, throttle, deadline } = options;
+  const { clock, random, limits, log, throttle, outage, deadline } = options;
   let requests = 0;
   /** Attempts beyond the first of each request. */
   let retries = 0;
@@ -92,14 +102,19 @@ export function createRetry(options: RetryOptions): Retry {
     }
   }
 
-  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment. */
-  async function takeTurn(before: WarehouseError | undefined, signal: AbortSignal): Promise<number> {
+  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment; null: an outage began. */
+  async function takeTurn(
+    before: WarehouseError | undefined,
+    signal: AbortSignal,
+    isCheck: boolean,
+  ): Promise<number | null> {
     for (;;) {
       const turn = throttle.turn(clock.elapsedMs());
       assertInTime(turn.atMs, before);
       await sleepUntil(turn.atMs, signal);
       const nowMs = clock.elapsedMs();
       assertInTime(nowMs, before);
+      if (outage.isOut && !isCheck) return null;
       if (throttle.begin(turn, nowMs)) return nowMs;
     }
   }
@@ -139,44 +154,73 @@ export function createRetry(options: RetryOptions): Retry {
     await sleepUntil(untilMs, signal);
   }
 
-  async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
+  /** How the service failed when it was asked for something else; null: it answers. */
+  async function checked(ask: () => Promise<unknown>, signal: AbortSignal): Promise<SourceError | null> {
+    const giveBack = await takeConnection(signal);
+    try {
+      const sentMs = await turns.add(() => takeTurn(undefined, signal, true), { signal });
+      if (sentMs === null) return null;
+      try {
+        await ask();
+        throttle.answered(sentMs);
+        return null;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof WarehouseError)) throw error;
+        learn(error, sentMs);
+        return isOutage(error) ? error : null;
+      }
+    } finally {
+      giveBack();
+    }
+  }
+
+  async function isOver(
+    failure: WarehouseError,
+    check: Attempts<unknown>["check"],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!isOutage(failure)) return false;
+    const ask = (withinMs: number) => checked(() => check(withinMs), signal);
+    return await outage.outlasts({ failure, check: ask, signal, deadlineMs: deadline?.atMs ?? null });
+  }
+
+  async function run<T>({ attempt, check }: Attempts<T>, signal: AbortSignal): Promise<T> {
     requests += 1;
     let failed = 0;
     let failure: WarehouseError | undefined;
     for (;;) {
+      await outage.over(signal);
       const giveBack = await takeConnection(signal);
       let sentMs: number | null = null;
       try {
         signal.throwIfAborted();
         // One waits for its turn at a time, so that a turn follows from what is known by then.
-        const begunMs = await turns.add(() => takeTurn(failure, signal), { signal });
+        const begunMs = await turns.add(() => takeTurn(failure, signal, false), { signal });
+        if (begunMs === null) continue;
         sentMs = begunMs;
-        return await attempt(() => {
+        const value = await attempt(() => {
           throttle.answered(begunMs);
           giveBack();
         });
+        outage.answered();
+        return value;
       } catch (error) {
         signal.throwIfAborted();
         if (sentMs === null || !(error instanceof WarehouseError)) throw error;
         learn(error, sentMs);
-        if (!error.retry) throw error;
         failure = error;
       } finally {
         giveBack();
       }
-      if (isThrottling(failure)) continue;
+      if (isThrottling(failure) || (await isOver(failure, check, signal))) continue;
+      if (!failure.retry) throw failure;
       failed += 1;
       await pauseFor(failure, failed, signal);
     }
   }
 
   return { run };
-}
-
-/** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
-export function isThrottling(failure: WarehouseError): boolean {
-  if (!(failure instanceof SourceError)) return false;
-  return failure.status === 429 || (failure.status === 503 && (failure.retryAfterMs ?? 0) > 0);
 }
 
 /** Resolves, in the order of asking, with what gives the connection back. */

@@ -6,11 +6,11 @@ import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
 import { requestRecord as record } from "../http/requests.ts";
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 6;
+export const CHECKPOINT_VERSION = 7;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
-/** `updated_at` to the second, as sent: its first 19 characters; null where there is none. */
+/** `updated_at` to the second, as `toSecond` gives it; null where there is none. */
 const updatedAt = z.string().nullable();
 const shape = z.enum(["dynamic", "full"]);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

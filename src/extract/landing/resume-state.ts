@@ -36,6 +36,7 @@ const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
   "source.unavailable",
   "source.damaged",
   "load.failed",
+  "disk.full",
 ]);
 
 export function isResumable(code: ErrorCode): boolean {

@@ -3,6 +3,7 @@
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift } from "../../raw/drift.ts";
+import { toSecond } from "../../raw/instant.ts";
 import {
   type DocumentOptions,
   documentPreparer,
@@ -217,7 +218,7 @@ function listedItem(id: string, position: number, document: JsonObject): ListedI
   return {
     id,
     position,
-    updatedAt: typeof updatedAt === "string" ? updatedAt.slice(0, 19) : null,
+    updatedAt: typeof updatedAt === "string" ? toSecond(updatedAt) : null,
     event: document.body_type === "event",
   };
 }

@@ -216,12 +216,19 @@ export function readLookup(text: string): readonly unknown[] {
   throw misfit(body, "the answer of a lookup", answer.error);
 }
 
+/** Whether a body is an answer at all. Throws for a page for people, and for an error that came with status 200. */
+export function assertAnswered(text: string): void {
+  const body = readBody(text);
+  if (isObject(body) && "error" in body && !("response" in body) && !("id" in body))
+    throw errorInside(body.error);
+}
+
 /** A page for people comes where the service is being repaired, or where a proxy stands in for it. */
 function readBody(text: string): unknown {
   if (!/^\s*</.test(text)) return parseJson(text);
   throw new SourceError(
     "source.unavailable",
-    "The service answered with a web page instead of data; it may be under maintenance: run again later, and check the URL.",
+    "The service answered with a web page instead of data; it may be under maintenance; run again later, and check the URL.",
   );
 }
 

@@ -1,5 +1,6 @@
 /** What each pass saw of the items. Memory: about 8 bytes an item and pass. */
 import { createHash } from "node:crypto";
+import { secondsOfInstant } from "../../raw/instant.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { RequestRecord } from "../http/requests.ts";
 
@@ -7,11 +8,11 @@ export const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
 export const NO_TIME = -1;
 
-/** Seconds since 1970 of `YYYY-MM-DDTHH:MM:SS`; another text as a number of its own below zero. */
+/** Seconds since 1970 of an instant; another text as a number of its own below zero. */
 export function secondsOf(updatedAt: string | null): number {
   if (updatedAt === null) return NO_TIME;
-  const milliseconds = Date.parse(`${updatedAt}Z`);
-  if (!Number.isNaN(milliseconds)) return milliseconds / 1000;
+  const seconds = secondsOfInstant(updatedAt);
+  if (seconds !== undefined) return seconds;
   return -2 - createHash("sha256").update(updatedAt).digest().readUIntBE(0, 6);
 }
 

@@ -9,6 +9,7 @@
  */
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
+import type { TargetRun } from "../../pipeline.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
 import type { Store } from "../store/store.ts";
 import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, readJson } from "./keys.ts";
@@ -78,6 +79,12 @@ export function keyedFiles(tables: Claim["tables"]): (ClaimedFile & { readonly k
 
 export function rowsIn(files: readonly Pick<ClaimedFile, "rows">[]): number {
   return files.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** The run of a claim; an old one does not say its digest any more. */
+export function runOf(found: Claim | PastClaim): TargetRun {
+  const { run, sequence } = found;
+  return { run, sequence, sha256: isPast(found) ? undefined : found.manifest.sha256 };
 }
 
 export function isPast(found: Claim | PastClaim): found is PastClaim {

@@ -4,6 +4,8 @@ import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
+import { laterRun, sameRun, standingOf } from "../../warehouse/identity.ts";
+import { fenced } from "../fenced.ts";
 import { proveConditionalPut, type Store } from "../store/store.ts";
 import {
   type Claim,
@@ -14,6 +16,7 @@ import {
   lastClaim,
   newClaim,
   putClaim,
+  runOf,
 } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
 import { assertWritable } from "./delta/schema.ts";
@@ -57,18 +60,14 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
 
 const NOTHING_TO_DO: StagedLoad = { commit: async () => {}, abort: async () => {} };
 
-function isOf({ run, manifest }: DeliveredRun, claim: Claim | null): boolean {
-  return claim?.run === run && claim.manifest.sha256 === manifest.sha256;
+function isOf(run: DeliveredRun, claim: Claim | null): boolean {
+  return claim !== null && sameRun(runOf(claim), run);
 }
 
 /** Throws `target.fenced` where the last claim leaves no place for the run. */
 function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
-  if (last === null || last.sequence < run.sequence || isOf(run, last)) return;
-  const found = last.sequence === run.sequence ? `another run, ${last.run},` : `the later run ${last.run}`;
-  throw new WarehouseError(
-    "target.fenced",
-    `${address} has ${found} of this instance, so ${run.run} cannot be delivered any more; run again, and deliver the new run.`,
-  );
+  if (last === null || isOf(run, last) || standingOf(runOf(last), run) === "earlier") return;
+  throw fenced(address, runOf(last), run);
 }
 
 /** Tables that the last claim has and the new run has not, without files. Where it is not finished, those that it dropped too. */
@@ -128,9 +127,9 @@ function givenUp({ address }: Store, { run }: DeliveredRun): WarehouseError {
  */
 async function discard({ store, instance }: LakePlace, run: DeliveredRun, { uploads }: Plan): Promise<void> {
   const last = await lastClaim(store, instance);
-  if (last === null || last.sequence < run.sequence) return;
+  if (last === null || laterRun(run, last)) return;
   const winner = await claimOf(store, instance, run.sequence);
-  if (winner !== undefined && (isPast(winner) || winner.manifest.sha256 === run.manifest.sha256)) return;
+  if (winner !== undefined && (isPast(winner) || isOf(run, winner))) return;
   const named = new Set(keyedFiles(winner?.tables ?? []).map(({ key }) => key));
   await store.remove(uploads.map(({ key }) => key).filter((key) => !named.has(key)));
 }

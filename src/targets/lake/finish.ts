@@ -3,7 +3,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
+import { type Claim, claimOf, keyedFiles, lastClaim, runOf } from "./claim.ts";
 import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { assertSameService, registeredService } from "./registration.ts";
@@ -64,9 +64,7 @@ export async function lastRun(
   const { claim, fault } = await settle(place, service, signal);
   const seen =
     fault === null ? claim : await claimOf(store, instance, await snapshotSequence(store, instance));
-  if (!seen) return null;
-  const sha256 = isPast(seen) ? undefined : seen.manifest.sha256;
-  return { run: seen.run, sequence: seen.sequence, sha256 };
+  return seen ? runOf(seen) : null;
 }
 
 /**

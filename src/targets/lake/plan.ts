@@ -96,8 +96,8 @@ function rangeOf(
   nulls: number,
 ): ClaimedFile["range"] {
   if (column === undefined) return null;
-  const min = boundOf(column, low, Math.floor);
-  const max = boundOf(column, high, Math.ceil);
+  const min = boundOf(column, low, { round: Math.floor, shorten: beginningOf });
+  const max = boundOf(column, high, { round: Math.ceil, shorten: aboveBeginningOf });
   return min === undefined || max === undefined ? null : { column: column.name, min, max, nulls };
 }
 
@@ -105,19 +105,44 @@ function rangeOf(
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31);
 
-/** Delta's instants have milliseconds: `round` leads outwards. */
+/** How a bound that cannot be told exactly leads outwards. */
+interface Outwards {
+  /** Delta's instants have milliseconds. */
+  readonly round: (milliseconds: number) => number;
+  /** The log has the bounds of every file, and a text may be of any length. */
+  readonly shorten: (text: string) => string;
+}
+
 function boundOf(
   { type }: Column,
   value: DuckDBValue | undefined,
-  round: (milliseconds: number) => number,
+  { round, shorten }: Outwards,
 ): string | number | boolean | undefined {
-  if (typeof value === "string") return type !== "date" || DATE.test(value) ? value : undefined;
+  if (typeof value === "string")
+    return type !== "date" ? shorten(value) : DATE.test(value) ? value : undefined;
   if (typeof value === "boolean") return value;
   if (typeof value !== "bigint" && typeof value !== "number") return undefined;
   const number = Number(value);
   if (type === "timestamp") return instantOf(round(number / 1000));
   const isBound = type === "double" ? Number.isFinite(number) : Number.isSafeInteger(number);
   return isBound ? number : undefined;
+}
+
+/** Characters that the bound of a text has: more than IDs and slugs have. */
+const BOUND_LENGTH = 100;
+/** Comes after every other in the order of UTF-8. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+function beginningOf(text: string): string {
+  if (text.length <= BOUND_LENGTH) return text;
+  return [...text.slice(0, 2 * BOUND_LENGTH)].slice(0, BOUND_LENGTH).join("");
+}
+
+/** A text that is not below any that begins so and goes on as this one does. */
+function aboveBeginningOf(text: string): string {
+  const beginning = beginningOf(text);
+  const isEnd = beginning.length === text.length || text.startsWith(LAST_CHARACTER, beginning.length);
+  return isEnd ? text : beginning + LAST_CHARACTER;
 }
 
 function instantOf(milliseconds: number): string | undefined {

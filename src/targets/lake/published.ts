@@ -4,8 +4,9 @@ import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
+import { described, sameRun } from "../../warehouse/identity.ts";
 import { MANIFEST_FILE, readManifest } from "../../warehouse/manifest.ts";
-import { type Claim, claimNumbers, claimOf, isPast, readClaim } from "./claim.ts";
+import { type Claim, claimNumbers, claimOf, isPast, readClaim, runOf } from "./claim.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runFolder } from "./keys.ts";
 
@@ -18,9 +19,7 @@ export async function restorableRuns({ store, instance }: LakePlace): Promise<Ta
       return undefined;
     }),
   );
-  return claims.flatMap((each) =>
-    each === undefined || isPast(each) ? [] : [{ run: each.run, sequence: each.sequence }],
-  );
+  return claims.flatMap((each) => (each === undefined || isPast(each) ? [] : [runOf(each)]));
 }
 
 /**
@@ -29,14 +28,14 @@ export async function restorableRuns({ store, instance }: LakePlace): Promise<Ta
  */
 export async function restoreRun(
   { store, instance }: LakePlace,
-  { run, sequence }: TargetRun,
+  run: TargetRun,
   directory: string,
 ): Promise<void> {
-  const claim = await claimOf(store, instance, sequence);
-  if (claim === undefined || isPast(claim) || claim.run !== run) {
+  const claim = await claimOf(store, instance, run.sequence);
+  if (claim === undefined || isPast(claim) || !sameRun(runOf(claim), run)) {
     throw new WarehouseError(
       "config.not_found",
-      `${store.address} does not keep the run ${run} of ${instance}; choose one that "content-warehouse restore --list" shows.`,
+      `${store.address} does not keep the ${described(run)} of ${instance}; choose one that "content-warehouse restore --list" shows.`,
     );
   }
   const folder = folderOf(claim);

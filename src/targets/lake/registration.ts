@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import type { InstanceIdentity } from "../../pipeline.ts";
+import { sameInstance } from "../../warehouse/identity.ts";
 import type { Store } from "../store/store.ts";
 import { jsonBytes, readJson, registrationKey } from "./keys.ts";
 
@@ -26,7 +27,7 @@ export function assertSameService(
   registered: InstanceIdentity | null,
   service: InstanceIdentity,
 ): void {
-  if (registered === null || isSame(registered, service)) return;
+  if (registered === null || sameInstance(registered, service)) return;
   throw new WarehouseError(
     "target.refused",
     `The instance ${instance} in ${address} is ${named(registered)}, and this one is ${named(service)}; ${wayOut(service)}.`,
@@ -37,10 +38,6 @@ export function assertSameService(
 function wayOut({ id }: InstanceIdentity): string {
   const rename = "give this one another instance name in the configuration";
   return id === null ? `${rename}, or run once with --accept-new-address if the service has moved` : rename;
-}
-
-function isSame(a: InstanceIdentity, b: InstanceIdentity): boolean {
-  return a.id !== null && b.id !== null ? a.id === b.id : a.origin === b.origin;
 }
 
 function named({ id, origin }: InstanceIdentity): string {

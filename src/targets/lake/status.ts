@@ -1,12 +1,11 @@
 /** What a lake has: its tables, and the last run of each instance. Changes nothing. */
-import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
-import { parseIfJson } from "../../common/json.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { lastClaim } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
-import { type ActiveFile, instancesOf, type TableState } from "./delta/state.ts";
+import { instancesOf, type TableState } from "./delta/state.ts";
+import { recordsOf } from "./delta/statistics.ts";
 import { LANES } from "./finish.ts";
 import { INSTANCES } from "./keys.ts";
 import { registeredService } from "./registration.ts";
@@ -107,7 +106,7 @@ export async function eachUndamaged<Found>(
 
 function tableStatus(state: TableState): TableStatus {
   const files = [...state.files.values()];
-  const rows = files.map(rowsOf);
+  const rows = files.map(({ add }) => recordsOf(add));
   return {
     table: state.table,
     version: state.version,
@@ -117,13 +116,6 @@ function tableStatus(state: TableState): TableStatus {
     bytes: files.reduce((sum, { add }) => sum + add.size, 0),
     rows: rows.every((each) => each !== null) ? rows.reduce((sum, each) => sum + each, 0) : null,
   };
-}
-
-const statistics = z.object({ numRecords: z.int().nonnegative() });
-
-/** Rows of a file, as the log says; null: it does not. */
-export function rowsOf({ add }: ActiveFile): number | null {
-  return statistics.safeParse(parseIfJson(add.stats ?? "")).data?.numRecords ?? null;
 }
 
 async function instanceStatus(

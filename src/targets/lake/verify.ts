@@ -14,11 +14,11 @@ import type { FileContent, Store } from "../store/store.ts";
 import { type Claim, type ClaimedTable, claimOf, isPast, keyedFiles, lastClaim, rowsIn } from "./claim.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
 import { filesOf, sequenceOf } from "./delta/state.ts";
+import { recordsOf } from "./delta/statistics.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { folderOf } from "./published.ts";
 import { inScratch } from "./scratch.ts";
 import { snapshotVersions } from "./snapshots.ts";
-import { rowsOf } from "./status.ts";
 
 export interface LakeVerification {
   readonly instance: string;
@@ -140,9 +140,9 @@ function tableFindings(
     const there = new Map(filesOf(state, instance).map((file) => [file.path, file]));
     const wrong = files.filter(({ path, bytes, rows }) => {
       const found = there.get(path);
-      return found === undefined || found.add.size !== bytes || rowsOf(found) !== rows;
+      return found === undefined || found.add.size !== bytes || recordsOf(found.add) !== rows;
     });
-    const counts = isLast ? filesOf(newest, instance).map(rowsOf) : [];
+    const counts = isLast ? filesOf(newest, instance).map(({ add }) => recordsOf(add)) : [];
     const rows = counts.reduce<number>((sum, each) => sum + (each ?? 0), 0);
     const isChanged = isLast && !counts.includes(null) && rows !== rowsIn(files);
     const isOther = wrong.length > 0 || there.size !== files.length;

@@ -51,6 +51,9 @@ export async function connect(url: string, signal: AbortSignal) {
     /** `COPY ... FROM STDIN`, with its lines. A server that takes none for a quarter of an hour loses the connection. */
     copy: (text: string, lines: AsyncIterable<string>) =>
       inTime(client, WORK_MS, (onMove) => pipeline(noted(lines, onMove), client.query(from(text)))),
+    /** Does a work within the open transaction, or gives why it was refused, by its SQLSTATE: then it is undone. */
+    trying: <Result>(codes: RegExp, work: () => Promise<Result>) =>
+      trying((text) => inTime(client, ANSWER_MS, () => client.query(text)), codes, work),
     /** Rolls an open transaction back. Never fails. */
     end: () => inTime(client, ANSWER_MS, () => client.end()).catch(() => {}),
     /** The signal's reason, or `target.*`. */
@@ -64,6 +67,26 @@ export async function connect(url: string, signal: AbortSignal) {
     throw connection.failure(thrown);
   }
   return connection;
+}
+
+/** What the server does not take. */
+export type Refusal = Pick<DatabaseError, "code" | "message">;
+
+async function trying<Result>(
+  ask: (text: string) => Promise<unknown>,
+  codes: RegExp,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result } | { readonly refusal: Refusal }> {
+  await ask("SAVEPOINT trying");
+  try {
+    const result = await work();
+    await ask("RELEASE trying");
+    return { result };
+  } catch (thrown) {
+    if (!isDatabaseError(thrown) || !codes.test(thrown.code ?? "")) throw thrown;
+    await ask("ROLLBACK TO trying; RELEASE trying");
+    return { refusal: thrown };
+  }
 }
 
 /** Destroys the connection where the work neither moves nor ends for so long, or for twice that where it has moved. */

@@ -1,9 +1,12 @@
 /** A table as PostgreSQL takes it: its declaration as DDL, its rows as the text of COPY. */
+import { counted } from "../../common/figures.ts";
+import { printable } from "../../common/printable.ts";
 import type { LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
-import type { Column, Table } from "../../tables/declare.ts";
-import type { Connection } from "./connect.ts";
+import type { Column } from "../../tables/declare.ts";
+import type { Connection, Refusal } from "./connect.ts";
+import { formOf, type TableForm } from "./form.ts";
 
 /** `json` and not `jsonb`: it keeps the text as it is, the order of keys and `\u0000` too. */
 const TYPES: Record<Column["type"], string> = {
@@ -17,67 +20,171 @@ const TYPES: Record<Column["type"], string> = {
   date: "date",
 };
 
-/**
- * Makes a table with all its rows, its key, indexes and comments. The keys come after the rows, which is faster. FREEZE:
- * whoever sees the table sees its rows, even in a transaction that is older than they are.
- */
-export async function copyTable(
-  { ask, copy, perform }: Connection,
-  { table, cells }: LoadTable,
-): Promise<void> {
-  await ask(tableText(table));
-  await copy(`COPY ${quoteIdentifier(table.name)} FROM STDIN (FREEZE)`, lines(table, cells()));
-  await perform(afterRows(table));
+/** What PostgreSQL refuses of JSON that DuckDB takes: its form, or its depth. */
+const NOT_JSON = /^(?:22P02|54001)$/;
+/** What it refuses of a key or an index: its size, or a type that it cannot sort. */
+const NOT_INDEXED = /^(?:54...|42704|23505)$/;
+const DUPLICATE = "23505";
+
+/** A table that has its rows, and neither keys nor indexes. */
+export interface CopiedTable {
+  readonly form: TableForm;
+  /** What is not as it is in the run, as parts of a sentence. */
+  readonly notes: readonly string[];
 }
 
-function tableText({ name, columns }: Table): string {
+/** Makes a table with all its rows. FREEZE: whoever sees it sees them, even in a transaction that is older than they are. */
+export async function copyTable(connection: Connection, table: LoadTable): Promise<CopiedTable> {
+  const form = await formOf(table);
+  const copied = (types: Types) => async () => {
+    const counts = { nul: 0, far: 0 };
+    await connection.ask(tableText(form, types));
+    const into = `COPY ${quoteIdentifier(form.name)} FROM STDIN (FREEZE)`;
+    await connection.copy(into, lines(form, table.cells(), counts));
+    return counts;
+  };
+  const first = await connection.trying(NOT_JSON, copied(TYPES));
+  const second = "refusal" in first ? await copied({ ...TYPES, json: "text" })() : first.result;
+  const json = "refusal" in first ? [`its JSON columns as text (${refusalText(first.refusal)})`] : [];
+  return { form, notes: [...form.notes, ...json, ...changed(second)] };
+}
+
+/** Adds the keys and indexes of tables that have their rows, which is faster, and their comments. Gives further notes. */
+export async function completeTable(
+  connection: Connection,
+  { form }: CopiedTable,
+): Promise<readonly string[]> {
+  const name = quoteIdentifier(form.name);
+  const wanted = [primaryKey(form), ...form.indexed.map((columns) => index(form, columns))];
+  const all = await connection.trying(NOT_INDEXED, () =>
+    connection.perform(wanted.map(({ text }) => text).join("; ")),
+  );
+  const notes = "refusal" in all ? await eachAlone(connection, form, wanted) : [];
+  const comments = form.columns.map(
+    (column) =>
+      `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
+  );
+  await connection.perform(
+    [`COMMENT ON TABLE ${name} IS ${quoteLiteral(form.comment)}`, ...comments].join("; "),
+  );
+  return notes;
+}
+
+interface Wanted {
+  /** What the table is without where it is refused. */
+  readonly what: string;
+  readonly text: string;
+}
+
+function primaryKey({ name, key }: TableForm): Wanted {
+  const text = `ALTER TABLE ${quoteIdentifier(name)} ADD PRIMARY KEY (${identifiers(key)})`;
+  return { what: "no primary key", text };
+}
+
+function index({ name }: TableForm, columns: readonly string[]): Wanted {
+  const text = `CREATE INDEX ON ${quoteIdentifier(name)} (${identifiers(columns)})`;
+  return { what: `no index on (${columns.join(", ")})`, text };
+}
+
+/** Two keys may be the same where characters of theirs cannot be told: an index finds their rows all the same. */
+async function eachAlone(
+  connection: Connection,
+  form: TableForm,
+  wanted: readonly Wanted[],
+): Promise<string[]> {
+  const notes: string[] = [];
+  for (const { what, text } of wanted) {
+    const outcome = await connection.trying(NOT_INDEXED, () => connection.perform(text));
+    if (!("refusal" in outcome)) continue;
+    const isDuplicate = outcome.refusal.code === DUPLICATE;
+    notes.push(`${what} (${isDuplicate ? "two keys are the same there" : refusalText(outcome.refusal)})`);
+    if (isDuplicate) notes.push(...(await eachAlone(connection, form, [index(form, form.key)])));
+  }
+  return notes;
+}
+
+function refusalText({ message }: Refusal): string {
+  return printable(message, 200);
+}
+
+type Types = Readonly<Record<Column["type"], string>>;
+
+function tableText({ name, columns }: TableForm, types: Types): string {
   const texts = columns.map(
     (column) =>
-      `${quoteIdentifier(column.name)} ${TYPES[column.type]} ${column.nullable ? "NULL" : "NOT NULL"}`,
+      `${quoteIdentifier(column.name)} ${types[column.type]} ${column.nullable ? "NULL" : "NOT NULL"}`,
   );
   return `CREATE TABLE ${quoteIdentifier(name)} (${texts.join(", ")})`;
 }
 
-function afterRows(table: Table): string {
-  const name = quoteIdentifier(table.name);
-  const comments = table.columns.map((column) => {
-    return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`;
-  });
-  return [
-    `ALTER TABLE ${name} ADD PRIMARY KEY (${identifiers(table.key)})`,
-    ...indexed(table).map((columns) => `CREATE INDEX ON ${name} (${identifiers(columns)})`),
-    `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
-    ...comments,
-  ].join("; ");
-}
-
 const identifiers = (names: readonly string[]): string => names.map(quoteIdentifier).join(", ");
 
-/** Columns that name rows of other tables, once each, without those that the key begins with: its index serves them. */
-function indexed({ key, references }: Table): readonly (readonly string[])[] {
-  const byNames = new Map(references.map(({ columns }) => [columns.join(), columns]));
-  return [...byNames.values()].filter((columns) => columns.some((name, at) => key[at] !== name));
+/** Values that PostgreSQL has not. */
+interface Changed {
+  /** Texts with U+0000: U+FFFD stands for it. */
+  nul: number;
+  /** Instants and dates that are out of its range: infinity stands for them. */
+  far: number;
 }
 
-async function* lines({ columns }: Table, rows: AsyncIterable<readonly Cell[]>): AsyncGenerator<string> {
+function changed({ nul, far }: Changed): string[] {
+  return [
+    ...(nul === 0 ? [] : [`${counted(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
+    ...(far === 0 ? [] : [`${counted(far, "time")} out of its range, infinity in the place of each`]),
+  ];
+}
+
+async function* lines(
+  { columns }: TableForm,
+  rows: AsyncIterable<readonly Cell[]>,
+  counts: Changed,
+): AsyncGenerator<string> {
   for await (const row of rows)
-    yield `${columns.map(({ type }, at) => field(row[at] ?? null, type)).join("\t")}\n`;
+    yield `${columns.map(({ type, at }) => field(row[at] ?? null, type, counts)).join("\t")}\n`;
 }
 
-/** Text has no NUL in PostgreSQL: U+FFFD stands for it. */
-function field(cell: Cell, type: Column["type"]): string {
+function field(cell: Cell, type: Column["type"], counts: Changed): string {
   if (cell === null) return "\\N";
-  if (type === "timestamp") return julian(BigInt(cell));
-  if (type === "date") return julian(BigInt(cell) * DAY);
-  const text = String(cell).replaceAll("\0", "\uFFFD");
-  return text.replace(/[\\\t\n\r]/g, (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  if (type === "timestamp") return instant(BigInt(cell), counts);
+  if (type === "date") return day(Number(cell), counts);
+  if (Object.is(cell, -0)) return "-0";
+  const text = String(cell);
+  const whole = text.includes("\0") ? withoutNul(text, counts) : text;
+  return whole.replace(/[\\\t\n\r]/g, (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function withoutNul(text: string, counts: Changed): string {
+  counts.nul += 1;
+  return text.replaceAll("\0", "\uFFFD");
 }
 
 const DAY = 86_400_000_000n;
+const JULIAN_DAY_OF_1970 = 2_440_588;
+/** As DuckDB has them: of instants in microseconds, of dates in days. */
+const INFINITE_MICROS = 2n ** 63n - 1n;
+const INFINITE_DAYS = 2 ** 31 - 1;
+/** The last date of PostgreSQL, in the year 5,874,897. Its last instant is after all of DuckDB's. */
+const LAST_JULIAN_DAY = 2_147_483_493;
 
-/** Microseconds since 1970 by Julian days, which have no years: the year 0 is 1 BC in PostgreSQL. */
-function julian(instant: bigint): string {
-  const micros = instant + 2_440_588n * DAY;
-  const time = new Date(Number((micros % DAY) / 1000n)).toISOString().slice(11, 23);
-  return `J${micros / DAY} ${time}${String(micros % 1000n).padStart(3, "0")}Z`;
+/** By Julian days, which have no years: the year 0 is 1 BC in PostgreSQL, and the day 0 its first one, in 4714 BC. */
+function instant(micros: bigint, counts: Changed): string {
+  if (micros === INFINITE_MICROS) return "infinity";
+  if (micros === -INFINITE_MICROS) return "-infinity";
+  const julian = micros + BigInt(JULIAN_DAY_OF_1970) * DAY;
+  if (julian < 0n) return infinity("-", counts);
+  const time = new Date(Number((julian % DAY) / 1000n)).toISOString().slice(11, 23);
+  return `J${julian / DAY} ${time}${String(julian % 1000n).padStart(3, "0")}Z`;
+}
+
+function day(days: number, counts: Changed): string {
+  if (days === INFINITE_DAYS) return "infinity";
+  if (days === -INFINITE_DAYS) return "-infinity";
+  const julian = days + JULIAN_DAY_OF_1970;
+  if (julian < 0) return infinity("-", counts);
+  return julian > LAST_JULIAN_DAY ? infinity("", counts) : `J${julian}`;
+}
+
+function infinity(sign: "" | "-", counts: Changed): string {
+  counts.far += 1;
+  return `${sign}infinity`;
 }

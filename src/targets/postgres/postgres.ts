@@ -3,13 +3,15 @@
  * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
  * Until the commit, and after any failure, readers have the run before.
  */
-import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
+import { printable } from "../../common/printable.ts";
 import type { DeliveredRun, StagedLoad, Target, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { laterRun } from "../../warehouse/identity.ts";
+import { fenced } from "../fenced.ts";
 import { type Connection, connect, connected } from "./connect.ts";
-import { copyTable } from "./copy-table.ts";
+import { type CopiedTable, completeTable, copyTable } from "./copy-table.ts";
 import { commentText, dropPrevious, lockSchema, runIn, type Schemas, schemasOf, swap } from "./schemas.ts";
 
 export interface PostgresOptions {
@@ -69,10 +71,11 @@ async function stage(url: string, schemas: Schemas, run: DeliveredRun): Promise<
     await connection.ask("BEGIN");
     await lockSchema(connection, schemas);
     assertLater(await runIn(connection, schemas.current, run.instance), run, schemas);
-    await makeSchema(connection, schemas, run);
+    return await makeSchema(connection, schemas, run);
   };
-  await work().catch(failed);
+  const warnings = await work().catch(failed);
   return {
+    warnings,
     commit: async () => {
       await swap(connection, schemas).catch(failed);
       await connection.end();
@@ -82,25 +85,40 @@ async function stage(url: string, schemas: Schemas, run: DeliveredRun): Promise<
 }
 
 function assertLater(last: TargetRun | null, run: DeliveredRun, { current }: Schemas): void {
-  if (last === null || last.sequence < run.sequence) return;
-  throw new WarehouseError(
-    "target.fenced",
-    `The schema ${current} has the run ${last.run}, which is not before ${run.run}, so it stays; run again to deliver a later one.`,
-  );
+  if (last === null || laterRun(run, last)) return;
+  throw fenced(`The schema ${current}`, last, run);
 }
 
-async function makeSchema(connection: Connection, { made }: Schemas, run: DeliveredRun): Promise<void> {
+/**
+ * Makes all tables, and gives a sentence for each that is not as it is in the run. Keys come after all tables: an index has
+ * a name of its own, which PostgreSQL chooses so that it is none of a table's.
+ */
+async function makeSchema(
+  connection: Connection,
+  { made }: Schemas,
+  run: DeliveredRun,
+): Promise<readonly string[]> {
   const { ask, signal } = connection;
   await ask(`CREATE SCHEMA ${quoteIdentifier(made)}`);
   await ask(`SET LOCAL search_path = ${quoteIdentifier(made)}`);
   const { length } = run.tables;
+  const copied: CopiedTable[] = [];
   for (const [at, table] of run.tables.entries()) {
     signal.throwIfAborted();
     run.onProgress(at, length);
-    await copyTable(connection, table);
+    copied.push(await copyTable(connection, table));
+  }
+  const warnings: string[] = [];
+  for (const [at, each] of copied.entries()) {
+    signal.throwIfAborted();
+    const notes = [...each.notes, ...(await completeTable(connection, each))];
+    const table = printable(run.tables[at]?.table.name ?? "");
+    if (notes.length > 0)
+      warnings.push(`In PostgreSQL the table ${table} has ${printable(notes.join("; "), 2000)}.`);
   }
   await ask(commentText(made, run));
   run.onProgress(length, length);
+  return warnings;
 }
 
 /** Makes a schema and takes it back. */

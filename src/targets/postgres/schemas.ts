@@ -9,6 +9,7 @@ import { parseIfJson } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { sameInstance } from "../../warehouse/identity.ts";
 import { type Connection, isDatabaseError } from "./connect.ts";
 
 /** Names of the schemas: what readers see, what is being made, the run before, and, within a swap, the one before that. */
@@ -27,10 +28,7 @@ const comment = z.object({
   sha256: z.string().optional(),
 });
 
-export function commentText(
-  schema: string,
-  { run, sequence, instance, manifest: { sha256 } }: DeliveredRun,
-): string {
+export function commentText(schema: string, { run, sequence, instance, sha256 }: DeliveredRun): string {
   const tool = "content-warehouse";
   const said = { tool, run, sequence, instance, sha256 } satisfies z.infer<typeof comment>;
   return `COMMENT ON SCHEMA ${quoteIdentifier(schema)} IS ${quoteLiteral(JSON.stringify(said))}`;
@@ -58,7 +56,7 @@ export async function runIn(
     );
   }
   const { run, sequence, sha256, instance: owner } = said.data;
-  if (instance !== null && !isSame(owner, instance)) {
+  if (instance !== null && !sameInstance(owner, instance)) {
     const whose = owner.id === null ? owner.origin : `${owner.origin} (instance ${owner.id})`;
     throw new WarehouseError(
       "target.refused",
@@ -66,11 +64,6 @@ export async function runIn(
     );
   }
   return { run, sequence, sha256 };
-}
-
-/** By the ID where both have one: a service may move. */
-function isSame(one: InstanceIdentity, other: InstanceIdentity): boolean {
-  return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
 }
 
 /** Held until the transaction ends, however it ends. Throws `target.unavailable` where another delivery has it. */

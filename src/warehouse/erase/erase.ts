@@ -7,8 +7,9 @@ import { WarehouseError } from "../../common/errors.ts";
 import { removeTree } from "../../common/tree.ts";
 import { assertFree, type FreeBytes } from "../disk.ts";
 import { commitPlan, erasePlace, finishErase, stagedReplacement } from "../erase-plan.ts";
-import { nextRun, type OutputFolder, parseRunName, type RunIdentity, runName } from "../layout.ts";
-import { type Manifest, writeManifest } from "../manifest.ts";
+import { runNamed, withPast } from "../identity.ts";
+import { nameOf, nextRun, type OutputFolder, parseRunName, type RunIdentity, runName } from "../layout.ts";
+import { type Manifest, type Statement, writeManifest } from "../manifest.ts";
 import { finishPublication } from "../publish.ts";
 import { listRuns, type PublishedRun } from "../retention.ts";
 import { verifyResult } from "../verify.ts";
@@ -61,9 +62,12 @@ interface Planned {
   readonly from: Readable;
   readonly to: string;
   readonly erasure: RunErasure;
+  readonly renamed: NewNames;
 }
 
-/** By old names, also those of runs that are gone and that a history names. */
+type Found = Pick<Planned, "from" | "erasure">;
+
+/** Of the runs that a run's history names, also of those that are gone, by their old names. */
 type NewNames = ReadonlyMap<string, string>;
 
 /**
@@ -92,8 +96,8 @@ export async function eraseUser(folder: OutputFolder, options: EraseOptions): Pr
     for (const run of runs) identities.push(await identify(run, options.userId, temporary));
     const person = new Person(options.userId, whoseIdIs(options.userId, identities));
     const erasures = await searchAll(runs, person, temporary, options);
-    const { planned, renamed } = await plan(folder, erasures, temporary);
-    if (planned.length > 0) await replace(folder, planned, person, { ...options, renamed });
+    const planned = await plan(folder, erasures, temporary);
+    if (planned.length > 0) await replace(folder, planned, person, options);
     const named = identities.filter(({ user }) => user).length;
     return { searched: runs.length, named, replaced: planned.map(reported) };
   } finally {
@@ -144,7 +148,7 @@ async function searchAll(
   person: Person,
   temporary: string,
   { onStep }: EraseOptions,
-): Promise<readonly Omit<Planned, "to">[]> {
+): Promise<readonly Found[]> {
   const found = new Map<Readable, RunErasure>();
   for (const _pass of ["learn", "find"]) {
     for (const from of runs) {
@@ -163,33 +167,55 @@ const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && r
  */
 async function plan(
   folder: OutputFolder,
-  erasures: readonly Omit<Planned, "to">[],
+  erasures: readonly Found[],
   temporary: string,
-): Promise<{ readonly planned: readonly Planned[]; readonly renamed: NewNames }> {
+): Promise<readonly Planned[]> {
   const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
   const first = erasures[oldest]?.from.sequence;
-  if (first === undefined) return { planned: [], renamed: new Map() };
+  if (first === undefined) return [];
   const changed = erasures.slice(oldest);
-  const known = new Map<string, RunIdentity>();
-  for (const { from } of changed) {
-    for (const each of [from, ...(await namedInHistory(from, temporary))]) known.set(each.run, each);
+  const kept = changed.map(({ from }) => from);
+  const gone = new Map<string, RunIdentity>();
+  const meant = new Map<Readable, ReadonlyMap<string, RunIdentity>>();
+  for (const from of kept) {
+    const named = await namedInHistory(from, temporary);
+    const past = withPast(
+      from,
+      erasures.map((each) => each.from),
+    );
+    meant.set(
+      from,
+      new Map(named.map((each) => [each.run, runNamed(each.run, kept, past) ?? goneRun(gone, each)])),
+    );
   }
-  const numbered = [...known.values()]
+  const numbered = [...kept, ...gone.values()]
     .filter(({ sequence }) => sequence >= first)
     .toSorted((a, b) => a.sequence - b.sequence);
   const free = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
   const next = Math.max(free, (numbered.at(-1)?.sequence ?? 0) + 1);
-  const renamed = new Map(
-    numbered.map(({ run, startedAt }, index) => [run, runName(next + index, startedAt)]),
-  );
-  return { planned: changed.map((each) => ({ ...each, to: renamed.get(each.from.run) ?? "" })), renamed };
+  const names = new Map(numbered.map((run, index) => [run, runName(next + index, run.startedAt)]));
+  return changed.map((each) => {
+    const to = names.get(each.from) ?? "";
+    const renamed = [...(meant.get(each.from) ?? [])].flatMap(([name, run]) => {
+      const now = names.get(run);
+      return now === undefined ? [] : [[name, now] as const];
+    });
+    return { ...each, to, renamed: new Map([...renamed, [nameOf(each.from.run), to]]) };
+  });
+}
+
+/** One run for each name of those that histories name and whose files are gone. */
+function goneRun(gone: Map<string, RunIdentity>, named: RunIdentity): RunIdentity {
+  const found = gone.get(named.run) ?? named;
+  gone.set(named.run, found);
+  return found;
 }
 
 async function replace(
   folder: OutputFolder,
   planned: readonly Planned[],
   person: Person,
-  options: EraseOptions & { readonly renamed: NewNames },
+  options: EraseOptions,
 ): Promise<void> {
   const { freeBytes, clock, onStep } = options;
   const bytes = planned.flatMap(({ from }) => from.manifest.files.map((file) => file.bytes));
@@ -227,9 +253,9 @@ async function assertWhole(folder: OutputFolder, run: string, temporary: string)
 /** A replacement, proven: as many rows as before in every table, nothing of the person, and the same past. */
 async function stage(
   folder: OutputFolder,
-  { from, to, erasure }: Planned,
+  { from, to, erasure, renamed }: Planned,
   person: Person,
-  { threads, erasedAt, renamed }: EraseOptions & { readonly erasedAt: string; readonly renamed: NewNames },
+  { threads, erasedAt }: EraseOptions & { readonly erasedAt: string },
 ): Promise<void> {
   const staging = stagedReplacement(folder, to);
   await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
@@ -253,12 +279,20 @@ async function stage(
       ...stated,
       run: to,
       sequence: staging.sequence,
-      previousRun: renamed.get(stated.previousRun ?? "") ?? stated.previousRun,
-      supersedes: from.run,
+      ...previousOf(stated, renamed),
+      supersedes: stated.run,
       erasedAt: [...(stated.erasedAt ?? []), erasedAt],
     },
     files,
   );
+}
+
+/** The manifest of a run that is made anew is another. */
+function previousOf({ previousRun, previousSha256 }: Statement, renamed: NewNames) {
+  const now = renamed.get(nameOf(previousRun ?? ""));
+  return now === undefined
+    ? { previousRun, previousSha256 }
+    : { previousRun: now, previousSha256: undefined };
 }
 
 function reported({ from, to, erasure }: Planned): ErasedRun {

@@ -4,9 +4,14 @@
  */
 import { parseExact, parseIfJson } from "../../common/json.ts";
 import { isObject, type JsonObject } from "../../raw/document.ts";
-import { looksPersonal, personFields } from "../../raw/personal.ts";
+import { looksPersonal } from "../../raw/personal-names.ts";
+import {
+  KEPT_ATTRIBUTES,
+  PERSON_FIELDS,
+  PERSONAL_ATTRIBUTES,
+  USER_FIELDS,
+} from "../../raw/personal-places.ts";
 import { fieldsUnknown, isRawShape } from "../../raw/prepare.ts";
-import { DATA_TABLES } from "../../tables/all.ts";
 
 /** What the tables say of an ID. */
 export interface Identity {
@@ -16,23 +21,6 @@ export interface Identity {
   readonly otherTable: string | undefined;
 }
 
-const PERSON_FIELDS = personFields(DATA_TABLES);
-
-const ATTRIBUTES = DATA_TABLES.flatMap(({ columns }) =>
-  columns.flatMap(({ origins, personal }) =>
-    origins.map(({ path }) => {
-      const dot = path.lastIndexOf(".");
-      return { place: path.slice(0, Math.max(dot, 0)), name: path.slice(dot + 1), personal };
-    }),
-  ),
-);
-const PLACES = new Set(ATTRIBUTES.filter(({ personal }) => personal).map(({ place }) => place));
-const PERSONAL = new Set(ATTRIBUTES.filter(({ personal }) => personal).map(({ name }) => name));
-/** What a description keeps. */
-const KEPT = new Set([
-  ...ATTRIBUTES.filter(({ place, name }) => PLACES.has(place) && !PERSONAL.has(name)).map(({ name }) => name),
-  "user_id",
-]);
 /** Free text about a person, which says nothing of where else the person is meant. */
 const FREE_TEXT = new Set(["bio", "short_bio"]);
 /** Where a description has no ID of its own, the item names the person beside it. */
@@ -72,7 +60,7 @@ export class Person {
     if (text === "") return;
     this.#described.add(text);
     const telling = typeof value === "string" && text.length >= TELLING_LENGTH && !FREE_TEXT.has(attribute);
-    if (telling && (PERSONAL.has(attribute) || looksPersonal(attribute))) this.details.add(text);
+    if (telling && (PERSONAL_ATTRIBUTES.has(attribute) || looksPersonal(attribute))) this.details.add(text);
   }
 
   /** Texts of which one stands in every JSON text that has something of the person, as JSON writes them. */
@@ -108,7 +96,7 @@ export class Person {
   /** Whether an example of the drift, which may be cut, shows something of the person. */
   isShownBy(example: string, path: string): boolean {
     const cut = example.endsWith("…") ? example.slice(0, -1) : undefined;
-    const ofPersons = PERSON_FIELDS.has(path.split(/[.[]/, 1)[0] ?? "") || path.startsWith("users.");
+    const ofPersons = path.split(/[.[]/).some((name) => USER_FIELDS.has(name)) || path.startsWith("users.");
     if (ofPersons && [...this.#described].some((text) => text === example || isCutOf(cut, text))) return true;
     // The ID alone is nothing personal.
     const value = parseIfJson(example);
@@ -142,7 +130,7 @@ export class Person {
       }
     }
     for (const [key, value] of Object.entries(item)) {
-      found += this.#within(value, PERSON_FIELDS.has(key), PERSON_FIELDS.has(key));
+      found += this.#within(value, PERSON_FIELDS.has(key), USER_FIELDS.has(key));
     }
     return found;
   }
@@ -181,14 +169,14 @@ export class Person {
 
   #fromField(parent: JsonObject, key: string, texts: boolean): number {
     const value = parent[key];
-    if (typeof value !== "string") return this.#within(value, texts, PERSON_FIELDS.has(key));
+    if (typeof value !== "string") return this.#within(value, texts, USER_FIELDS.has(key));
     if (!texts || !this.#showsIn(value)) return 0;
     delete parent[key];
     return 1;
   }
 
   #strip(description: JsonObject): number {
-    const taken = Object.keys(description).filter((name) => !KEPT.has(name));
+    const taken = Object.keys(description).filter((name) => !KEPT_ATTRIBUTES.has(name));
     for (const name of taken) {
       this.note(name, description[name]);
       delete description[name];

@@ -239,7 +239,7 @@ long("H8: a single object where a list is specified is a list of one, and counte
 const EPOCH = 1_793_000_000;
 
 long(
-  "H9: instants that come in another form are NULL, kept and counted; over a hundredth ends with 23",
+  "H9: values that are no instants are NULL, kept and counted; over a hundredth ends with 23",
   async (t) => {
     const published = (others: number) =>
       items(400, (index) => ({

@@ -323,7 +323,10 @@ test("drift: what is new since the run before needs attention, and the policy's 
   assert.ok(!page.html.includes("only-before"), "nothing that is only in the run before");
   assert.deepEqual(page.rows("Changed types"), [["rank", "another type", "2", "1", "cc33", '"7"']]);
   assert.deepEqual(page.rows("Done by the personal-data policy"), [["owner.email", "dropped", "9", "8", ""]]);
-  assert.match(page.section("drift"), /Compared with run 41\..*None: values outside the contract\./);
+  assert.match(
+    page.section("drift"),
+    /Compared with run 41\..*None: values outside the contract, answers that contradict each other\./,
+  );
   assert.match(page.section("drift"), /1 field dropped by the personal-data policy/);
 });
 
@@ -334,7 +337,7 @@ test("drift: without a run before it says so, and does not say that nothing vani
   assert.ok(first.attention.includes("1 new field: ai (3 times)."));
   assert.match(
     first.section("drift"),
-    /This is the first run.*None: changed types, values outside the contract\./,
+    /This is the first run.*None: changed types, values outside the contract, answers that contradict each other\./,
   );
   const unkept = await pageOf({ earlier: { previous: 7, before: undefined, figures: [] } });
   assert.match(

@@ -116,6 +116,21 @@ test("the service is asked for one item and for each destination, once", async (
   assert.equal(findings.configuration.detail, "content-warehouse.config.json");
 });
 
+test("fields that are called personal are looked up; a name that nothing has fails with the nearest", async (t) => {
+  const check = async (personalFields: readonly string[]) => {
+    const cwd = await temporaryFolder(t);
+    const file = join(cwd, "config.json");
+    await writeFile(file, JSON.stringify({ personalFields }));
+    return command(cwd, ["--sample", "--config", file]);
+  };
+  const known = await check(["owner_team", "owner"]);
+  assert.equal(known.exitCode, 0);
+  assert.match(known.text, /^ok {4}personal fields +1 custom field found$/m);
+  const unknown = await check(["owner_teem"]);
+  assert.equal(unknown.exitCode, 2);
+  assert.match(unknown.text.replace(/\s+/g, " "), /personal fields .*The nearest is "owner_team"\./);
+});
+
 test("a clock that is minutes off is told, with the direction", async (t) => {
   const service = await Scripted.start(t, itemsOf(1));
   const { clock } = await found(await temporaryFolder(t), at(service));
@@ -131,7 +146,10 @@ test("a service that asks for fewer requests is asked again when it says, and th
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const { text, exitCode } = await command(await temporaryFolder(t), [], env);
   assert.equal(exitCode, 0);
-  assert.match(text, / warn {2}The service refuses requests because there are too many: pausing 2 s/);
+  assert.match(
+    text,
+    / warn {2}The service refuses requests because there are too many: pausing until \d\d:\d\d:\d\d UTC/,
+  );
   assert.match(text, /^ok {4}credentials {4}the token may read 1 item$/m);
   assert.equal(service.questions.length, 2);
 });

@@ -58,6 +58,7 @@ const COMPLETE: RunSummary = {
   passes: [pass(1, "dynamic", 12_345), pass(2, "full", 12_345)],
   requests: 260,
   throttled: null,
+  outages: null,
   resumed: null,
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,

@@ -36,6 +36,19 @@ test("a text is as wide as a terminal shows it", () => {
     ｱ: 1,
     Ａ: 2,
     한: 2,
+    각: 2,
+    "👨‍👩‍👧‍👦": 2,
+    "🏳️‍🌈": 2,
+    "👍🏽": 2,
+    "🇩🇪": 2,
+    "🇩🇪🇫🇷": 4,
+    "1️⃣": 2,
+    "❤️": 2,
+    "❤": 1,
+    "☺︎": 1,
+    क्: 1,
+    "a\u200bb": 2,
+    "\ufeffa": 1,
   };
   for (const [text, width] of Object.entries(widths)) assert.equal(displayWidth(text), width, text);
 });
@@ -53,6 +66,29 @@ test("a cut text is never wider than asked, and one that fits is left alone", ()
       },
     ),
   );
+});
+
+test("a character of several code points is cut as a whole", () => {
+  for (const text of ["👨‍👩‍👧‍👦", "🇩🇪", "1️⃣", "u\u0308", "👍🏽"]) {
+    assert.equal(truncate(`${text}${text}abcdef`, displayWidth(text) + 1), `${text}…`);
+  }
+});
+
+test("flags, keycaps and families line up in a table, whatever a screen is wide", () => {
+  const cells = [
+    "👨‍👩‍👧‍👦 family",
+    "🇩🇪 flag",
+    "1️⃣ keycap",
+    "漢字",
+    "plain",
+    "u\u0308mlaut",
+    "👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽",
+  ];
+  const table = { columns: [{ name: "n", align: "left" as const }], rows: cells.map((cell) => [cell]) };
+  for (const width of [undefined, 80, 12]) {
+    const widths = drawTable(table, width).text.trimEnd().split("\n").map(displayWidth);
+    assert.deepEqual([...new Set(widths)], [width === 12 ? 12 : 20]);
+  }
 });
 
 test("every line of a table has the same width, and fits the screen where a column can", () => {

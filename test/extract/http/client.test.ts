@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { systemClock } from "../../../src/common/clock.ts";
 import { createLog, silentLog } from "../../../src/common/log.ts";
 import { type HttpClientOptions, TIMEOUTS } from "../../../src/extract/http/client.ts";
+import { Outage } from "../../../src/extract/http/outage.ts";
 import { destinationRequest, itemRequest, listRequest } from "../../../src/extract/http/request.ts";
 import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
@@ -457,7 +458,9 @@ function oneConnection(): Pick<HttpClientOptions, "connections" | "retry"> {
     log: silentLog,
   };
   const throttle = new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0 });
-  return { connections: 1, retry: createRetry({ connections: 1, throttle, ...policy }) };
+  const namedIn = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
+  const outage = new Outage({ host: "host", namedIn, minutes: 0, isKnown: true, ...policy });
+  return { connections: 1, retry: createRetry({ connections: 1, throttle, outage, ...policy }) };
 }
 
 test("while an answer is read, its connection serves the next request, and never two at a time", {

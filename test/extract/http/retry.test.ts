@@ -5,11 +5,12 @@ import fc from "fast-check";
 import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
+import { Outage } from "../../../src/extract/http/outage.ts";
 import {
+  type Attempt,
   createRetry,
   pauseMs,
   RETRY_LIMITS,
-  type Retry,
   type RetryOptions,
 } from "../../../src/extract/http/retry.ts";
 import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
@@ -25,19 +26,34 @@ function throttleOf(changes: Partial<ThrottleOptions> = {}): Throttle {
   return new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0.5, ...changes });
 }
 
-function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
+/** Without patience for outages: each failure is its request's own. */
+function impatient(clock: Clock): Outage {
+  const namedIn = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
+  const known = { minutes: 0, isKnown: true };
+  return new Outage({ host: "host", namedIn, ...known, clock, random: () => 0.5, log: silentLog });
+}
+
+/** A policy whose requests have no other to be told from. */
+interface Policy {
+  readonly run: <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
+}
+
+function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Policy } {
   const clock = new FakeClock();
   const limits = RETRY_LIMITS;
   const options = {
     connections: 4,
     throttle: throttleOf(),
+    outage: impatient(clock),
     clock,
     random: () => 0.5,
     limits,
     deadline: null,
     log: silentLog,
   };
-  return { clock, retry: createRetry({ ...options, ...changes }) };
+  const retry = createRetry({ ...options, ...changes });
+  const check = () => Promise.reject(new Error("nothing is checked"));
+  return { clock, retry: { run: (attempt, signal) => retry.run({ attempt, check }, signal) } };
 }
 
 /** Runs one request whose attempts fail with these errors in turn and then succeed; when each attempt began. */
@@ -284,11 +300,11 @@ test("the log has a line when throttling begins, and one each half minute while 
   const [first, second] = told;
   assert.deepEqual(first, [
     0,
-    "The service refuses requests because there are too many: pausing 301 s, then going on more slowly.",
+    "The service refuses requests because there are too many: pausing until 00:05:01 UTC, then going on more slowly.",
   ]);
   assert.deepEqual(second, [
     30_000,
-    "The service still allows no more requests: pausing 271 s more; 1 request refused so far.",
+    "The service still allows no more requests: pausing until 00:05:01 UTC; 1 request refused so far.",
   ]);
   for (const [place, [atMs]] of told.entries()) {
     assert.ok(place === 0 || atMs - (told[place - 1]?.[0] ?? 0) >= 30_000, String(atMs));
@@ -301,9 +317,9 @@ test("the log of a service that is away for a while says so, and nothing of too 
   assert.deepEqual(told.slice(0, 2), [
     [
       0,
-      "The service is not available for a while, and says for how long: pausing 301 s, then going on more slowly.",
+      "The service is not available for a while, and says for how long: pausing until 00:05:01 UTC, then going on more slowly.",
     ],
-    [30_000, "The service is still not available: pausing 271 s more; 1 request refused so far."],
+    [30_000, "The service is still not available: pausing until 00:05:01 UTC; 1 request refused so far."],
   ]);
 });
 
@@ -347,7 +363,10 @@ test("a rate that is from the run before is told as such, and nothing of refusal
   await ask(status(429, 5_000));
   const [[level, line, fields] = []] = told;
   assert.deepEqual([level, fields], ["warn", { count: 1 }]);
-  assert.match(line ?? "", /^The service refuses requests because there are too many: pausing \d+ s/);
+  assert.match(
+    line ?? "",
+    /^The service refuses requests because there are too many: pausing until \d\d:\d\d:\d\d UTC/,
+  );
 });
 
 test("trouble of the service alone is not told of as throttling", async () => {

@@ -8,6 +8,7 @@ import { landLookups } from "../../../src/extract/landing/land-lookups.ts";
 import { createLookups } from "../../../src/extract/lookups.ts";
 import { Drift } from "../../../src/raw/drift.ts";
 import { type PolicyOptions, personalHash } from "../../../src/raw/personal.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal-fields.ts";
 import { readLookups } from "../../../src/raw/raw-file.ts";
 import { RawFiles } from "../../../src/raw/raw-files.ts";
 import { temporaryFolder } from "../../run/running.ts";
@@ -59,7 +60,11 @@ async function landed(t: TestContext, personal: PolicyOptions) {
 }
 
 test("the answers of the lookups land once each, with the place and the Date of their answers", async (t) => {
-  const { directory, files } = await landed(t, { policy: "keep", hashKey: undefined });
+  const { directory, files } = await landed(t, {
+    policy: "keep",
+    hashKey: undefined,
+    fields: NO_PERSONAL_FIELDS,
+  });
   assert.deepEqual(files, {
     destinations: join(directory, "raw/destinations/destinations-000012-0-00000.parquet"),
     custom_fields: join(directory, "raw/custom_fields/custom_fields-000012-0-00000.parquet"),
@@ -79,7 +84,7 @@ test("the answers of the lookups land once each, with the place and the Date of 
 });
 
 test("what is read back has every digit, and its unknown fields again", async (t) => {
-  const { files } = await landed(t, { policy: "keep", hashKey: undefined });
+  const { files } = await landed(t, { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS });
   const { destinations, definitions } = readLookups(files);
   assert.deepEqual(
     destinations.map(({ id, answer }) => [id, JSON.stringify(answer)]),
@@ -97,14 +102,14 @@ test("what is read back has every digit, and its unknown fields again", async (t
 });
 
 test("the personal-data policy is applied before anything is written, and once", async (t) => {
-  const hashed = await landed(t, { policy: "hash", hashKey: KEY });
+  const hashed = await landed(t, { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS });
   const [shop] = readLookups(hashed.files).destinations;
   assert.equal(shop?.answer.contact_email, personalHash(KEY, "contact_email", "anna@example.com"));
   assert.deepEqual(
     shop?.unknown.map(({ path, value }) => [path, value]),
     [[["contact_email"], shop?.answer.contact_email]],
   );
-  const dropped = await landed(t, { policy: "drop", hashKey: undefined });
+  const dropped = await landed(t, { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS });
   const texts = await rowsIn(dropped.directory, "document::VARCHAR");
   assert.ok(texts.length === 3 && !JSON.stringify(texts).includes("anna@"));
   assert.deepEqual(
@@ -126,7 +131,7 @@ test("a lookup that found nothing has no file", async (t) => {
     { definitions: [], unmatched: [], answered: [] },
     {
       files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
-      personal: { policy: "keep", hashKey: undefined },
+      personal: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS },
       drift: new Drift(),
       clock: systemClock,
     },

@@ -3,15 +3,16 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { dynamicItem } from "../../../src/api/dynamic.ts";
 import { DocumentReader } from "../../../src/extract/pages/documents.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal-fields.ts";
 import type { DocumentOptions } from "../../../src/raw/prepare.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP = { policy: "drop", hashKey: undefined, aliases: {} } as const;
+const DROP = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
 const POLICIES: readonly DocumentOptions[] = [
   DROP,
-  { policy: "hash", hashKey: KEY, aliases: {} },
-  { policy: "keep", hashKey: undefined, aliases: {} },
+  { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
   { ...DROP, aliases: { wordcount: "word_count", whose: "owner_details", owner: "author_details" } },
 ];
 

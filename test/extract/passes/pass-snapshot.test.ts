@@ -18,10 +18,9 @@ const oddSecond = fc.constantFrom(
   2 ** 32 - 1,
   2 ** 32,
 );
-const instantOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "");
+const instantOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000", "");
 const instant = fc.oneof(
   fc.oneof(second, oddSecond).map((seconds) => ({ text: instantOf(seconds), seconds })),
-  second.map((seconds) => ({ text: `${instantOf(seconds)}.250`, seconds: seconds + 0.25 })),
   fc.constant({ text: null, seconds: -1 }),
 );
 const listing = fc.array(fc.record({ id: fc.nat(3000).map((n) => `c-${n}`), instant }), { maxLength: 3000 });

@@ -134,11 +134,11 @@ test("D12: an item that the second dynamic pass did not list is asked for, thoug
   const { arrange } = service;
   service.arrange = (items, asked) => {
     const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
-    return arrange(hidden ? items.filter((element) => placeOf(element) !== 1) : items, asked);
+    return arrange(hidden ? items.filter((element) => placeOf(element) !== 100) : items, asked);
   };
   const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
   assert.equal(verdict, "unsettled");
-  const asked = "SELECT count(*) FROM run_requests WHERE mode = 'item' AND content_id = 'c-001' AND pass = 3";
+  const asked = "SELECT count(*) FROM run_requests WHERE mode = 'item' AND content_id = 'c-100' AND pass = 3";
   assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
 });
 

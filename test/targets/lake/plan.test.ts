@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { writeParquet } from "../../../src/storage/parquet-sql.ts";
-import { type Column, date, defineTable, double, REQUIRED, timestamp } from "../../../src/tables/declare.ts";
+import {
+  type Column,
+  date,
+  defineTable,
+  double,
+  REQUIRED,
+  text,
+  timestamp,
+} from "../../../src/tables/declare.ts";
 import { planDelivery } from "../../../src/targets/lake/plan.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
 import { makeRun, temporaryFolder } from "./runs.ts";
@@ -73,4 +81,14 @@ test("statistics never leave out a row that a file has", async (t) => {
   const number = double("at", "", "Number.", REQUIRED);
   assert.deepEqual(await rangeOf(number, ["-0.5::DOUBLE", "1e300::DOUBLE"]), [-0.5, 1e300, 0]);
   assert.deepEqual(await rangeOf(number, ["1::DOUBLE", "'NaN'::DOUBLE"]), none);
+  const name = text("at", "", "Name.", REQUIRED);
+  const [short, last] = ["🧭".repeat(50), "\u{10FFFF}"];
+  assert.deepEqual(await rangeOf(name, [`'a'`, `'${short}'`]), ["a", short, 0]);
+  for (const rest of ["b", "\u{10FFFE}", last, `${last}${last}x`, "🧭".repeat(100_000)]) {
+    const long = `${"🧭".repeat(100)}${rest}`;
+    const [min, max, nulls] = await rangeOf(name, [`'${long}'`]);
+    assert.ok(Buffer.compare(Buffer.from(`${min}`), Buffer.from(long)) <= 0, rest);
+    assert.ok(Buffer.compare(Buffer.from(long), Buffer.from(`${max}`)) <= 0, rest);
+    assert.ok(`${min}`.length <= 200 && `${max}`.length <= 210 && nulls === 0, rest);
+  }
 });

@@ -87,8 +87,9 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       files.map(async ({ path, rows }) => ({ path, rows, ...(await digestOf(join(directory, path))) })),
     ),
   );
-  const published = { run, sequence, startedAt: STARTED, directory, manifest, current: true };
-  return deliveredRun(published, { temporaryDirectory, signal, onProgress: () => {} });
+  const { sha256 } = await digestOf(join(directory, "manifest.json"));
+  const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, current: true };
+  return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }
 
 async function writeTables(

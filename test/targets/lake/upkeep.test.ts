@@ -223,7 +223,9 @@ suite("a lake", () => {
     const [sentence, ...others] = (await on(store).forget?.(signal)) ?? [];
     assert.match(sentence ?? "", /lake vacuum --all-versions/);
     assert.deepEqual(others, []);
-    assert.deepEqual(await on(store).restorable?.(signal), [{ run: runs.a3.run, sequence: 3 }]);
+    assert.deepEqual(await on(store).restorable?.(signal), [
+      { run: runs.a3.run, sequence: 3, sha256: runs.a3.sha256 },
+    ]);
     assert.deepEqual(
       await store.folders(`_published/instance=${INSTANCE}/runs/`).then((all) => all.length),
       1,
@@ -279,10 +281,12 @@ suite("a lake", () => {
       {
         "delta.deletedFileRetentionDuration": "interval 7 days",
         "delta.logRetentionDuration": "interval 2 days",
+        "delta.dataSkippingStatsColumns": "id",
       },
       {
         "delta.deletedFileRetentionDuration": "interval 60 days",
         "delta.logRetentionDuration": "interval 60 days",
+        "delta.dataSkippingStatsColumns": "id",
       },
     ]);
   });
@@ -374,12 +378,12 @@ suite("a lake", () => {
       [
         "another run of the last number",
         async () => runs.b3,
-        /^memory: has another run, 000003-20261120T020000Z, of this instance/,
+        /^memory: has another run 3 \(000003-20261120T020000Z, manifest \w+\) of this instance/,
       ],
       [
         "an earlier run",
         async () => runs.a2,
-        /^memory: has the later run 000003-20261120T020000Z of this instance/,
+        /^memory: has the later run 3 \(000003-20261120T020000Z, manifest \w+\) of this instance/,
       ],
       [
         "a table by the name of the lake's own",

@@ -52,7 +52,7 @@ suite("a PostgreSQL that says nothing", () => {
 
   test("in mid-copy: is waited for as long as it takes rows, and not half an hour more", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
-    const answers = [WELCOME, DONE, DONE, TAKEN, NO_ROWS, DONE, DONE, DONE, COPY_BEGINS];
+    const answers = [WELCOME, DONE, DONE, TAKEN, NO_ROWS, DONE, DONE, DONE, DONE, COPY_BEGINS];
     const { address } = await silentServer(t, answers);
     let tookAll = false;
     async function* cells() {
@@ -64,7 +64,8 @@ suite("a PostgreSQL that says nothing", () => {
       tookAll = true;
       t.mock.timers.tick(30 * 60_000);
     }
-    const table = { name: "numbers", comment: "", columns: [{ name: "n", type: "integer" }], key: ["n"] };
+    const columns = [{ name: "n", type: "integer" }];
+    const table = { name: "numbers", comment: "", columns, key: ["n"], references: [] };
     const delivered = { ...run(QUIET), tables: [{ table, cells }], onProgress: () => {} };
     const staging = postgres({ url: address }).stage(delivered as unknown as DeliveredRun);
     const { message } = await failsWith("target.unavailable", staging);

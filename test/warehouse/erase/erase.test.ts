@@ -23,6 +23,7 @@ import { Secret } from "../../../src/common/secret.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import type { PersonalData } from "../../../src/config/config.ts";
 import { personalHash } from "../../../src/raw/personal.ts";
+import { restoreRun } from "../../../src/targets/restore.ts";
 import { freeBytes } from "../../../src/warehouse/disk.ts";
 import { type EraseOptions, type EraseReport, eraseUser } from "../../../src/warehouse/erase/erase.ts";
 import { type OutputFolder, outputFolder } from "../../../src/warehouse/layout.ts";
@@ -45,6 +46,7 @@ import {
   treeOf,
 } from "../../run/running.ts";
 import { type Item, item, type Json, Scripted } from "../../run/scripted.ts";
+import { memoryTarget } from "../../targets/memory-target.ts";
 
 const ANNA = "5f1e0c2ab4d3e90017c0ffe1";
 const BERT = "5f1e0c2ab4d3e90017c0ffe2";
@@ -125,8 +127,8 @@ interface Warehouse {
   readonly out: string;
   readonly folder: OutputFolder;
   readonly service: Scripted;
-  /** At two o'clock of a day of November; without one, now. */
-  readonly run: (day?: number) => Promise<string>;
+  /** At two o'clock of a day of November; without one, now. `at`: the folder of another machine. */
+  readonly run: (day?: number, at?: string) => Promise<string>;
   readonly erase: (userId: string, options?: Partial<EraseOptions>) => Promise<EraseReport>;
   /** Fails where a run is not as its manifest says. */
   readonly verify: () => Promise<void>;
@@ -144,7 +146,7 @@ async function warehouse(
     out,
     folder,
     service,
-    run: async (day) => {
+    run: async (day, at = out) => {
       const config = { details: "all", personalData, perPage: 100 } as const;
       const now = () => (day === undefined ? systemClock.now() : Date.UTC(2026, 10, day, 2));
       const clock: Clock = {
@@ -152,7 +154,7 @@ async function warehouse(
         elapsedMs: () => systemClock.elapsedMs(),
         sleep: (milliseconds, signal) => systemClock.sleep(milliseconds, signal),
       };
-      return (await exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config, clock })).run;
+      return (await exportFrom({ url: service.url, out: at, pipelineUrl, threads: 1, config, clock })).run;
     },
     erase: async (userId, options = {}) => {
       await using _lock = await acquireLock(folder);
@@ -469,6 +471,49 @@ long(
   },
 );
 
+test("S24: two runs of one name, of which one is another machine's, are two runs afterwards", async (t) => {
+  const { out, folder, run, erase, verify, service } = await warehouse(t);
+  const elsewhere = join(await temporaryFolder(t), "elsewhere");
+  await run(1);
+  await cp(out, elsewhere, COPY);
+  service.items = [item("c-1", 0), item("ours", 1)];
+  const ours = await run(2);
+  service.items = [item("c-1", 0), item("theirs", 1)];
+  const theirs = await run(2, elsewhere);
+  assert.equal(ours, theirs);
+  const { sha256 } = await findRun(outputFolder(elsewhere), "current");
+  const keeper = {
+    ...memoryTarget(),
+    restore: (_: unknown, directory: string) =>
+      cp(join(elsewhere, "runs", theirs), directory, { recursive: true }),
+  };
+  const restored = { run: theirs, sequence: 2, sha256 };
+  await restoreRun(folder, keeper, restored, new AbortController().signal);
+  service.items = [item("c-1", 0), item("theirs", 1), item("new", 2)];
+  await run(3);
+  await erase(ANNA);
+  await verify();
+  const runs = await listRuns(folder);
+  assert.deepEqual(
+    runs.map(({ sequence }) => sequence),
+    [7, 6, 5, 4],
+  );
+  const { previousRun, changes } = await readManifest(join(out, "current"));
+  assert.deepEqual(changes, { new: 1, changed: 0, removed: 0 });
+  const itemsIn = (name: string) =>
+    rowsOf(join(folder.runs, name), "SELECT content_id FROM content ORDER BY ALL");
+  assert.deepEqual(await itemsIn(previousRun ?? ""), [["c-1"], ["theirs"]]);
+  const others = runs.filter((each) => ![previousRun, runs[0]?.run].includes(each.run));
+  assert.deepEqual(await itemsIn(others[0]?.run ?? ""), [["c-1"], ["ours"]]);
+  const history = "SELECT run, previous_run FROM run_history ORDER BY sequence DESC";
+  const [last, before, first] = [runs[0]?.run, previousRun, runs[3]?.run];
+  assert.deepEqual(await rowsOf(join(out, "current"), history), [
+    [last, before],
+    [before, first],
+    [first, null],
+  ]);
+});
+
 long("S24: the past is what it was, also that of a night whose run was removed between others", async (t) => {
   const { out, folder, run, erase, verify, service } = await warehouse(t);
   const nights = [
@@ -604,7 +649,7 @@ long(
       assert.deepEqual(await readdir(folder.staging), []);
     };
     await assert.rejects(erase(ANNA, { freeBytes: async () => 1 }), {
-      code: "disk.io",
+      code: "disk.full",
       message: /nothing was erased/,
     });
     await intact();

@@ -6,6 +6,7 @@ import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog } from
 import { readTable } from "./read.ts";
 import { DEFAULT_REMOVED_DAYS } from "./schema.ts";
 import type { TableState } from "./state.ts";
+import { type Parsed, parsedMembers } from "./statistics.ts";
 
 export const VERSIONS_PER_CHECKPOINT = 50;
 
@@ -40,8 +41,9 @@ export async function checkpointIfDue(
 /** Writes a checkpoint of a state, and has readers begin with it. */
 export async function writeCheckpoint(store: Store, state: TableState, retention: Retention): Promise<void> {
   const { table, version, files } = state;
-  const actions = checkpointActions(state, retention);
-  const body = await checkpointBytes(actions);
+  const parsed = parsedMembers(state);
+  const actions = checkpointActions(state, parsed, retention);
+  const body = await checkpointBytes(actions, parsed.types);
   // Where it is there already, it says the same.
   await store.putNew(checkpointKey(table, version), body);
   if (((await lastCheckpointVersion(store, table)) ?? -1) >= version) return;
@@ -67,7 +69,7 @@ export async function cleanLog(
   return keys.length;
 }
 
-function checkpointActions(state: TableState, retention: Retention): object[] {
+function checkpointActions(state: TableState, parsed: Parsed, retention: Retention): object[] {
   const { protocol, metaData, transactions, files, removed } = state;
   const since = retention.nowMs - Math.max(retention.retentionMs, removedMs(metaData.configuration));
   return [
@@ -81,7 +83,7 @@ function checkpointActions(state: TableState, retention: Retention): object[] {
       .map(({ remove }) => ({
         remove: { ...remove, dataChange: false, extendedFileMetadata: remove.size !== null },
       })),
-    ...[...files.values()].map(({ add }) => ({ add: { ...add, dataChange: false } })),
+    ...[...files.values()].map(({ add }) => ({ add: { ...add, ...parsed.of(add), dataChange: false } })),
   ];
 }
 

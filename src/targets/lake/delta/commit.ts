@@ -4,11 +4,12 @@ import { type Clock, systemClock } from "../../../common/clock.ts";
 import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
 import type { Claim, ClaimedFile } from "../claim.ts";
-import { commitText, encodePath, metaDataLine } from "./actions.ts";
+import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.ts";
 import { commitKey } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
 import { assertWritable, type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
-import { type ActiveFile, filesOf, type TableState } from "./state.ts";
+import type { ActiveFile, TableState } from "./state.ts";
+import { namingStatistics, statisticsText } from "./statistics.ts";
 
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 2000;
@@ -60,15 +61,19 @@ export async function commitReplacement(
 /** The lines of the commit that makes a table's next version. */
 function actionsOf(state: TableState | null, replacement: Replacement, nowMs: number): object[] {
   const { instance, sequence, files } = replacement;
-  const added = new Set(files.map(({ path }) => path));
-  const replaced = state === null ? [] : filesOf(state, instance);
+  const added = files.map((file) => addition(file, replacement));
+  const paths = new Set(files.map(({ path }) => path));
+  const active = state === null ? [] : [...state.files.values()];
+  const kept = active.filter((file) => file.instance !== instance);
   return [
     { commitInfo: commitInfo(state, replacement, nowMs) },
-    ...definition(state, replacement, nowMs),
+    ...definition(state, replacement, { adds: [...kept.map(({ add }) => add), ...added], nowMs }),
     { txn: { appId: instance, version: sequence, lastUpdated: nowMs } },
     // The protocol allows a path once in a version.
-    ...replaced.filter(({ path }) => !added.has(path)).map((file) => ({ remove: removal(file, nowMs) })),
-    ...files.map((file) => ({ add: addition(file, replacement) })),
+    ...active
+      .filter((file) => file.instance === instance && !paths.has(file.path))
+      .map((file) => ({ remove: removal(file, nowMs) })),
+    ...added.map((add) => ({ add })),
   ];
 }
 
@@ -88,17 +93,19 @@ function commitInfo(
   };
 }
 
-/** What the table is, where that is new. */
+/** What the table is, where that is new. `adds`: of all files that it has then. */
 function definition(
   state: TableState | null,
   { table, files, retentionDays }: Replacement,
-  nowMs: number,
+  { adds, nowMs }: { readonly adds: readonly Pick<AddAction, "stats">[]; readonly nowMs: number },
 ): object[] {
   if (state === null) {
-    return [{ protocol: PROTOCOL }, metaDataLine(newMetaData(table, randomUUID(), nowMs, retentionDays))];
+    const made = newMetaData(table, randomUUID(), nowMs, retentionDays);
+    return [{ protocol: PROTOCOL }, metaDataLine(namingStatistics(table.name, made, adds))];
   }
   // Without files there are no rows that the columns would have to fit.
-  const metaData = files.length === 0 ? state.metaData : widened(state, table);
+  const widest = files.length === 0 ? state.metaData : widened(state, table);
+  const metaData = namingStatistics(table.name, widest, adds);
   return metaData === state.metaData ? [] : [metaDataLine(metaData)];
 }
 
@@ -106,24 +113,13 @@ function removal({ add: { path, partitionValues, size } }: ActiveFile, deletionT
   return { path, deletionTimestamp, dataChange: true, extendedFileMetadata: true, partitionValues, size };
 }
 
-function addition(file: AddedFile, { instance, atMs }: Replacement): object {
+function addition(file: AddedFile, { instance, atMs }: Replacement) {
   return {
     path: encodePath(file.path),
     partitionValues: { [INSTANCE]: instance },
     size: file.bytes,
     modificationTime: atMs,
     dataChange: true,
-    stats: JSON.stringify(statistics(file)),
-  };
-}
-
-function statistics({ rows, range }: AddedFile): object {
-  if (range === null) return { numRecords: rows };
-  const { column, min, max, nulls } = range;
-  return {
-    numRecords: rows,
-    minValues: { [column]: min },
-    maxValues: { [column]: max },
-    nullCount: { [column]: nulls },
+    stats: statisticsText(file),
   };
 }

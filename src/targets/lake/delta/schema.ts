@@ -37,11 +37,11 @@ export type DeclaredTable = Omit<ClaimedTable, "files">;
 type DeclaredColumn = DeclaredTable["columns"][number];
 
 /** Columns of a table in the order of its schema. Throws `target.refused` where its log has no schema. */
-export function fieldsOf(state: TableState): readonly Field[] {
+export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaData">): readonly Field[] {
   try {
-    return struct.parse(JSON.parse(state.metaData.schemaString)).fields;
+    return struct.parse(JSON.parse(metaData.schemaString)).fields;
   } catch (cause) {
-    throw refused(state.table, "has no schema that we can read", cause);
+    throw refused(table, "has no schema that we can read", cause);
   }
 }
 

@@ -235,7 +235,80 @@ suite("the columns of a table", () => {
       ["instance", "content_id", "word_count", "theirs", "region"],
     );
     assert.equal(fields[1]?.metadata.owner, "analysts");
-    assert.deepEqual(state.metaData.configuration, { theirs: "1" });
+    assert.equal(state.metaData.configuration.theirs, "1");
     assert.equal(state.metaData.id, metaData.id);
+  });
+});
+
+suite("the columns that readers expect statistics of", () => {
+  const NAMED = "delta.dataSkippingStatsColumns";
+  const COUNT = "delta.dataSkippingNumIndexedCols";
+  const said = async (store: MemoryStore) => {
+    const { [NAMED]: named, [COUNT]: count } = (await content(store)).metaData.configuration;
+    return [named, count];
+  };
+  /** A file of two rows, with a range of one column. */
+  const ranged = (name: string, min: string | number, max: string | number) => ({
+    files: [{ path: "x", bytes: 1, rows: 2, range: { column: name, min, max, nulls: 0 } }],
+  });
+  const unranged = (rows: number) => ({ files: [{ path: "x", bytes: 1, rows, range: null }] });
+
+  test("are those that all files have whole ones of", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    assert.deepEqual(await said(store), ["content_id", undefined]);
+    await commit(store, runOf("b", 1, unranged(2)));
+    assert.deepEqual(await said(store), [undefined, "0"]);
+    await commit(store, runOf("b", 2, unranged(0)));
+    assert.deepEqual(await said(store), ["content_id", undefined]);
+    await commit(store, runOf("c", 1, ranged("word_count", 1, 2)));
+    assert.deepEqual(await said(store), [undefined, "0"]);
+    await commit(store, runOf("c", 2, { files: [] }));
+    assert.deepEqual(await said(store), ["content_id", undefined]);
+    const stats = JSON.stringify({
+      numRecords: 1,
+      minValues: { content_id: "a" },
+      nullCount: { content_id: 0 },
+    });
+    const theirs = {
+      partitionValues: { instance: "d" },
+      size: 1,
+      modificationTime: 1,
+      dataChange: true,
+      stats,
+    };
+    await putCommit(store, 5, [{ add: { path: "theirs", ...theirs } }]);
+    await commit(store, runOf("a", 2));
+    assert.deepEqual(await said(store), [undefined, "0"]);
+    await commit(store, runOf("d", 1, { files: [] }));
+    assert.deepEqual(await said(store), ["content_id", undefined]);
+  });
+
+  test("are named anew by the next commit where a table says others, and left where it says these", async () => {
+    for (const configuration of [{}, { [NAMED]: "word_count" }, { [COUNT]: "-1" }] as const) {
+      const store = new MemoryStore();
+      await commit(store, runOf("a", 1));
+      const { metaData } = await content(store);
+      const format = { provider: "parquet", options: {} };
+      await putCommit(store, 1, [
+        { metaData: { ...metaData, configuration: { ...configuration, theirs: "1" }, format } },
+      ]);
+      await commit(store, runOf("b", 1));
+      assert.deepEqual((await content(store)).metaData.configuration, { [NAMED]: "content_id", theirs: "1" });
+      await commit(store, runOf("b", 2));
+      assert.ok(linesOf(store, 3).every((line) => line.metaData === undefined));
+    }
+  });
+
+  test("are none of a type that Spark refuses, and stand in the quotes that it wants", async () => {
+    for (const [name, type, min, max, expected] of [
+      ["a `b`, c.d", "bigint", 1, 2, ["`a ``b``, c.d`", undefined]],
+      ["is_live", "boolean", "a", "b", [undefined, "0"]],
+    ] as const) {
+      const store = new MemoryStore();
+      const table = { ...CONTENT, columns: [column(name, type)] };
+      await commit(store, runOf("a", 1, { table, ...ranged(name, min, max) }));
+      assert.deepEqual(await said(store), expected);
+    }
   });
 });

@@ -1,0 +1,218 @@
+/**
+ * Fields that the configuration calls personal (`personalFields`): custom fields and API fields, by name. Their values
+ * are treated wherever they stand, in items and in definitions: no part of a value is told from another, since nobody
+ * knows which part says who it is.
+ */
+import { WarehouseError } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
+import { DATA_TABLES } from "../tables/all.ts";
+import { isObject, type JsonObject, shapeOf } from "./document.ts";
+
+export interface PersonalFields {
+  /** As the configuration has them, by the specification's names. */
+  readonly names: readonly string[];
+  /** Of custom fields with one of the names: the ID, and the name. */
+  readonly customFields: readonly (readonly [id: string, name: string])[];
+}
+
+export const NO_PERSONAL_FIELDS: PersonalFields = { names: [], customFields: [] };
+
+/** What becomes of one personal value: `undefined` drops it. */
+export type Treatment = (field: string, value: unknown) => unknown;
+
+/** Gets the path of what was treated. */
+type Treated = (path: string) => void;
+
+const bare = (path: string): string => path.replaceAll("[]", "");
+
+/** API fields of an item by their paths, and of each all paths that give the same columns: one fact, spelled twice. */
+const API_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = apiFields();
+
+function apiFields(): Map<string, Set<string>> {
+  const fields = new Map<string, Set<string>>();
+  const pathsOf = (path: string): Set<string> => {
+    const known = fields.get(path) ?? new Set([path]);
+    fields.set(path, known);
+    return known;
+  };
+  for (const { origins } of DATA_TABLES.flatMap(({ columns }) => columns)) {
+    const paths = origins.filter((origin) => shapeOf(origin) !== undefined).map(({ path }) => bare(path));
+    for (const path of paths) {
+      for (const other of paths) pathsOf(path).add(other);
+      // Objects on the way are fields too.
+      const steps = path.split(".");
+      for (let length = 1; length < steps.length; length++) pathsOf(steps.slice(0, length).join("."));
+    }
+  }
+  return fields;
+}
+
+/** Names of all fields of an item that the specification has: `owner`, `attachments.filename`. */
+export const API_FIELD_NAMES: readonly string[] = [...API_FIELDS.keys()];
+
+/** Whether an item has a field of this name, by the specification. */
+export function isApiField(name: string): boolean {
+  return API_FIELDS.has(bare(name));
+}
+
+/** Where items have values of custom fields: maps by ID, or lists of objects with an ID. */
+export const CUSTOM_FIELD_PLACES = [
+  "custom_fields",
+  "custom_field_values",
+  "custom_field_value_ids",
+  "custom_fields_details",
+  "previewable_custom_field_values",
+] as const;
+
+const PLACES: ReadonlySet<string> = new Set(CUSTOM_FIELD_PLACES);
+
+/** What describes a custom field and is no value of it. */
+const OF_FIELD: ReadonlySet<string> = new Set([
+  ..."id name field_type display_label html created_at updated_at options newsroom_id".split(" "),
+  ..."visible_in_previews visible_in_insights instructions mappings".split(" "),
+]);
+
+/** Treats what the configuration calls personal, in place. */
+export class FieldPolicy {
+  /** Names of an item's own fields in which something may be treated. */
+  readonly members: ReadonlySet<string>;
+  readonly #drops: boolean;
+  readonly #treat: Treatment;
+  readonly #custom: ReadonlyMap<string, string>;
+  readonly #names: ReadonlySet<string>;
+  readonly #api: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly steps: readonly string[];
+  }[];
+
+  constructor({ names, customFields }: PersonalFields, policy: "drop" | "hash", treat: Treatment) {
+    this.#drops = policy === "drop";
+    this.#treat = treat;
+    this.#custom = new Map(customFields);
+    this.#names = new Set(names.map(bare));
+    const named = [...this.#names].flatMap((name) =>
+      [...(API_FIELDS.get(name) ?? [])].map((path): [string, string] => [path, name]),
+    );
+    // A fact that several names cover has the hash of the first.
+    const paths = new Map(named.toReversed());
+    this.#api = [...paths].map(([path, name]) => ({ name, path, steps: path.split(".") }));
+    const places = this.#names.size === 0 ? [] : CUSTOM_FIELD_PLACES;
+    this.members = new Set([...places, ...this.#api.map(({ steps }) => steps[0] ?? "")]);
+  }
+
+  /** Whether a field that the contract does not know is one of these: by its name, or by a custom field's ID. */
+  covers(path: readonly string[]): boolean {
+    const key = path.at(-1) ?? "";
+    // What stands under an ID in the places of custom fields was treated with them.
+    return this.#names.has(key) || (this.#custom.has(key) && !PLACES.has(path[0] ?? ""));
+  }
+
+  /** Treats the value of such a field. */
+  unknown(parent: JsonObject, key: string): void {
+    put(parent, key, this.#value(this.#custom.get(key) ?? key, parent[key]));
+  }
+
+  item(document: JsonObject, treated: Treated): void {
+    if (this.#names.size === 0) return;
+    for (const place of CUSTOM_FIELD_PLACES) this.#place(document[place], place, treated);
+    for (const { name, path, steps } of this.#api)
+      visit(document, steps, (parent, key) => {
+        put(parent, key, this.#value(name, parent[key]));
+        treated(path);
+      });
+  }
+
+  /** A custom field's definition, as the lookup or an item has it. */
+  definition(definition: JsonObject, treated: Treated): void {
+    const name = this.#nameOfField(definition);
+    if (name === undefined) return;
+    this.#field(definition, name);
+    treated(name);
+  }
+
+  /** Under one place several fields stand, in whichever form. */
+  #place(value: unknown, place: string, treated: Treated): void {
+    if (Array.isArray(value)) for (const element of value) this.#place(element, place, treated);
+    if (!isObject(value)) return;
+    for (const [id, name] of this.#custom) {
+      if (!Object.hasOwn(value, id)) continue;
+      put(value, id, this.#value(name, value[id]));
+      treated(`${place}.${name}`);
+    }
+    this.definition(value, (name) => treated(`${place}.${name}`));
+  }
+
+  /**
+   * Throws `source.protocol` for a field of the name that the lookup of the name did not give: its values stand under
+   * its ID where no name is, and may have landed.
+   */
+  #nameOfField({ id, name }: JsonObject): string | undefined {
+    const known = typeof id === "string" ? this.#custom.get(id) : undefined;
+    if (known !== undefined || typeof name !== "string" || !this.#names.has(name)) return known;
+    if (typeof id === "string" && id !== "")
+      throw new WarehouseError(
+        "source.protocol",
+        `A custom field "${printable(name, 60)}" of \`personalFields\` has the ID ${printable(id, 60)}, which the lookup of that name did not give when the run began; nothing was published: run again.`,
+      );
+    return name;
+  }
+
+  #field(field: JsonObject, name: string): void {
+    for (const key of Object.keys(field)) {
+      if (OF_FIELD.has(key)) continue;
+      const value = field[key];
+      if (key === "formatted_select_values") put(field, key, this.#objects(name, value, "archived"));
+      else if (key === "select_value_ids" && isObject(value)) put(field, key, this.#byValueId(name, value));
+      else put(field, key, this.#value(name, value));
+    }
+    for (const mapping of Array.isArray(field.mappings) ? field.mappings : []) {
+      if (!isObject(mapping) || !Object.hasOwn(mapping, "values")) continue;
+      put(mapping, "values", this.#objects(name, mapping.values, "id"));
+    }
+  }
+
+  /** Objects in a list, each with all hashed but what is `kept`; where values are dropped, the list is. */
+  #objects(name: string, list: unknown, kept: string): unknown {
+    if (this.#drops || list === null) return this.#drops ? undefined : null;
+    return (Array.isArray(list) ? list : [list]).map((element) => {
+      if (!isObject(element)) return this.#value(name, element);
+      const entries = Object.entries(element);
+      return Object.fromEntries(
+        entries.map(([key, value]) => [key, key === kept ? value : this.#value(name, value)]),
+      );
+    });
+  }
+
+  #byValueId(name: string, texts: JsonObject): JsonObject | undefined {
+    if (this.#drops) return undefined;
+    return Object.fromEntries(
+      Object.entries(texts).map(([id, text]) => [this.#value(name, id), this.#value(name, text)]),
+    );
+  }
+
+  /** Each element of a list for itself, so that an ID in a list has the hash that it has alone. */
+  #value(name: string, value: unknown): unknown {
+    if (this.#drops || !Array.isArray(value)) return this.#treat(name, value);
+    return value.map((element) => this.#treat(name, element));
+  }
+}
+
+/** Every object that has the last of the steps, in lists or alone; `{...}` is any key. */
+function visit(
+  value: unknown,
+  steps: readonly string[],
+  found: (parent: JsonObject, key: string) => void,
+): void {
+  if (Array.isArray(value)) for (const element of value) visit(element, steps, found);
+  const [step, ...rest] = steps;
+  if (!isObject(value) || step === undefined) return;
+  if (step.startsWith("{")) for (const inner of Object.values(value)) visit(inner, rest, found);
+  else if (rest.length > 0) visit(value[step], rest, found);
+  else if (Object.hasOwn(value, step)) found(value, step);
+}
+
+export function put(object: JsonObject, key: string, value: unknown): void {
+  if (value === undefined) delete object[key];
+  else object[key] = value;
+}

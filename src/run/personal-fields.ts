@@ -1,0 +1,85 @@
+/** What `personalFields` names: found out before anything lands, for under an ID no document has a custom field's name. */
+import { nearest } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/faults.ts";
+import type { HttpClient } from "../extract/http/client.ts";
+import { type CustomFieldLookup, createLookups } from "../extract/lookups.ts";
+import { probeFieldNames } from "../extract/probe.ts";
+import type { PolicyOptions } from "../raw/personal.ts";
+import {
+  API_FIELD_NAMES,
+  isApiField,
+  NO_PERSONAL_FIELDS,
+  type PersonalFields,
+} from "../raw/personal-fields.ts";
+
+import type { RunOptions } from "./context.ts";
+import { type OpenSource, openClient } from "./source.ts";
+
+export interface FieldSource {
+  readonly client: Pick<HttpClient, "readAs">;
+  /** Looks custom fields up by their names. */
+  readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The fields that the configuration calls personal, with the IDs of custom fields. Makes no request where there are none.
+ * Throws `config.invalid` for a name that neither the specification, `aliases` nor a custom field has, and what the
+ * client throws.
+ */
+export async function findPersonalFields(
+  { personalFields, aliases }: Pick<Config, "personalFields" | "aliases">,
+  source: FieldSource,
+): Promise<PersonalFields> {
+  if (personalFields.length === 0) return NO_PERSONAL_FIELDS;
+  const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
+  const { definitions, unmatched } = await source.lookUp(names);
+  const specified = new Set(Object.values(aliases));
+  const unknown = unmatched.filter((name) => !isApiField(name) && !specified.has(name));
+  if (unknown.length > 0) {
+    const others = await probeFieldNames(source.client, source.signal);
+    const sentences = unknown.map((name) => sentenceOf(name, [...others, ...API_FIELD_NAMES]));
+    throw new ConfigError(
+      sentences.map((sentence) => ({ code: "config.invalid", about: "settings", sentence })),
+    );
+  }
+  const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
+    name === undefined ? [] : [[id, name]],
+  );
+  return { names, customFields };
+}
+
+/** The same for a run that has not begun: what it cannot know how to treat must not land. */
+export async function askForPersonalFields(options: RunOptions, source: OpenSource): Promise<PersonalFields> {
+  const { config, signal } = options;
+  if (config.personalFields.length === 0) return NO_PERSONAL_FIELDS;
+  const client = openClient(source, options);
+  try {
+    const lookups = createLookups(client, config.lookupMethod);
+    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
+    return await findPersonalFields(config, { client, lookUp, signal });
+  } finally {
+    await client.close();
+  }
+}
+
+/** IDs of the custom fields among them, for a run that goes on: what landed was treated by these. */
+export function idsOf({ customFields }: PersonalFields): string[] {
+  return customFields.map(([id]) => id).sort();
+}
+
+function sentenceOf(name: string, known: readonly string[]): string {
+  const shown = printable(name, 60);
+  const [near] = nearest(name, known);
+  const meant = near === undefined ? "" : ` The nearest is "${printable(near, 60)}".`;
+  return (
+    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${meant} ` +
+    `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
+  );
+}
+
+export function policyOf({ personalData: { policy, key } }: Config, fields: PersonalFields): PolicyOptions {
+  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
+}

@@ -1,0 +1,157 @@
+/**
+ * Which run is which. A run is its instance, its sequence number and the SHA-256 of its manifest, never its name: two
+ * machines that begin in the same second give one name to two runs. The manifest says the instance, so equal digests are
+ * of one instance; whoever asks a target has been told that it is the same.
+ */
+import { WarehouseError } from "../common/errors.ts";
+import { DIGEST_DIGITS, nameOf, parseRunName } from "./layout.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** The service that a run was read from. */
+export interface Instance {
+  /** As the items name it; null where they name none, or several. */
+  readonly id: string | null;
+  /** Address of the service: scheme, host and port. */
+  readonly origin: string;
+}
+
+/** By the ID, or by the address where one of them has none: a service may move. */
+export function sameInstance(one: Instance, other: Instance): boolean {
+  return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
+}
+
+/** A run of an instance. */
+export interface RunKey {
+  /** Its name, or that of its folder. */
+  readonly run: string;
+  readonly sequence: number;
+  /** Of its manifest; undefined where that cannot be read, or an earlier version did not note it: then the name decides. */
+  readonly sha256?: string | undefined;
+}
+
+export function sameRun(one: RunKey, other: RunKey): boolean {
+  if (one.sequence !== other.sequence) return false;
+  if (one.sha256 !== undefined && other.sha256 !== undefined) return one.sha256 === other.sha256;
+  return nameOf(one.run) === nameOf(other.run);
+}
+
+/** Runs are in the order of their numbers, never of a clock. */
+export function laterRun(one: RunKey, other: RunKey): boolean {
+  return one.sequence > other.sequence;
+}
+
+export function isAmong(run: RunKey, runs: readonly RunKey[]): boolean {
+  return runs.some((each) => sameRun(each, run));
+}
+
+/** A run with what its warehouse folder tells of others. */
+export interface RunInHistory extends RunKey {
+  /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
+  readonly past: readonly RunKey[];
+  /** All runs of the folder: whoever made a run beside one of these had decided so, by a rollback. */
+  readonly known: readonly RunKey[];
+}
+
+/**
+ * The last run of a target, against one of a warehouse. `earlier`: this one may take its place. `other`: it has the
+ * number of this one, and was made elsewhere. `apart`: it has a lower number and was made elsewhere too, for where it
+ * would be in the history of this one there is another.
+ */
+export type Standing = "same" | "earlier" | "other" | "later" | "apart";
+
+export function standingOf(last: RunKey, run: RunInHistory): Standing {
+  if (sameRun(last, run)) return "same";
+  if (laterRun(last, run)) return "later";
+  if (!laterRun(run, last)) return "other";
+  const isPassed = run.past.some((each) => !laterRun(each, last));
+  return isPassed && !isAmong(last, [...run.past, ...run.known]) ? "apart" : "earlier";
+}
+
+/** `run 3 (000003-20261125T160203Z, manifest 1f2e3d4c)`. */
+export function described({ run, sequence, sha256 }: RunKey): string {
+  const manifest = sha256 === undefined ? "" : `, manifest ${sha256.slice(0, DIGEST_DIGITS)}`;
+  return `run ${sequence} (${nameOf(run)}${manifest})`;
+}
+
+/** A run in `runs/`. */
+interface KeptRun extends RunKey {
+  /** The manifest, or why it cannot be read. */
+  readonly manifest: Previous | WarehouseError;
+}
+
+type Previous = Pick<Manifest, "previousRun" | "previousSha256" | "supersedes">;
+
+/**
+ * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
+ * gone or damaged, nor beyond one that took another's place when a person was erased, whose number is not that of its night.
+ */
+export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
+  const past: RunKey[] = [];
+  let at: KeptRun | undefined = run;
+  while (at !== undefined) {
+    const before = beforeOf(at);
+    if (before === undefined || !laterRun(at, before)) break;
+    past.push(before);
+    at = runs.find((each) => sameRun(each, before));
+  }
+  return past;
+}
+
+/** A run of the folder, for comparing it with those of targets. */
+export function inHistory(run: KeptRun, runs: readonly KeptRun[]): RunInHistory {
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known: runs };
+}
+
+/** A run, and after it those that it goes on from. */
+export function withPast(run: KeptRun | undefined, runs: readonly KeptRun[]): readonly RunKey[] {
+  return run === undefined ? [] : [run, ...pastOf(run, runs)];
+}
+
+/** Whether a kept run is not in this past, which goes back beyond it: it was put aside, or rolled back. */
+export function isOutside(run: RunKey, past: readonly RunKey[]): boolean {
+  const [newest, oldest] = [past[0], past.at(-1)];
+  if (newest === undefined || oldest === undefined || isAmong(run, past)) return false;
+  return !laterRun(run, newest) && !laterRun(oldest, run);
+}
+
+/** Whether a kept run was made elsewhere: where it would be in this past, with the run that has it, there is another. */
+export function isPutAside(run: RunKey, past: readonly RunKey[]): boolean {
+  return past.some((each) => each.sequence === run.sequence && !sameRun(each, run));
+}
+
+/** The kept run that a history means by a name, with the run that has it as the first of its past; undefined: its files are gone. */
+export function runNamed<Run extends RunKey>(
+  name: string,
+  runs: readonly Run[],
+  past: readonly RunKey[],
+): Run | undefined {
+  return runs.find((each) => nameOf(each.run) === name && !isPutAside(each, past));
+}
+
+function beforeOf({ manifest }: KeptRun): RunKey | undefined {
+  if (manifest instanceof WarehouseError || manifest.supersedes !== undefined) return undefined;
+  return previousKey(manifest);
+}
+
+function previousKey({
+  previousRun,
+  previousSha256: sha256,
+}: Omit<Previous, "supersedes">): RunKey | undefined {
+  const named = parseRunName(previousRun ?? "");
+  return named && { run: named.run, sequence: named.sequence, sha256 };
+}
+
+/**
+ * The kept run that another was compared with when it was made, or the one that an erase put in its place; undefined: it
+ * is no longer kept, or there was none.
+ */
+export function previousOf<Run extends KeptRun>(
+  stated: Omit<Previous, "supersedes">,
+  runs: readonly Run[],
+): Run | undefined {
+  const before = previousKey(stated);
+  if (before === undefined) return undefined;
+  const supersedes = ({ manifest }: Run) =>
+    !(manifest instanceof WarehouseError) && manifest.supersedes === stated.previousRun;
+  return runs.find((each) => sameRun(each, before)) ?? runs.find(supersedes);
+}

@@ -1,0 +1,99 @@
+/** `sql` in processes of its own: its limits, its signals, and that nothing of it stays. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { packagePath } from "../../../src/common/package-root.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
+import { temporaryFolder } from "../../load/fixtures.ts";
+import { few } from "../../long.ts";
+import { ChildrenPeak, childrenOf, openFilesOf } from "../children.ts";
+import { program } from "../running.ts";
+
+const out = await sampleWarehouse();
+
+/** It asks for no memory, and so nothing but its time ends it. */
+const ENDLESS = "SELECT sum(hash(i)) FROM range(100000000000) t(i)";
+/** The planner makes the list, which takes 11 GB, before there is anything to interrupt. */
+const IN_THE_PLANNER = "SELECT len(range(200000000))";
+
+const limits: Record<string, [args: readonly string[], said: RegExp]> = {
+  memory: [
+    [IN_THE_PLANNER, "--max-memory=500"],
+    /^The question took \d+ MB of memory, more than the 500 MB that it may, and was ended; ask for less, or raise --max-memory\.\n$/,
+  ],
+  time: [
+    [ENDLESS, "--max-seconds=1"],
+    /^The question took longer than 1\.0 s and was ended; ask for less, or raise --max-seconds\.\n$/,
+  ],
+};
+
+for (const [what, [args, said]] of Object.entries(limits)) {
+  test(`a question that takes more ${what} than it may is ended with 2, and leaves nothing`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const TMPDIR = await temporaryFolder(t);
+    let peak: ChildrenPeak | undefined;
+    const ended = await program(["sql", ...args, "--out", join(folder, "answer.csv"), "--warehouse", out], {
+      env: { TMPDIR },
+      begun: ({ pid = 0 }) => {
+        peak = new ChildrenPeak(pid);
+      },
+    });
+    peak?.[Symbol.dispose]();
+    assert.deepEqual([ended.code, ended.stdout], [2, ""], ended.stderr);
+    assert.match(ended.stderr, said);
+    const megabytes = peak?.megabytes ?? 0;
+    assert.ok(megabytes > 0 && megabytes < 1500, `${megabytes}`);
+    assert.deepEqual([await readdir(folder), await readdir(TMPDIR)], [[], []]);
+  });
+}
+
+/** In a process group of its own, as a shell starts it; `closed` once nobody has its outputs any more. */
+function startSql() {
+  const args = [packagePath("src/cli/main.ts"), "sql", ENDLESS, "--warehouse", out];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const { pid = 0 } = child;
+  const said = text(child.stderr);
+  child.stdout.resume();
+  return { pid, said, closed: once(child, "close") };
+}
+
+/** Resolves once a process that this one started has the database open: then the question is under way. */
+async function underWay(pid: number): Promise<void> {
+  while (!childrenOf(pid).some((child) => openFilesOf(child).some((file) => file.endsWith(".duckdb"))))
+    await delay(10);
+}
+
+test("Ctrl-C, which a terminal sends to both processes, ends both", async () => {
+  const { pid, said, closed } = startSql();
+  await underWay(pid);
+  process.kill(-pid, "SIGINT");
+  assert.deepEqual(await closed, [130, null]);
+  assert.equal(await said, "Interrupted; the question was not answered.\n");
+});
+
+test("no process of a question outlives a command that is killed", async () => {
+  const { pid, said, closed } = startSql();
+  await underWay(pid);
+  process.kill(pid, "SIGKILL");
+  assert.deepEqual([await closed, await said], [[null, "SIGKILL"], ""]);
+});
+
+test("each form is written as it comes, by the process that answers", async (t) => {
+  const query = "SELECT i AS n, 'täxt' AS t FROM range(120000) r(i)";
+  const folder = await temporaryFolder(t);
+  for (const format of few(["csv", "table", "json", "jsonl", "markdown"], 1)) {
+    const asked = ["sql", query, "--warehouse", out, "--format", format];
+    const { code, stdout, stderr } = await program(asked);
+    assert.deepEqual([code, stderr], [0, ""]);
+    const file = join(folder, format);
+    const written = await program([...asked, "--out", file]);
+    assert.deepEqual([written.code, written.stdout], [0, ""], written.stderr);
+    assert.equal(await readFile(file, "utf8"), stdout);
+    assert.ok(stdout.includes("119999") && stdout.includes("täxt"));
+  }
+});

@@ -1,0 +1,438 @@
+/** The target `postgres` with tables that DuckDB has and PostgreSQL has not: delivered, with a warning for each. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import fc from "fast-check";
+import type { Client } from "pg";
+import { removeTree } from "../../src/common/tree.ts";
+import { loadTableOf } from "../../src/load/load-tables.ts";
+import type { DeliveredRun, LoadTable } from "../../src/pipeline.ts";
+import { openForScanning } from "../../src/storage/duckdb.ts";
+import { writeParquet } from "../../src/storage/parquet-sql.ts";
+import { quoteIdentifier } from "../../src/storage/sql-text.ts";
+import type { Cell } from "../../src/storage/table-builder.ts";
+import {
+  type Column,
+  type ColumnType,
+  column,
+  defineTable,
+  REQUIRED,
+  reference,
+  type Table,
+} from "../../src/tables/declare.ts";
+import { deliver } from "../../src/targets/deliver.ts";
+import { postgres } from "../../src/targets/postgres/postgres.ts";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+
+let folder: string;
+let server: PostgresServer;
+let admin: Client;
+let sequence = 0;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "postgres-limits-"));
+  server = await startPostgres();
+  Object.assign(process.env, server.env("postgres"));
+  admin = await server.connect();
+});
+
+after(async () => {
+  await admin?.end();
+  await server?.[Symbol.asyncDispose]();
+  await removeTree(folder);
+});
+
+type Rows = readonly (readonly Cell[])[];
+
+function made(table: Pick<Table, "name" | "key" | "columns"> & Partial<Table>, rows: Rows): LoadTable {
+  const declared = defineTable({ comment: "Made.", stage: "query", ...table });
+  const cells = async function* () {
+    yield* rows;
+  };
+  const batches = (): never => assert.fail("no batches");
+  return { table: declared, rows: rows.length, files: [], cells, batches };
+}
+
+const runOf = (number: number) => ({
+  run: `run-${number}`,
+  sequence: number,
+  sha256: String(number).padStart(64, "0"),
+});
+
+/** Delivers the next run, with these tables, and gives the warnings. */
+async function delivered(tables: readonly LoadTable[]): Promise<readonly string[]> {
+  sequence += 1;
+  const { sha256 } = runOf(sequence);
+  const past = Array.from({ length: sequence - 1 }, (_, i) => runOf(sequence - 1 - i));
+  const run: DeliveredRun = {
+    ...{ ...runOf(sequence), pipeline: "made", verdict: "complete", tables, past, known: past },
+    instance: { id: "one", origin: "https://one.example.com" },
+    ...{
+      directory: folder,
+      files: [],
+      manifest: { path: "manifest.json", bytes: 1, sha256 },
+    },
+    ...{ signal: new AbortController().signal, onProgress: () => {} },
+  };
+  const target = postgres({ url: "postgres://postgres@/postgres" });
+  const [delivery = assert.fail()] = await deliver([target], run, { elapsedMs: () => 0, signal: run.signal });
+  assert.equal(delivery.failure, null);
+  return delivery.warnings;
+}
+
+/** Rows as texts in the order of the first column: instants in microseconds, dates in days since 1970. */
+async function rowsOf(table: string, columns: readonly (readonly [name: string, type: ColumnType])[]) {
+  const cells = columns.map(([name, type]) => {
+    const cell = quoteIdentifier(name);
+    if (type === "timestamp")
+      return `CASE WHEN isfinite(${cell}) THEN (extract(epoch FROM ${cell}) * 1000000)::bigint::text ELSE ${cell}::text END`;
+    if (type === "date")
+      return `CASE WHEN isfinite(${cell}) THEN (${cell} - DATE '1970-01-01')::text ELSE ${cell}::text END`;
+    return `${cell}::text`;
+  });
+  const text = `SELECT ${cells.join(", ")} FROM content_warehouse.${quoteIdentifier(table)} ORDER BY ${quoteIdentifier(columns[0]?.[0] ?? "")}`;
+  return (await admin.query<(string | null)[], []>({ text, rowMode: "array" })).rows;
+}
+
+async function indexesOf(table: string): Promise<string[]> {
+  const sql =
+    "SELECT indexdef FROM pg_indexes WHERE schemaname = 'content_warehouse' AND tablename = $1 ORDER BY 1";
+  const { rows } = await admin.query(sql, [table]);
+  return rows.map(({ indexdef }) => String(indexdef).replace(/^.* USING /, ""));
+}
+
+async function columnsOf(table: string): Promise<string[]> {
+  const sql = `SELECT column_name::text AS name FROM information_schema.columns
+    WHERE table_schema = 'content_warehouse' AND table_name = $1 ORDER BY ordinal_position`;
+  return (await admin.query(sql, [table])).rows.map(({ name }) => name);
+}
+
+const of = (name: string, type: ColumnType = "text", options = {}): Column =>
+  column(name, type, "", "A column.", options);
+const keyOf = (name: string, type: ColumnType = "text") => of(name, type, REQUIRED);
+/** Text that cannot be compressed. */
+const noise = (bytes: number) => randomBytes(bytes / 2).toString("hex");
+
+suite("a table that PostgreSQL cannot have as it is", () => {
+  test("has no key or index whose values are too long, and those that are not", async () => {
+    const rows = [
+      ["a", "x", noise(8000)],
+      [noise(8000), "y", "b"],
+    ];
+    const columns = [keyOf("k"), of("short"), of("long")];
+    const references = ["short", "long"].map((name) => reference(name, "other", "id"));
+    const warnings = await delivered([
+      made({ name: "long_key", key: ["k"], columns, references }, rows),
+      made({ name: "long_key_pkey", key: ["k"], columns }, [["a", "b", "c"]]),
+    ]);
+    assert.equal(warnings.length, 1);
+    assert.match(
+      warnings[0] ?? "",
+      /^In PostgreSQL the table long_key has no primary key \(index row size \d+ exceeds btree .*\); no index on \(long\) \(index row size .*\)\.$/,
+    );
+    const read = await rowsOf("long_key", [
+      ["short", "text"],
+      ["k", "text"],
+      ["long", "text"],
+    ]);
+    assert.deepEqual(
+      read,
+      rows.map(([k, short, long]) => [short, k, long]),
+    );
+    assert.deepEqual(await indexesOf("long_key"), ["btree (short)"]);
+    assert.deepEqual(await indexesOf("long_key_pkey"), ["btree (k)"]);
+  });
+
+  test("has an index in the place of a key that tells two rows apart by NUL alone", async () => {
+    const rows = [
+      ["a\uFFFD", "\0\0"],
+      ["a\0", "b"],
+    ];
+    const warnings = await delivered([
+      made({ name: "nul", key: ["k"], columns: [keyOf("k"), of("t")] }, rows),
+    ]);
+    assert.deepEqual(warnings, [
+      "In PostgreSQL the table nul has 2 texts with U+FFFD in the place of U+0000, which it has not; no primary key (two keys are the same there).",
+    ]);
+    assert.deepEqual(
+      await rowsOf("nul", [
+        ["t", "text"],
+        ["k", "text"],
+      ]),
+      [
+        ["b", "a\uFFFD"],
+        ["\uFFFD\uFFFD", "a\uFFFD"],
+      ],
+    );
+    assert.deepEqual(await indexesOf("nul"), ["btree (k)"]);
+  });
+
+  test("has names that end with a digest where they are too long, the same every night", async () => {
+    const long = "é".repeat(40);
+    const names = [`${long} one`, `${long} two`, "ctid", "select"];
+    const columns = [keyOf(`${long} key`), ...names.map((name) => of(name))];
+    const tables = ["one", "two"].map((end) =>
+      made(
+        {
+          name: `${"t".repeat(70)}_${end}`,
+          key: [`${long} key`],
+          columns,
+          references: [{ columns: [`${long} one`], table: "other", to: ["id"] }],
+        },
+        [[end, "1", "2", "3", "4"]],
+      ),
+    );
+    const warnings = await delivered(tables);
+    assert.equal(warnings.length, 2);
+    assert.match(
+      warnings[0] ?? "",
+      /the table t+_one has 5 names changed, since it has none like that \(t+_one is t+_[0-9a-f]{8}, é+ key is é+_[0-9a-f]{8}, .*, ctid is ctid_[0-9a-f]{8}\)\.$/,
+    );
+    const there = async () => {
+      const sql = "SELECT tablename FROM pg_tables WHERE schemaname = 'content_warehouse' ORDER BY 1";
+      const found = (await admin.query(sql)).rows.map(({ tablename }) => String(tablename));
+      return await Promise.all(found.map(async (name) => [name, ...(await columnsOf(name))]));
+    };
+    const found = await there();
+    assert.equal(found.length, 2);
+    for (const each of found) {
+      assert.equal(new Set(each).size, 6);
+      assert.ok(
+        each.every((name) => Buffer.byteLength(name) <= 63 && !name.includes("\uFFFD")),
+        each.join(),
+      );
+      assert.equal(each.at(-1), "select");
+      const [table = "", key = ""] = each;
+      assert.equal((await indexesOf(table)).length, 2);
+      const read = await rowsOf(
+        table,
+        each.slice(1).map((name) => [name, "text"]),
+      );
+      assert.deepEqual(read[0]?.slice(1), ["1", "2", "3", "4"], key);
+    }
+    await delivered(tables);
+    assert.deepEqual(await there(), found);
+  });
+
+  test("has as many columns as it can, the key among them", async () => {
+    const columns = [
+      ...Array.from({ length: 1700 }, (_, n) => of(`c${n}`, "boolean")),
+      keyOf("id", "integer"),
+    ];
+    const row = columns.map(({ type }) => (type === "integer" ? 7 : true));
+    const warnings = await delivered([
+      made({ name: "many", key: ["id"], columns, references: [reference("c1650", "other", "id")] }, [row]),
+    ]);
+    assert.deepEqual(warnings, [
+      "In PostgreSQL the table many has 101 columns left out, since a table has 1600 at most (c1599, c1600, c1601, c1602, c1603, ...).",
+    ]);
+    assert.deepEqual(
+      await columnsOf("many"),
+      [...columns.slice(0, 1599), ...columns.slice(-1)].map(({ name }) => name),
+    );
+    assert.deepEqual(
+      await rowsOf("many", [
+        ["id", "integer"],
+        ["c1598", "boolean"],
+      ]),
+      [["7", "true"]],
+    );
+  });
+
+  test("has as many columns as each of its rows has room for", async () => {
+    const types = ["text", "bigint", "json", "boolean", "double", "integer", "timestamp", "date"] as const;
+    const texts = ["", "ab", "é".repeat(11), "x".repeat(23), "x".repeat(24), noise(40), noise(6000)];
+    /** Of a number: some have none. */
+    const cellOf = (type: ColumnType, number: number): Cell => {
+      const text = texts[number] ?? null;
+      if (text === null || type === "text") return text;
+      if (type === "json") return JSON.stringify(text);
+      return type === "boolean" ? true : type === "bigint" ? 1n : 1;
+    };
+    const numbers = fc.array(fc.nat(texts.length), { minLength: 1, maxLength: 50 });
+    const wide = fc.record({
+      count: fc.integer({ min: 330, max: 1700 }),
+      some: fc.shuffledSubarray([...types], { minLength: 1 }),
+      patterns: fc.array(numbers, { minLength: 1, maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(wide, async ({ count, some, patterns }) => {
+        const columns = Array.from({ length: count }, (_, n) => of(`c${n}`, some[n % some.length]));
+        const all = [keyOf("id", "integer"), ...columns];
+        const numbered = patterns.map((pattern, n) => [
+          n,
+          ...columns.map(({ type }, at) => cellOf(type, pattern[at % pattern.length] ?? 0)),
+        ]);
+        const warnings = await delivered([made({ name: "wide", key: ["id"], columns: all }, numbered)]);
+        const there = await columnsOf("wide");
+        assert.deepEqual(
+          there,
+          all.slice(0, there.length).map(({ name }) => name),
+        );
+        const left = all.length - there.length;
+        assert.equal(warnings.length, left === 0 ? 0 : 1);
+        if (left > 0)
+          assert.match(
+            warnings[0]?.replace(/(?<=\d),(?=\d)/, "") ?? "",
+            new RegExp(`has ${left} columns? left out, since a (row|table) has`),
+          );
+        const kept = all.slice(0, there.length);
+        const read = await rowsOf(
+          "wide",
+          kept.map(({ name, type }) => [name, type]),
+        );
+        assert.deepEqual(
+          read,
+          numbered.map((row) => kept.map((_, at) => ((row[at] ?? null) === null ? null : String(row[at])))),
+        );
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test("has JSON that PostgreSQL does not read as text, and indexes that it has", async () => {
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const columns = [keyOf("id", "integer"), of("j", "json"), of("t")];
+    const references = [reference("j", "other", "id"), reference("t", "other", "id")];
+    const thirty = Array.from({ length: 33 }, (_, n) => keyOf(`k${n}`));
+    const warnings = await delivered([
+      made({ name: "deep", key: ["id"], columns }, [[1, deep, null]]),
+      made({ name: "odd_json", key: ["id"], columns }, [
+        [1, "NaN", null],
+        [2, '{"a":1e999,"a":"\\u0000\\ud800"}', null],
+      ]),
+      made({ name: "by_json", key: ["id"], columns, references }, [[1, "{}", "x"]]),
+      made({ name: "long_row", key: thirty.map(({ name }) => name), columns: thirty }, [
+        thirty.map(() => "x"),
+      ]),
+    ]);
+    assert.deepEqual(
+      warnings.map((warning) => warning.replace(/\(.*\)/, "()")),
+      [
+        "In PostgreSQL the table deep has its JSON columns as text ().",
+        "In PostgreSQL the table odd_json has its JSON columns as text ().",
+        "In PostgreSQL the table by_json has no index on ().",
+        "In PostgreSQL the table long_row has no primary key ().",
+      ],
+    );
+    assert.deepEqual(
+      await rowsOf("deep", [
+        ["id", "integer"],
+        ["j", "json"],
+      ]),
+      [["1", deep]],
+    );
+    assert.deepEqual(
+      await rowsOf("odd_json", [
+        ["id", "integer"],
+        ["j", "json"],
+      ]),
+      [
+        ["1", "NaN"],
+        ["2", '{"a":1e999,"a":"\\u0000\\ud800"}'],
+      ],
+    );
+    assert.deepEqual(await indexesOf("by_json"), ["btree (t)", "btree (id)"]);
+    assert.deepEqual(await indexesOf("long_row"), []);
+  });
+
+  test("has infinity for instants and dates that are out of its range", async () => {
+    const table = defineTable({
+      ...{ name: "times", comment: "Times.", stage: "query", key: ["id"] },
+      columns: [keyOf("id", "integer"), of("at", "timestamp"), of("day", "date")],
+    });
+    const file = join(folder, "times.parquet");
+    const limits = {
+      temporaryDirectory: folder,
+      allowedDirectories: [folder],
+      memoryLimitMb: 64,
+      threads: 1,
+    };
+    await using database = await openForScanning(limits);
+    const instants = [
+      "'infinity'",
+      "'-infinity'",
+      "'294247-01-10 04:00:54.775806+00'",
+      "'4714-11-24 (BC) 00:00:00+00'",
+      "'4714-11-23 (BC) 23:59:59.999999+00'",
+      "'290300-01-01 (BC) 00:00:00+00'",
+    ];
+    const days = [
+      "'infinity'",
+      "'-infinity'",
+      "'5874897-12-31'",
+      "'4714-11-24 (BC)'",
+      "'4714-11-23 (BC)'",
+      "'5874898-01-01'",
+    ];
+    const rows = instants.map((at, n) => `(${n}, TIMESTAMPTZ ${at}, DATE ${days[n]})`);
+    const query = { text: `FROM (VALUES ${rows.join(", ")}) AS times (id, "at", "day")`, params: [] };
+    await writeParquet(database.connection, { table, query, file });
+    const warnings = await delivered([
+      loadTableOf({ table, rows: 6, files: [file], temporaryDirectory: folder }),
+    ]);
+    assert.deepEqual(warnings, [
+      "In PostgreSQL the table times has 4 times out of its range, infinity in the place of each.",
+    ]);
+    assert.deepEqual(
+      await rowsOf("times", [
+        ["id", "integer"],
+        ["at", "timestamp"],
+        ["day", "date"],
+      ]),
+      [
+        ["0", "infinity", "infinity"],
+        ["1", "-infinity", "-infinity"],
+        ["2", "9223372036854775806", "2145042905"],
+        ["3", "-210866803200000000", "-2440588"],
+        ["4", "-infinity", "-infinity"],
+        ["5", "-infinity", "infinity"],
+      ],
+    );
+  });
+
+  test("has every other value of every type as it is, and no warning", async () => {
+    const text = fc
+      .string({ unit: "binary", maxLength: 40 })
+      .filter((value) => !value.includes("\0") && value.isWellFormed());
+    const cells: Readonly<Record<ColumnType, fc.Arbitrary<Cell>>> = {
+      text: fc.oneof(
+        text,
+        fc.constantFrom("\uFEFFa\uFEFF", "\\N", "\\.", "a\r\n\t\\b", "x".repeat(1_000_000)),
+      ),
+      json: fc.oneof(fc.json(), fc.constantFrom('"\\u0000"', "1e999", '{"a":1,"a":2}')),
+      boolean: fc.boolean(),
+      integer: fc.integer(),
+      bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      double: fc.double(),
+      timestamp: fc.bigInt({ min: -210_866_803_200_000_000n, max: 2n ** 63n - 2n }),
+      date: fc.integer({ min: -2_440_588, max: 2_145_042_905 }),
+    };
+    const types = Object.keys(cells) as ColumnType[];
+    const columns = [keyOf("id", "integer"), ...types.map((type) => of(type, type))];
+    const row = fc.tuple(...types.map((type) => fc.option(cells[type])));
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 30 }), async (rows) => {
+        const numbered = rows.map((each, n) => [n, ...each]);
+        assert.deepEqual(await delivered([made({ name: "odd", key: ["id"], columns }, numbered)]), []);
+        const read = await rowsOf(
+          "odd",
+          columns.map(({ name, type }) => [name, type]),
+        );
+        assert.equal(read.length, numbered.length);
+        for (const [n, cells] of numbered.entries()) {
+          for (const [at, { type }] of columns.entries()) {
+            const [cell, found] = [cells[at] ?? null, read[n]?.[at] ?? null];
+            if (type === "double" && cell !== null)
+              assert.ok(Object.is(Number(found), cell), `${found} for ${cell}`);
+            else assert.equal(found, cell === null ? null : String(cell), type);
+          }
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+});

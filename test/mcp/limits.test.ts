@@ -1,0 +1,163 @@
+/** Questions that take what nobody has: each is ended, and the next one is answered. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { ChildrenPeak, childrenOf } from "../cli/children.ts";
+import { either, few, long } from "../long.ts";
+import { call, connect, connectWithProcess } from "./client.ts";
+
+const out = await sampleWarehouse();
+const WAREHOUSE = ["--warehouse", out];
+
+/** It asks for no memory, and so nothing but its time ends it. */
+const ENDLESS = "SELECT sum(hash(i)) FROM range(100000000000) t(i)";
+/** The planner makes the list, which takes 11 GB, before there is anything to interrupt. */
+const IN_THE_PLANNER = "SELECT len(range(200000000))";
+
+const query = (client: Client, sql: string) => call(client, "query", { sql });
+
+async function assertAnswers(client: Client): Promise<void> {
+  const { text, isError } = await query(client, "SELECT count(*) AS items FROM content");
+  assert.deepEqual([isError, JSON.parse(text).rows], [false, [{ items: 500 }]], text);
+}
+
+const LIMIT_MB = 500;
+/** It is measured every 50 ms, under any load. */
+const MARGIN_MB = 1000;
+const TOOK =
+  /^The question took \d+ MB of memory, more than the 500 MB that it may, and was ended; ask for less, or start "content-warehouse mcp" with a higher --max-memory\.$/;
+
+suite("a question that takes more memory than it may is ended", () => {
+  let client: Client;
+  let pid: number;
+  before(async () => {
+    ({ client, pid } = await connectWithProcess([
+      ...WAREHOUSE,
+      `--max-memory=${LIMIT_MB}`,
+      "--max-seconds=280",
+    ]));
+  });
+  after(() => client.close());
+
+  const bombs = [
+    IN_THE_PLANNER,
+    "SELECT count(*) FROM range(4) r(i) WHERE len(repeat('x', 1000000000 + i::INTEGER)) > 0",
+    "SELECT repeat('x', 1000000000) AS text",
+    "SELECT len(list_transform(range(100000000), x -> x::VARCHAR))",
+    "SELECT list_sum(list_transform(range(3000000 + r.i), x -> x * 2)) FROM range(2000) r(i)",
+  ];
+  for (const sql of few(bombs, 2)) {
+    test(sql, async () => {
+      using peak = new ChildrenPeak(pid);
+      const { text, isError } = await query(client, sql);
+      assert.deepEqual([isError, TOOK.test(text)], [true, true], text);
+      assert.ok(peak.megabytes > LIMIT_MB / 2 && peak.megabytes < LIMIT_MB + MARGIN_MB, `${peak.megabytes}`);
+      await assertAnswers(client);
+    });
+  }
+
+  long("what the database itself refuses for want of memory says which option raises it", async () => {
+    const { text, isError } = await query(
+      client,
+      "SELECT len(string_agg(repeat('x', 1000), '')) FROM range(100000) a, range(100) b",
+    );
+    assert.equal(isError, true);
+    assert.match(
+      text,
+      /needs more memory than it has .*, or start "content-warehouse mcp" with a higher --max-memory\.$/,
+    );
+  });
+
+  test("many at the same time each end so, and the others are answered", async () => {
+    const bombed = Array.from({ length: either(2, 6) }, () => query(client, IN_THE_PLANNER));
+    const answered = Array.from({ length: either(2, 6) }, () => assertAnswers(client));
+    await Promise.all(answered);
+    for (const { text } of await Promise.all(bombed)) assert.match(text, TOOK);
+  });
+});
+
+suite("a question that takes longer than it may is ended", () => {
+  const endless = [
+    ENDLESS,
+    "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i % 7 FROM t) SELECT max(i) FROM t",
+    "SELECT count(*) FROM range(10000000000) a(i), range(100) b(j) WHERE hash(i, j) = 1",
+    "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b",
+  ];
+  for (const sql of few(endless, 1)) {
+    test(sql, async (t) => {
+      // Long enough that the next question is answered on a machine under load.
+      const client = await connect([...WAREHOUSE, "--max-seconds=3"]);
+      t.after(() => client.close());
+      assert.deepEqual(await query(client, sql), {
+        text: 'The question took longer than 3.0 s and was ended; ask for less, or start "content-warehouse mcp" with a higher --max-seconds.',
+        isError: true,
+      });
+      await assertAnswers(client);
+    });
+  }
+});
+
+test("a question that the client cancels is ended, and makes room for the next", async (t) => {
+  const { client, pid } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]);
+  t.after(() => client.close());
+  const cancelling = new AbortController();
+  const asked = Array.from({ length: 3 }, () =>
+    assert.rejects(call(client, "query", { sql: ENDLESS }, cancelling.signal)),
+  );
+  while (childrenOf(pid).length < 2) await delay(10);
+  cancelling.abort();
+  await Promise.all(asked);
+  await assertAnswers(client);
+});
+
+test("where the process of a question is killed that is said, and the next is answered", async (t) => {
+  const { client, pid } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]);
+  t.after(() => client.close());
+  let isAnswered = false;
+  const answer = query(client, ENDLESS).finally(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) {
+    for (const child of childrenOf(pid)) process.kill(child, "SIGKILL");
+    await delay(20);
+  }
+  assert.deepEqual(await answer, {
+    text: "The process that answered the question ended (SIGKILL); if the machine has no memory left, ask for less.",
+    isError: true,
+  });
+  await assertAnswers(client);
+});
+
+test("no process of a question outlives a server that is killed", async () => {
+  const { client, pid, stderr } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]);
+  const asked = [ENDLESS, ENDLESS].map((sql) => assert.rejects(query(client, sql)));
+  while (childrenOf(pid).length < 2) await delay(10);
+  const ended = once(stderr, "end");
+  process.kill(pid, "SIGKILL");
+  await Promise.all([ended, ...asked]);
+});
+
+test("a row that is too long is told in its place, and the rows after it are there", async (t) => {
+  const client = await connect(WAREHOUSE);
+  t.after(() => client.close());
+  const rows = (texts: string) =>
+    query(client, `SELECT i AS n, repeat('x', length) AS t FROM (VALUES ${texts}) v(i, length) ORDER BY i`);
+  const { text } = await rows("(1, 3000000), (2, 5), (3, 250000), (4, 0)");
+  assert.deepEqual(JSON.parse(text), {
+    whole: false,
+    rows: [
+      { n: 2, t: "xxxxx" },
+      { n: 4, t: "" },
+    ],
+    left_out: [
+      "row 1 has 3.0 MB, more than the 200,000 bytes of an answer: name its columns",
+      "row 3 has 251 kB, more than the 200,000 bytes of an answer: name its columns",
+    ],
+  });
+  // One that would be shown by itself ends the page.
+  const { whole, rows: shown, left_out } = JSON.parse((await rows("(1, 150000), (2, 150000), (3, 5)")).text);
+  assert.deepEqual([whole, shown.length, left_out], [false, 1, undefined]);
+});

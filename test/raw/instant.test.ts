@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import {
+  finerInstant,
+  hasSpecifiedForm,
+  parseInstant,
+  secondsOfInstant,
+  toSecond,
+} from "../../src/raw/instant.ts";
+import { Scratch } from "../storage/parquet/scratch.ts";
+
+const scratch = new Scratch();
+
+/** Microseconds of the same instant by another way. */
+function micros(iso: string, fraction = 0): bigint {
+  return BigInt(Date.parse(iso)) * 1000n + BigInt(fraction);
+}
+
+const read = (text: string): bigint | undefined => {
+  const found = parseInstant(text);
+  return found === undefined ? undefined : BigInt(found);
+};
+
+/** An instant as somebody writes it, in parts. */
+interface Written {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  /** Undefined: the text has none. */
+  readonly second: number | undefined;
+  readonly fraction: string;
+  /** Minutes; undefined: a Z. */
+  readonly offset: number | undefined;
+  readonly isLower: boolean;
+}
+
+const two = (number: number) => String(number).padStart(2, "0");
+
+function textOf({ year, month, day, hour, minute, second, fraction, offset, isLower }: Written): string {
+  const seconds = second === undefined ? "" : `:${two(second)}${fraction === "" ? "" : `.${fraction}`}`;
+  const size = Math.abs(offset ?? 0);
+  const sign = offset !== undefined && offset < 0 ? "-" : "+";
+  const zone = offset === undefined ? "Z" : `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  const date = `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}`;
+  const text = `${date}T${two(hour)}:${two(minute)}${seconds}${zone}`;
+  return isLower ? text.toLowerCase() : text;
+}
+
+/** Days of the calendar that are counted one year and one month after the other, from the year 0 on. */
+function daysBefore(year: number, month: number): bigint {
+  const leap = (each: number) => (each % 4 === 0 && each % 100 !== 0) || each % 400 === 0;
+  let days = 0n;
+  for (let each = 0; each < year; each++) days += leap(each) ? 366n : 365n;
+  const lengths = [31, leap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  for (const length of lengths.slice(0, month - 1)) days += BigInt(length);
+  return days;
+}
+
+function microsOf({ year, month, day, hour, minute, second = 0, fraction, offset = 0 }: Written): bigint {
+  const days = daysBefore(year, month) + BigInt(day) - 1n - daysBefore(1970, 1);
+  const minutes = days * 1440n + BigInt(hour * 60 + minute - offset);
+  return minutes * 60_000_000n + BigInt(second) * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, "0"));
+}
+
+const FIRST = micros("0001-01-01T00:00:00Z");
+const LAST = micros("9999-12-31T23:59:59Z", 999_999);
+
+const written: fc.Arbitrary<Written> = fc
+  .record({
+    year: fc.oneof(fc.integer({ min: 0, max: 9999 }), fc.constantFrom(0, 1, 4, 100, 1600, 1969, 2000, 9999)),
+    month: fc.integer({ min: 1, max: 12 }),
+    day: fc.integer({ min: 1, max: 28 }),
+    hour: fc.integer({ min: 0, max: 23 }),
+    minute: fc.integer({ min: 0, max: 59 }),
+    second: fc.option(fc.integer({ min: 0, max: 59 }), { nil: undefined }),
+    fraction: fc.stringMatching(/^\d{0,25}$/),
+    offset: fc.option(fc.integer({ min: -1439, max: 1439 }), { nil: undefined }),
+    isLower: fc.boolean(),
+  })
+  .map((each) => (each.second === undefined ? { ...each, fraction: "" } : each));
+
+describe("an instant of RFC 3339", () => {
+  test("is read in every form, as another way of counting has it, or lies outside of the years 1 to 9999", () => {
+    fc.assert(
+      fc.property(written, (each) => {
+        const text = textOf(each);
+        const expected = microsOf(each);
+        assert.equal(read(text), expected < FIRST || expected > LAST ? undefined : expected, text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("is the one that DuckDB reads", async () => {
+    const texts = fc.sample(
+      written.filter(({ second, year }) => second !== undefined && year > 1 && year < 9999),
+      500,
+    );
+    const values = texts.map(
+      (each) => `('${textOf({ ...each, isLower: false, fraction: each.fraction.slice(0, 6) })}')`,
+    );
+    const sql = `SELECT t, epoch_us(t::TIMESTAMPTZ)::VARCHAR FROM (VALUES ${values.join(", ")}) AS given(t)`;
+    for (const [text, us] of (await scratch.connection.runAndReadAll(sql)).getRows())
+      assert.equal(String(read(String(text))), us, String(text));
+  });
+
+  test("of a leap second is the second that follows, where a month ends in UTC", () => {
+    const after = micros("2017-01-01T00:00:00Z");
+    assert.equal(read("2016-12-31T23:59:60Z"), after);
+    assert.equal(read("2016-12-31T23:59:60.25Z"), after + 250_000n);
+    assert.equal(read("2017-01-01T05:29:60+05:30"), after);
+    for (const text of [
+      "2016-12-31T23:58:60Z",
+      "2016-12-30T23:59:60Z",
+      "2016-12-31T23:59:60+01:00",
+      "2016-12-31T23:59:61Z",
+      "9999-12-31T23:59:60Z",
+    ])
+      assert.equal(read(text), undefined, text);
+  });
+
+  test("is read at both ends of what Python has, and not beyond", () => {
+    assert.equal(read("0001-01-01T00:00:00Z"), FIRST);
+    assert.equal(read("0000-12-31T23:30:00-01:00"), micros("0001-01-01T00:30:00Z"));
+    assert.equal(read("9999-12-31T23:59:59.9999999999Z"), LAST);
+    for (const text of [
+      "0000-12-31T23:59:59.999999Z",
+      "0000-01-01T00:00:00Z",
+      "0001-01-01T00:00:00+00:01",
+      "9999-12-31T23:59:59-00:01",
+    ])
+      assert.equal(read(text), undefined, text);
+  });
+
+  test("rolls nothing over", () => {
+    assert.notEqual(read("2024-02-29T00:00:00Z"), undefined);
+    assert.notEqual(read("2000-02-29T00:00:00+14:00"), undefined);
+    for (const text of [
+      "2024-02-30T00:00:00Z",
+      "2023-02-29T00:00:00Z",
+      "1900-02-29T00:00:00Z",
+      "2024-04-31T00:00:00Z",
+      "2024-13-01T00:00:00Z",
+      "2024-00-10T00:00:00Z",
+      "2024-01-00T00:00:00Z",
+      "2024-01-01T24:00:00Z",
+      "2024-01-01T23:60:00Z",
+      "2024-01-01T00:00:00+24:00",
+      "2024-01-01T00:00:00-00:60",
+    ])
+      assert.equal(read(text), undefined, text);
+  });
+
+  test("is no other text", () => {
+    for (const text of [
+      "2024-01-01T00:00:00",
+      "2024-01-01 00:00:00Z",
+      "2024-01-01",
+      "2024-01-01T00Z",
+      "2024-01-01T00:00:00.Z",
+      "2024-01-01T00:00.5Z",
+      "2024-01-01T00:00:00,5Z",
+      "2024-01-01T00:00:00+0200",
+      "2024-01-01T00:00:00+02",
+      "2024-01-01T00:00:00 +02:00",
+      "2024-01-01T00:00:00\u221202:00",
+      "2024-01-01T00:00:00Z+00:00",
+      " 2024-01-01T00:00:00Z",
+      "2024-01-01T00:00:00Z\n",
+      "12024-01-01T00:00:00Z",
+      "-2024-01-01T00:00:00Z",
+      "٢٠٢٤-01-01T00:00:00Z",
+      "last Tuesday",
+      "",
+    ])
+      assert.equal(read(text), undefined, JSON.stringify(text));
+  });
+
+  test("has one form that is the specification's", () => {
+    for (const text of ["2024-05-05T10:11:12Z", "2024-05-05T10:11:12.123456789012Z"])
+      assert.equal(hasSpecifiedForm(text), true, text);
+    for (const text of [
+      "2024-05-05T10:11:12z",
+      "2024-05-05t10:11:12Z",
+      "2024-05-05T10:11Z",
+      "2024-05-05T10:11:12+00:00",
+      "2024-05-05T10:11-00:00",
+      "2016-12-31T23:59:60Z",
+    ])
+      assert.equal(read(text) !== undefined && hasSpecifiedForm(text), false, text);
+  });
+});
+
+describe("two instants", () => {
+  test("that mean one second are one version, and the one with more digits is the finer", () => {
+    const [plain, finer] = ["2024-05-05T10:11:12Z", "2024-05-05t15:41:12.5+05:30"];
+    assert.equal(toSecond(finer), plain);
+    assert.equal(finerInstant(plain, finer), finer);
+    assert.equal(finerInstant(finer, plain), finer);
+    assert.equal(finerInstant(plain, "2024-05-05T10:11:12+00:00"), plain);
+    assert.equal(finerInstant(plain, "2024-05-05T10:11:12+01:00"), undefined);
+    fc.assert(
+      fc.property(written, (each) => {
+        const seconds = secondsOfInstant(textOf(each));
+        if (seconds === undefined) return;
+        assert.equal(secondsOfInstant(toSecond(textOf(each))), seconds);
+        assert.ok(hasSpecifiedForm(toSecond(textOf(each))));
+      }),
+    );
+  });
+
+  test("that cannot be read are one version where they differ in the fraction alone", () => {
+    assert.equal(toSecond("0000-00-00T00:00:00.000Z"), toSecond("0000-00-00T00:00:00Z"));
+    assert.notEqual(toSecond("Mon, 05 May 2024 10:11:12 GMT"), toSecond("Mon, 05 May 2024 10:11:13 GMT"));
+  });
+});

@@ -1,0 +1,402 @@
+/** Whole runs in which people stand where nobody specified them: nothing of them is left in the folder or in the log. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { inspect } from "node:util";
+import { dynamicItem } from "../../src/api/dynamic.ts";
+import { fullItem } from "../../src/api/full.ts";
+import { type UserPlace, userPlaces } from "../../src/api/user-places.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
+import type { Log } from "../../src/common/log.ts";
+import { Secret } from "../../src/common/secret.ts";
+import type { Config, PersonalData } from "../../src/config/config.ts";
+import { personalHash } from "../../src/raw/personal.ts";
+import { either, long } from "../long.ts";
+import {
+  assertNowhereIn,
+  exportFrom,
+  failsWith,
+  NIGHTLY,
+  rowsOf,
+  temporaryFolder,
+  textsIn,
+  visibleIn,
+} from "./running.ts";
+import { item, type Json, Scripted } from "./scripted.ts";
+
+const NEEDLE = "Needle Roe 7f3a";
+const KEY = new Secret("0123456789abcdef0123456789abcdef");
+const POLICIES = {
+  drop: { policy: "drop", key: null },
+  hash: { policy: "hash", key: KEY },
+  keep: { policy: "keep", key: null },
+} as const satisfies Readonly<Record<string, PersonalData>>;
+
+const USER = { id: "u-1", name: NEEDLE, email: `${NEEDLE}@example.com` };
+const SENT: readonly unknown[] = [
+  USER,
+  [USER],
+  [[{ id: "u-1", label: { text: NEEDLE } }]],
+  { id: { value: { name: NEEDLE } }, profile: { person: { name: NEEDLE } } },
+];
+
+/** A value in a place, and objects and lists around it as the contract has them. */
+function around(path: readonly string[], value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  const inner = around(rest, value);
+  return step === "[]" ? [inner] : { [step === "{}" ? "cf-1" : step]: inner };
+}
+
+/** One item for each place and each form, in both modes; of one of them the document is a reject. */
+function itemsWith(places: readonly UserPlace[]): Json[] {
+  const documents = places.flatMap(({ path }) => SENT.map((value) => around(path, value) as Json));
+  return [
+    ...documents.map((document, index) => item(`c-${index}`, index + 1, document)),
+    { title: "No ID", author: USER, approved_by: USER },
+  ];
+}
+
+/** A run, and all that it said on the way, as one text. */
+async function told(t: TestContext, items: readonly Json[], config: Partial<Config>) {
+  const service = await Scripted.start(t, items);
+  const lines: unknown[] = [];
+  const log = new Proxy(
+    {},
+    {
+      get:
+        () =>
+        (...line: unknown[]) =>
+          lines.push(line),
+    },
+  ) as Log;
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({
+    url: service.url,
+    out,
+    log,
+    pipelineUrl: NIGHTLY,
+    config: { perPage: 100, ...config },
+  });
+  return { out, summary, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
+}
+
+const PLACES = [...userPlaces(dynamicItem), ...userPlaces(fullItem)];
+
+for (const [policy, form] of [
+  ["drop", test],
+  ["hash", long],
+  ["keep", long],
+] as const) {
+  form(`a person in the place of any user, in all forms, in both modes: ${policy}`, async (t) => {
+    const { summary, said } = await told(t, itemsWith(PLACES), { personalData: POLICIES[policy] });
+    if (policy === "keep") {
+      const found = (await textsIn(summary.directory)).filter(({ text }) => text.includes(NEEDLE));
+      for (const kind of [
+        "content-",
+        "run_drift",
+        "run_rejects",
+        "dynamic",
+        "report.html",
+        "warehouse.duckdb",
+      ])
+        assert.ok(
+          found.some(({ path }) => path.includes(kind)),
+          kind,
+        );
+      return;
+    }
+    await assertNowhereIn(summary.directory, [NEEDLE]);
+    assert.ok(!said.includes(NEEDLE));
+  });
+}
+
+const TEAM = "0887-team";
+const MAIL = "needle.team@example.com";
+const OTHER = "needle.other@example.com";
+const FIELD = { id: TEAM, name: "owner_team", field_type: "select", display_label: "Team" };
+const VALUES = [
+  { id: "v-1", display: MAIL, value: MAIL, archived: false },
+  { id: OTHER, display: OTHER, value: OTHER, archived: true },
+];
+const COLOR = { id: "cf-color", name: "color", field_type: "text", display_label: "Color" };
+
+const byMode = {
+  full: {
+    custom_fields: [
+      {
+        ...FIELD,
+        value: MAIL,
+        default_value: OTHER,
+        select_values: [MAIL, OTHER],
+        select_value_ids: { "v-1": MAIL, [OTHER]: OTHER },
+        formatted_select_values: VALUES,
+        archived_value_ids: [OTHER],
+      },
+      { ...COLOR, value: "red" },
+    ],
+    crm_note: `called ${MAIL}`,
+    repository_notes: MAIL,
+  },
+  dynamic: {
+    custom_fields: { [TEAM]: ["v-1", OTHER], "cf-color": "red" },
+    custom_field_values: { [TEAM]: [MAIL, OTHER], "cf-color": "red" },
+    custom_field_value_ids: { [TEAM]: ["v-1", OTHER] },
+    custom_fields_details: [
+      { id: TEAM, field_type: "multiselect", value: [MAIL, OTHER], value_id: ["v-1", OTHER] },
+      { id: "cf-color", field_type: "text", value: "red", value_id: null },
+    ],
+    previewable_custom_field_values: { [TEAM]: MAIL },
+    repository_notes: MAIL,
+    nested: { crm_note: { by: MAIL }, labels: { [TEAM]: MAIL } },
+  },
+} as const;
+
+const DEFINITIONS = [
+  {
+    ...FIELD,
+    field_type: "multiselect",
+    formatted_select_values: VALUES,
+    mappings: [
+      {
+        id: "m-1",
+        field_name: "team",
+        external_site_id: "d-1",
+        values: [
+          { id: "entry-a", value_id: "v-1", value: `web:${MAIL}` },
+          { id: "entry-b", value_id: OTHER, value: `web:${OTHER}` },
+        ],
+      },
+    ],
+  },
+  { ...COLOR, formatted_select_values: null, mappings: [] },
+];
+
+/** A service of two items with a custom field that holds e-mail addresses, mapped for a destination. */
+async function team(t: TestContext): Promise<Scripted> {
+  const service = await Scripted.start(t, [item("c-1", 1), item("c-2", 2), { title: "No ID" }]);
+  service.arrange = (items, { mode }) =>
+    items.map((each) => ({ ...(each as Json), ...(mode === "dynamic" ? byMode.dynamic : byMode.full) }));
+  service.script = ({ kind, mode }) => {
+    if (kind === "destinations")
+      return {
+        body: [
+          { id: "d-1", identification: "Web", platform: "External", supports_custom_field_mappings: true },
+        ],
+      };
+    if (kind === "custom_fields") return { body: DEFINITIONS };
+    return kind === "item"
+      ? { body: { response: { ...item("c-1", 1), ...byMode[mode === "full" ? "full" : "dynamic"] } } }
+      : undefined;
+  };
+  return service;
+}
+
+const TEAM_CONFIG = {
+  destinations: [{ name: "Web", platform: "External" }],
+  personalFields: ["owner_team", "repository_notes", "crm_note"],
+  aliases: { crm_note: "crm_note" },
+} as const satisfies Partial<Config>;
+
+async function exportTeam(t: TestContext, config: Partial<Config>) {
+  const service = await team(t);
+  const lines: unknown[] = [];
+  const log = new Proxy(
+    {},
+    {
+      get:
+        () =>
+        (...line: unknown[]) =>
+          lines.push(line),
+    },
+  ) as Log;
+  const out = await temporaryFolder(t);
+  const { directory, ...summary } = await exportFrom({
+    url: service.url,
+    out,
+    log,
+    pipelineUrl: NIGHTLY,
+    config: { ...TEAM_CONFIG, ...config },
+  });
+  return { service, out, directory, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
+}
+
+const LEDGER = "SELECT DISTINCT external_value FROM content_mapped_values ORDER BY ALL";
+
+test("personalFields with drop: the run knows the field, and nothing that it ever held", async (t) => {
+  const { directory, said } = await exportTeam(t, {});
+  await assertNowhereIn(directory, ["needle.", "v-1"]);
+  assert.ok(!said.includes("needle."));
+  const fields = "SELECT name, display_label FROM custom_fields ORDER BY name";
+  assert.deepEqual(await rowsOf(directory, fields), [
+    ["color", "Color"],
+    ["owner_team", "Team"],
+  ]);
+  const values = "SELECT DISTINCT custom_field_id, value FROM content_custom_field_values";
+  assert.deepEqual(await rowsOf(directory, values), [["cf-color", "red"]]);
+  assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content_mapped_values"), [["0"]]);
+  const dropped = await rowsOf(directory, "SELECT path FROM run_drift WHERE kind = 'personal_dropped'");
+  for (const path of [
+    "crm_note",
+    "custom_field_definition.owner_team",
+    "custom_field_value_ids.owner_team",
+    "custom_field_values.owner_team",
+    "custom_fields.owner_team",
+    "custom_fields_details.owner_team",
+    "nested.crm_note",
+    "nested.labels.0887-team",
+    "previewable_custom_field_values.owner_team",
+    "repository_notes",
+  ])
+    assert.ok(dropped.flat().includes(path), `${path} is not among ${dropped.flat().join(", ")}`);
+});
+
+test("personalFields with hash: IDs, texts and external values are hashed alike, so that rows still join", async (t) => {
+  const { directory, said } = await exportTeam(t, { personalData: POLICIES.hash });
+  await assertNowhereIn(directory, ["needle.", "v-1"]);
+  assert.ok(!said.includes("needle."));
+  const hash = (value: string) => personalHash(Buffer.from(KEY.reveal()), "owner_team", value);
+  const joined = `SELECT DISTINCT v.value_id, v.value, s.value, m.external_value
+    FROM content_custom_field_values v
+    JOIN custom_field_select_values s USING (custom_field_id, value_id)
+    JOIN content_mapped_values m ON m.content_id = v.content_id AND m.ordinal = v.ordinal
+    ORDER BY v.value = '${hash(OTHER)}'`;
+  assert.deepEqual(await rowsOf(directory, joined), [
+    [hash("v-1"), hash(MAIL), hash(MAIL), hash(`web:${MAIL}`)],
+    [hash(OTHER), hash(OTHER), hash(OTHER), hash(`web:${OTHER}`)],
+  ]);
+  const payload = "SELECT DISTINCT payload::VARCHAR FROM content_external_payloads";
+  const expected = { team: [hash(`web:${MAIL}`), hash(`web:${OTHER}`)] };
+  assert.deepEqual(
+    (await rowsOf(directory, payload)).map(([text]) => JSON.parse(String(text))),
+    [expected],
+  );
+  const notes = "SELECT DISTINCT repository_notes FROM content";
+  assert.deepEqual(await rowsOf(directory, notes), [
+    [personalHash(Buffer.from(KEY.reveal()), "repository_notes", MAIL)],
+  ]);
+});
+
+long("personalFields with keep: nothing is treated", async (t) => {
+  const { directory } = await exportTeam(t, { personalData: POLICIES.keep });
+  assert.deepEqual(
+    (await rowsOf(directory, LEDGER)).map((row) => row.at(-1)),
+    [`web:${OTHER}`, `web:${MAIL}`],
+  );
+});
+
+test("a name in personalFields that nothing has ends with 2 before anything is read, and names the nearest", async (t) => {
+  const service = await team(t);
+  const out = await temporaryFolder(t);
+  const run = (personalFields: readonly string[]) =>
+    failsWith(
+      "config.invalid",
+      exportFrom({ url: service.url, out, config: { ...TEAM_CONFIG, personalFields } }),
+    );
+  const { message } = await run(["ownr_team"]);
+  assert.equal(
+    message,
+    '`personalFields`: neither a custom field nor an API field has the name "ownr_team". The nearest is "owner_team". ' +
+      'If the service sends an API field of that name, add it to `aliases`: { "ownr_team": "ownr_team" }.',
+  );
+  assert.match((await run(["repositry_notes"])).message, /The nearest is "repository_notes"\./);
+  assert.deepEqual(await visibleIn(out), []);
+  const asked = service.questions.map(({ kind, mode, page }) => `${kind} ${mode} ${page}`);
+  assert.deepEqual([...new Set(asked)], ["custom_fields dynamic 0", "list full 1"]);
+});
+
+test("a run that was interrupted is resumed, but not where the fields have other IDs since", async (t) => {
+  const service = await team(t);
+  const out = await temporaryFolder(t);
+  const answer = service.script;
+  const lines: unknown[] = [];
+  const log = new Proxy(
+    {},
+    {
+      get:
+        () =>
+        (...line: unknown[]) =>
+          lines.push(line),
+    },
+  ) as Log;
+  const run = async () => {
+    const ended = new AbortController();
+    service.script = (question) => {
+      if (question.kind === "list" && question.mode === "full")
+        ended.abort(new WarehouseError("run.interrupted", "Ended early."));
+      return answer(question);
+    };
+    const options = { url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG, log };
+    lines.length = 0;
+    await assert.rejects(exportFrom({ ...options, signal: ended.signal }));
+    return inspect(lines).includes("Resuming an interrupted run.");
+  };
+  assert.deepEqual([await run(), await run()], [false, true]);
+  const others = { body: [...DEFINITIONS, { ...DEFINITIONS[0], id: "another" }] };
+  service.script = (question) => (question.kind === "custom_fields" ? others : answer(question));
+  const summary = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG });
+  assert.equal(summary.resumed, null);
+});
+
+test("a field that becomes personal leaves nothing in the histories, which begin anew for it alone", async (t) => {
+  const service = await team(t);
+  const out = await temporaryFolder(t);
+  const night = (personalFields: readonly string[], warned: boolean) =>
+    exportFrom({
+      url: service.url,
+      out,
+      pipelineUrl: NIGHTLY,
+      config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
+    }).then(({ directory, warnings }) => {
+      assert.equal(
+        warnings.some((warning) => /history of 1 custom field starts anew/.test(warning)),
+        warned,
+      );
+      return directory;
+    });
+  const versions = async (directory: string) => {
+    const tables = [
+      "mapped_value_history",
+      "select_value_history",
+      "mapping_value_history",
+      "content_history",
+    ];
+    const counts = tables.map((name) => `SELECT count(*)::INTEGER FROM ${name} WHERE valid_to_run IS NULL`);
+    const past = await rowsOf(
+      directory,
+      `SELECT count(*)::INTEGER FROM run_history UNION ALL ${counts.join(" UNION ALL ")}`,
+    );
+    return past.flat();
+  };
+  const before = await night([], false);
+  const covered = await night(["owner_team"], true);
+  const texts = await textsIn(covered);
+  const histories = texts.filter(({ path }) => /history/.test(path));
+  assert.ok(histories.length >= 8);
+  for (const { path, text } of histories) assert.ok(!text.includes("needle."), path);
+  assert.deepEqual(await versions(before), [1, 4, 2, 2, 2]);
+  assert.deepEqual(await versions(covered), [2, 4, 2, 2, 2]);
+  const kept = "SELECT DISTINCT valid_from_run = (SELECT min(run) FROM run_history) FROM ";
+  assert.deepEqual(await rowsOf(covered, `${kept} content_history`), [[true]]);
+  assert.deepEqual(await rowsOf(covered, `${kept} mapped_value_history`), [[false]]);
+  if (either(true, false)) return;
+  // From then on both are treated alike.
+  assert.deepEqual(await versions(await night(["owner_team"], false)), [3, 4, 2, 2, 2]);
+});
+
+test("a field of the name that the lookup did not give ends the run before anything is published", async (t) => {
+  const service = await team(t);
+  const out = await temporaryFolder(t);
+  const arrange = service.arrange;
+  service.arrange = (items, question) =>
+    arrange(items, question).map((each) => {
+      const { custom_fields: fields } = each as { custom_fields: unknown };
+      if (!Array.isArray(fields)) return each;
+      return { ...(each as Json), custom_fields: [...fields, { ...FIELD, id: "another", value: MAIL }] };
+    });
+  const { message } = await failsWith(
+    "source.protocol",
+    exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG }),
+  );
+  assert.match(message, /"owner_team" of `personalFields` has the ID another/);
+  assert.deepEqual(await visibleIn(out), []);
+});
