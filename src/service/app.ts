@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { METHODS } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import fastify, {
@@ -11,7 +12,6 @@ import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts
 import { Listing } from "./listing.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
-import { describeApi } from "./openapi.ts";
 import { type Caller, identify } from "./permissions.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
 import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
@@ -134,10 +134,14 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
   route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, async (request) =>
     JSON.stringify(lookUpCustomFields(set, parametersOf(request))),
   );
-  const description = describeApi(bounds);
-  route(app, "/openapi.json", ["GET"], undefined, async ({ protocol, headers: { host } }) =>
-    description(host === undefined ? "/" : `${protocol}://${host}`),
-  );
+  // Made by a test from the contract; each request adds the address that it was sent to.
+  const description = readFileSync(new URL("openapi.json", import.meta.url), "utf8")
+    .trim()
+    .slice(1);
+  route(app, "/openapi.json", ["GET"], undefined, async ({ protocol, headers: { host } }) => {
+    const url = host === undefined ? "/" : `${protocol}://${host}`;
+    return `{"servers":${JSON.stringify([{ url }])},${description}`;
+  });
 }
 
 type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
