@@ -1,31 +1,30 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { SCHEDULERS, scheduleFiles } from "../src/cli/init/schedule.ts";
+import { EXIT_CODES } from "../src/cli/exit-codes.ts";
 import { packagePath } from "../src/common/package-root.ts";
+import { VERSION } from "../src/common/version.ts";
+import { afterExit } from "../src/fleet/outcome.ts";
 
 const PAGE = packagePath("docs/operations.md");
-const CONFIG = "/srv/content-warehouse/content-warehouse.config.mjs";
-const RUN = { program: ["/usr/bin/content-warehouse"], config: CONFIG, user: "warehouse" };
+/** Exit codes after which a run is started again, and those after which it is not; the others are of signals. */
+function codesOf(outcome: "retry" | "not"): number[] {
+  return EXIT_CODES.map(([code]) => code).filter(
+    (code) => code !== 0 && code < 128 && (afterExit(code) === "retry") === (outcome === "retry"),
+  );
+}
 
-/** A block of code behind a comment that names its file. */
-const GENERATED = /<!-- (content-warehouse\.[a-z]+) -->\n\n```(\w*)\n([\s\S]*?)```/g;
-
-/** With UPDATE_DOCS=1 the blocks are written into the page instead. */
-test("the files for cron, systemd and Kubernetes on the page are those that init writes", async () => {
+test("cron, systemd and Kubernetes try again after the exit codes that may pass, and after no others", async () => {
   const page = await readFile(PAGE, "utf8");
-  const files = SCHEDULERS.flatMap((scheduler) => scheduleFiles(scheduler, RUN));
-  const textOf = (name: string) => files.find((file) => file.name === name)?.text ?? "";
-  assert.deepEqual(
-    [...page.matchAll(GENERATED)].map(([, name]) => name),
-    files.map(({ name }) => name),
-  );
-  const made = page.replace(
-    GENERATED,
-    (_block, name, language) => `<!-- ${name} -->\n\n\`\`\`${language}\n${textOf(name)}\`\`\``,
-  );
-  if (process.env.UPDATE_DOCS === "1") await writeFile(PAGE, made);
-  else assert.equal(page, made, "run this test with UPDATE_DOCS=1");
+  const codes = (pattern: RegExp) =>
+    pattern
+      .exec(page)?.[1]
+      ?.split(/[^0-9]+/)
+      .map(Number);
+  assert.deepEqual(codes(/case \$code in ([\d|]+)\) sleep/), codesOf("retry"));
+  assert.deepEqual(codes(/RestartPreventExitStatus=([\d ]+)$/m), codesOf("not"));
+  assert.deepEqual(codes(/operator: In, values: \[([\d, ]+)\]/), codesOf("not"));
+  assert.ok(page.includes(`image: content-warehouse:${VERSION}\n`));
 });
 
 test("every scheduler on the page runs the same command at two", async () => {

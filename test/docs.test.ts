@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -121,6 +122,7 @@ test("every link of a page to another leads to a page and a heading that are the
   const docs = (await readdir(new URL("docs/", ROOT))).filter((name) => name.endsWith(".md"));
   const pages = [
     "README.md",
+    "CONTRIBUTING.md",
     "SECURITY.md",
     "CHANGELOG.md",
     "data/README.md",
@@ -139,12 +141,29 @@ test("every link of a page to another leads to a page and a heading that are the
   }
 });
 
-test("the README says what each dependency is for", async () => {
+test("what CONTRIBUTING.md says to open is there", async () => {
+  const page = await readFile(new URL("CONTRIBUTING.md", ROOT), "utf8");
+  const rows = [...page.matchAll(/^\| (?!To change|-)[^|]+ \| ([^|]+) \|$/gm)];
+  assert.ok(rows.length > 15);
+  for (const [, cell = ""] of rows) {
+    let folder = "";
+    for (const [, path = ""] of cell.matchAll(/(?<!\[)`([\w/.-]+(?:\/|\.ts))`/g)) {
+      const places = [path, `${folder}${path}`].map((each) => new URL(`src/${each}`, ROOT));
+      assert.ok(
+        places.some((place) => existsSync(place)),
+        path,
+      );
+      if (folder === "") folder = path.replace(/[^/]*$/, "");
+    }
+  }
+});
+
+test("CONTRIBUTING.md says what each dependency is for", async () => {
   const { dependencies, devDependencies, peerDependencies } = JSON.parse(
     await readFile(new URL("package.json", ROOT), "utf8"),
   );
-  const page = await readFile(new URL("README.md", ROOT), "utf8");
-  const [, said = ""] = /^Dependencies, each pinned: (.*)$/m.exec(page) ?? [];
+  const page = await readFile(new URL("CONTRIBUTING.md", ROOT), "utf8");
+  const [, said = ""] = /^Each is pinned: (.*)$/m.exec(page) ?? [];
   const named = [...said.matchAll(/`([@a-z][\w/@-]*)`/g)].map(([, name = ""]) => name);
   const all = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
   assert.deepEqual(

@@ -11,7 +11,6 @@ import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fleetCommand } from "./commands/fleet.ts";
-import { generateCommand } from "./commands/generate.ts";
 import { helpCommand } from "./commands/help.ts";
 import { initCommand } from "./commands/init.ts";
 import { lakeCommand } from "./commands/lake.ts";
@@ -26,7 +25,6 @@ import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
 import { targetsCommand } from "./commands/targets.ts";
 import { verifyCommand } from "./commands/verify.ts";
-import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
@@ -68,7 +66,6 @@ export function program(printed: Printed = { out: [], err: [] }): Command {
     checkCommand(),
     runCommand(),
     serveCommand(),
-    generateCommand(),
     sqlCommand(),
     schemaCommand(),
     runsCommand(),
@@ -85,7 +82,6 @@ export function program(printed: Printed = { out: [], err: [] }): Command {
     diffCommand(),
     driftCommand(),
     whatIfCommand(),
-    verifyMappingsCommand(),
     fleetCommand(),
     mcpCommand(),
     helpCommand(),

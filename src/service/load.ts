@@ -119,7 +119,7 @@ function openFile(folder: string, name: string): Promise<FileHandle> {
 function refuseFolder(folder: string, name: string, cause: unknown): never {
   throw new WarehouseError(
     "config.content_set",
-    `The content set ${folder} has no readable ${name}; name another folder, or make a content set with "content-warehouse generate --items 500 --out ${folder}".`,
+    `The content set ${folder} has no readable ${name}; name another folder; without one the sample is served.`,
     { cause },
   );
 }
@@ -139,7 +139,7 @@ function firstIssue({ issues: [issue] }: z.ZodError): string {
 }
 
 function unreadable(where: string, reason: string, cause?: unknown): WarehouseError {
-  const message = `The content set cannot be read: ${where}: ${reason.replace(/\.$/, "")}. Correct the file or generate it anew.`;
+  const message = `The content set cannot be read: ${where}: ${reason.replace(/\.$/, "")}. Correct the file.`;
   return new WarehouseError("config.content_set", message, { cause });
 }
 

@@ -4,10 +4,13 @@ import { buildApp } from "./app.ts";
 import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import type { RateLimitSpec } from "./rate-limit.ts";
+import { repeated } from "./repeat.ts";
 
 export interface ServiceOptions {
   /** Folder of a content set, or one that is loaded: closing that one stays its owner's business. */
   readonly data: string | ContentSet;
+  /** Serves the set so many times, under new IDs, slugs and times; once unless told otherwise. */
+  readonly repeat?: number;
   /** 0 (the default) takes any free port. */
   readonly port?: number;
   /** Address to listen on; loopback unless told otherwise. */
@@ -24,8 +27,6 @@ export interface ServiceOptions {
   readonly latency?: number;
   /** How long a request may take to arrive, its body included; 30 seconds unless told otherwise. Then: 408. */
   readonly requestTimeoutMs?: number;
-  /** How long a client may take none of its answer; 30 seconds unless told otherwise. Then its connection ends. */
-  readonly unreadTimeoutMs?: number;
   /** A pino logger; false (the default) logs nothing. */
   readonly logger?: FastifyBaseLogger | false;
   /** Milliseconds since 1970, for the `Date` header and the rate limit. */
@@ -50,27 +51,28 @@ const CLOSE_GRACE_MS = 1000;
  * `config.invalid` for an address that cannot be listened on.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { data, rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
+  const { data, repeat = 1, rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
   const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
-  const { requestTimeoutMs = 30_000, unreadTimeoutMs = 30_000 } = options;
+  const { requestTimeoutMs = 30_000 } = options;
   if (data === undefined) {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
-  const contentSet = typeof data === "string" ? await loadContentSet(data) : data;
+  const once = typeof data === "string" ? await loadContentSet(data) : data;
+  const contentSet = repeat === 1 ? once : await repeated(once, repeat);
   const app = buildApp({
     set: contentSet,
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
     rateLimit: typeof rateLimit === "number" ? { requests: rateLimit, per: "second" } : rateLimit,
     maxConcurrent,
     latencyMs: latency,
-    limits: { requestTimeoutMs, unreadTimeoutMs },
+    requestTimeoutMs,
     logger,
     now,
   });
   const close = async () => {
     const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
     await app.close().finally(() => clearTimeout(deadline));
-    if (contentSet !== data) await contentSet.close();
+    if (once !== data) await once.close();
   };
   try {
     return { url: await listen(app, host, port), port: portOf(app), contentSet, close };

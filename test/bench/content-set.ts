@@ -1,7 +1,7 @@
 /** The content set whose documents the bench service copies. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { generateContentSet } from "../../src/service/generate/generate.ts";
+import { generateContentSet } from "../generator/generate.ts";
 
 export interface TemplateOptions {
   /** Folder that it is written to. */

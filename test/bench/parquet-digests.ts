@@ -11,9 +11,9 @@ import { join } from "node:path";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { createService, runPipeline } from "../../src/index.ts";
-import { generateContentSet } from "../../src/service/generate/generate.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
+import { generateContentSet } from "../generator/generate.ts";
 
 const items = Number(process.argv[2] ?? 0);
 const folder = await mkdtemp(join(tmpdir(), "parquet-digests-"));

@@ -42,12 +42,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["serve --latency -1", '--latency "-1": it must be a whole number'],
   ["serve sample", "takes no arguments, and got sample; leave that out."],
 
-  ["generate", '"content-warehouse generate" needs --out <dir>: folder for the content set'],
-  ["generate --items many --out set", '--items "many": give a whole number.'],
-  ["generate --out set", "--items is missing"],
-  ["generate --items 5 --out .", "is not empty and is no content set"],
-  ["generate --sample --items 5 --out set", "--sample takes no --items"],
-
   ["sql SELECT 1", "put quotes around one that has blanks."],
   ["sql", 'did you mean "content"?', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
@@ -112,10 +106,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["what-if", '"content-warehouse what-if" needs --mapping <file>'],
   ["what-if --mapping nope.csv", "nope.csv cannot be read (ENOENT)"],
   ["what-if --mapping a-file", "A mapping file is CSV or JSON"],
-
-  ["verify-mappings", '"content-warehouse verify-mappings" needs --items <n>: number of items to ask for.'],
-  ["verify-mappings --items 5", "No content service is named"],
-  ["verify-mappings 2 --items 5 --sample", 'There is no run "2"'],
 ];
 
 export function argumentsOf([args, , more = []]: WrongCall): string[] {

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { z } from "zod";
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
 import { destination } from "../../src/api/destination.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import { ask, json, serve } from "./ask.ts";
+import { describeApi } from "./describe-api.ts";
 import { describe } from "./described.ts";
 
 const description = z.looseObject({
@@ -22,6 +25,18 @@ const description = z.looseObject({
       z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }),
     ),
   }),
+});
+
+test("the description is what the contract says", async () => {
+  const file = packagePath("src/service/openapi.json");
+  const made = `${JSON.stringify(describeApi())}\n`;
+  if (process.env.UPDATE_DOCS === "1") await writeFile(file, made);
+  else
+    assert.equal(
+      await readFile(file, "utf8"),
+      made,
+      "UPDATE_DOCS=1 npm test -- test/service/openapi.test.ts",
+    );
 });
 
 test("describes every address and method, without credentials", async (t) => {

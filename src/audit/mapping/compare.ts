@@ -1,6 +1,5 @@
-/** Compares what the procedure gives for an item with what a run published, and says what explains a difference. */
+/** Compares what the procedure gives for an item with what a run published. */
 import { compareUtf8 } from "../../common/utf8-order.ts";
-import type { Definitions } from "./definitions.ts";
 import {
   type MappedValue,
   type Members,
@@ -9,7 +8,6 @@ import {
   placeKey,
   type ValuePlace,
 } from "./mapped-value.ts";
-import { type Item, mapItem } from "./procedure.ts";
 
 interface LedgerDifference extends ValuePlace {
   /** Columns of the row that differ; empty where one side has no such row. */
@@ -56,59 +54,4 @@ export function comparePayloads(published: Payloads, computed: Payloads): string
 function sameMembers(a: Members = new Map(), b: Members = new Map()): boolean {
   if (a.size !== b.size) return false;
   return [...a].every(([name, values]) => JSON.stringify(values) === JSON.stringify(b.get(name)));
-}
-
-export interface ExplainedDifference extends LedgerDifference {
-  /** Undefined: nothing explains it. */
-  readonly cause: "item_changed" | "definition_changed" | undefined;
-}
-
-export interface VerifiedItem {
-  readonly contentId: string;
-  /**
-   * - `agrees`: the ledger is the same.
-   * - `changed`: it differs, and what the service has changed since the run explains every row that does.
-   * - `gone`: the service has the item no longer.
-   * - `differs`: some row differs and nothing explains it.
-   */
-  readonly verdict: "agrees" | "changed" | "gone" | "differs";
-  readonly differences: readonly ExplainedDifference[];
-}
-
-interface ItemState {
-  readonly definitions: Definitions;
-  /** Whole seconds since 1970; null where the item has no time. */
-  readonly updatedAt: number | null;
-}
-
-const PLAIN = { passthrough: false } as const;
-
-/**
- * A row that the published definitions, too, make of the item's present values was right, so that the definitions have
- * changed. Any other row is explained only where the item says that it has changed.
- */
-export function verifyItem(
-  contentId: string,
-  published: ItemState & { readonly ledger: readonly MappedValue[] },
-  /** `item` undefined: the service has it no longer. */
-  live: ItemState & { readonly item: Item | undefined },
-): VerifiedItem {
-  if (live.item === undefined) return { contentId, verdict: "gone", differences: [] };
-  const now = mapItem(live.item, live.definitions, PLAIN).ledger;
-  const found = compareLedgers(published.ledger, now).filter(matters);
-  if (found.length === 0) return { contentId, verdict: "agrees", differences: [] };
-  const byOldRules = mapItem(live.item, published.definitions, PLAIN).ledger;
-  const unexplained = new Set(compareLedgers(published.ledger, byOldRules).filter(matters).map(placeKey));
-  const moved = published.updatedAt !== live.updatedAt;
-  const differences = found.map((difference): ExplainedDifference => {
-    if (!unexplained.has(placeKey(difference))) return { ...difference, cause: "definition_changed" };
-    return { ...difference, cause: moved ? "item_changed" : undefined };
-  });
-  const isExplained = differences.every(({ cause }) => cause !== undefined);
-  return { contentId, verdict: isExplained ? "changed" : "differs", differences };
-}
-
-/** The text of a value that the field does not offer may come from a view that is not asked again. */
-function matters({ columns, published }: LedgerDifference): boolean {
-  return !(columns.length === 1 && columns[0] === "value" && published?.valueUnknown === true);
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { userInfo } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { systemClock } from "../../common/clock.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
@@ -11,11 +10,10 @@ import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { missingDestinations } from "../../run/check-service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment, warningsTo } from "../command.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";
 import {
   type Asking,
   askDestinations,
-  askSchedule,
   askToken,
   askUrl,
   askWarehouse,
@@ -24,50 +22,34 @@ import {
   type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
-import {
-  type NewFile,
-  SCHEDULERS,
-  type Scheduler,
-  scheduleFileNames,
-  scheduleFiles,
-} from "../init/schedule.ts";
 import { writeAnswer } from "../render/terminal.ts";
 
 const EXAMPLES = `
 Examples:
   $ content-warehouse init
   $ content-warehouse init --url https://content.example.com --token-file ./token --destination "Web CMS" \\
-      --destination "Print Archive:Archive" --schedule systemd
+      --destination "Print Archive:Archive"
 
 It writes ${NEW_CONFIG_FILE} into the working directory, after the service has answered, and overwrites nothing.
 A token file that is not there is made, with the token from CONTENT_API_TOKEN or from the terminal.
 `;
 
-/** `program`: what starts this program, as absolute paths. */
-export function initCommand(
-  environment = processEnvironment(),
-  program: readonly string[] = [process.execPath, ...process.argv.slice(1, 2)],
-): CliCommand {
+export function initCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("init")
     .description("write a configuration, with what you answer or give as options")
     .url()
     .option("--token-file <file>", "file with the API token, which only its owner can read")
     .destinations("")
     .option("--warehouse <dir>", "folder of the warehouse (default: ./warehouse)")
-    .choice("--schedule <scheduler>", "write its files for a run every night", SCHEDULERS)
     .option("--yes", "ask nothing: take options and defaults")
     .addHelpText("after", EXAMPLES)
-    .action((flags: InitFlags) => init(flags, environment, program));
+    .action((flags: InitFlags) => init(flags, environment));
 }
 
-async function init(
-  flags: InitFlags,
-  environment: CliEnvironment,
-  program: readonly string[],
-): Promise<void> {
+async function init(flags: InitFlags, environment: CliEnvironment): Promise<void> {
   const { env, cwd, input, out } = environment;
   const there = configFileName({ cwd, flags: {} });
-  assertNew(cwd, [there ?? NEW_CONFIG_FILE, ...scheduleFileNames(flags.schedule ?? null)]);
+  assertNew(cwd, [there ?? NEW_CONFIG_FILE]);
   const isAsked = flags.yes !== true && input.isTTY === true && out.isTTY === true;
   using prompt = isAsked ? new Prompt(input, out) : null;
   const given = (name: string) => env[name]?.trim() || undefined;
@@ -83,20 +65,15 @@ async function init(
   const token = await askToken(asking);
   const destinations = await verifiedDestinations(asking, url, token, environment);
   const warehouse = await askWarehouse(asking);
-  const schedule = await askSchedule(asking);
-  assertTokenFor(schedule, token);
   const { file, token: secret, isNew } = token;
   const config = { name: NEW_CONFIG_FILE, mode: 0o644 };
   const text = configText({ url, tokenFile: file, destinations, warehouse });
-  const run = { program, config: join(cwd, NEW_CONFIG_FILE), user: userInfo().username };
-  const nightly = schedule === null ? [] : scheduleFiles(schedule, run);
   const files = [
     ...(file === null || !isNew ? [] : [{ name: file, text: `${secret.reveal()}\n`, mode: 0o600 }]),
     { ...config, text },
-    ...nightly.map((file) => ({ ...file, mode: 0o644 })),
   ];
   await writeNewFiles(cwd, files);
-  await writeAnswer(out, writtenText(files, schedule));
+  await writeAnswer(out, writtenText(files));
 }
 
 /** Asks the service for one item, and for each destination. Throws what a run would end with. */
@@ -131,25 +108,17 @@ async function verifiedDestinations(
   }
 }
 
-/** A scheduler has no variables of a person; a secret of Kubernetes becomes one. */
-function assertTokenFor(schedule: Scheduler | null, { file }: TokenAnswer): void {
-  if (file !== null || (schedule !== "cron" && schedule !== "systemd")) return;
-  throw invalid(
-    `--schedule ${schedule} needs --token-file: ${schedule} does not have your CONTENT_API_TOKEN.`,
-  );
-}
-
-function writtenText(files: readonly FileToWrite[], schedule: Scheduler | null): string {
+function writtenText(files: readonly FileToWrite[]): string {
   const lines = files.map(
     ({ name, mode }) => `  ${name}${mode === 0o600 ? " (only you can read it)" : ""}\n`,
   );
-  const [first] = scheduleFileNames(schedule);
-  const install = first === undefined ? "" : `  see the first lines of ${first} for how to install it\n`;
-  return `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`;
+  return `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n`;
 }
 
 /** Its name goes from the working directory on. */
-interface FileToWrite extends NewFile {
+interface FileToWrite {
+  readonly name: string;
+  readonly text: string;
   /** Of its permissions; 0o600 for secrets. */
   readonly mode: number;
 }

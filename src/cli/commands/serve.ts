@@ -15,6 +15,7 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse serve
   $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
+  $ content-warehouse serve --repeat 20           10,000 items of the sample's 500
   $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
   $ content-warehouse serve --rate-limit 5000/hour --latency 300
 `;
@@ -27,6 +28,12 @@ export function serveCommand({ out } = processEnvironment()): Command {
         packagePath("data/sample"),
         "the sample content set",
       ),
+    )
+    .option(
+      "--repeat <n>",
+      "serve the set so many times, under new IDs, slugs and times",
+      wholeNumber(1, 100_000),
+      1,
     )
     .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")

@@ -9,14 +9,12 @@ import { checkedToken } from "../../config/service-source.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { type Destinations, destinationIn, invalid, NO_DESTINATION } from "../command.ts";
 import type { Prompt } from "./prompt.ts";
-import { SCHEDULERS, type Scheduler } from "./schedule.ts";
 
 export interface InitFlags {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly destination?: Destinations;
   readonly warehouse?: string;
-  readonly schedule?: Scheduler;
   readonly yes?: true;
 }
 
@@ -122,14 +120,4 @@ export async function askDestinations(
 export async function askWarehouse({ flags, prompt }: Asking): Promise<string> {
   if (flags.warehouse !== undefined || prompt === null) return flags.warehouse ?? "./warehouse";
   return prompt.ask("Folder of the warehouse", "./warehouse", (text) => text.replace(/^~(?=\/)/, homedir()));
-}
-
-export async function askSchedule({ flags, prompt }: Asking): Promise<Scheduler | null> {
-  if (flags.schedule !== undefined || prompt === null) return flags.schedule ?? null;
-  return prompt.ask(`Write files for a scheduler: ${SCHEDULERS.join(", ")} or none`, "none", (text) => {
-    if (text === "none") return null;
-    const scheduler = SCHEDULERS.find((each) => each === text);
-    if (scheduler !== undefined) return scheduler;
-    throw invalid(`Answer ${SCHEDULERS.join(", ")} or none.`);
-  });
 }

@@ -99,12 +99,11 @@ test("with options alone: a configuration that a run reads, and a token that onl
 
 test("at a terminal: what is wrong is asked for again, and the token is not shown", async (t) => {
   const cwd = await temporaryFolder(t);
-  const answers = ["content", url, "", token, "Web", "Web CMS", "", "data/out", "monthly", "none"];
+  const answers = ["content", url, "", token, "Web", "Web CMS", "", "data/out"];
   const { text, error } = await init(cwd, [], { answers });
   assert.equal(error, undefined, text);
   assert.match(text, /expected an address such as/);
   assert.match(text, /There is no destination "Web" on platform "External".* Correct its name or platform\./);
-  assert.match(text, /Answer cron, systemd, kubernetes or none\./);
   assert.ok(!text.includes(token), "the token is not shown");
   const config = await configOf(cwd);
   assert.deepEqual(config.destinations, [{ name: "Web CMS", platform: "External" }]);
@@ -114,16 +113,12 @@ test("at a terminal: what is wrong is asked for again, and the token is not show
 
 test("at a terminal, options are not asked for, and --yes asks nothing", async (t) => {
   const env = { CONTENT_API_TOKEN: token };
-  const some = await init(
-    await temporaryFolder(t),
-    ["--url", url, "--schedule", "cron", "--warehouse", "w"],
-    {
-      env,
-      answers: ["t", ""],
-    },
-  );
+  const some = await init(await temporaryFolder(t), ["--url", url, "--warehouse", "w"], {
+    env,
+    answers: ["t", ""],
+  });
   assert.equal(some.error, undefined, some.text);
-  assert.ok(!/Address|Folder|scheduler:/.test(some.text), some.text);
+  assert.ok(!/Address|Folder/.test(some.text), some.text);
   const cwd = await temporaryFolder(t);
   const { error } = await init(cwd, ["--yes", "--url", url], { env, answers: [] });
   assert.equal(error, undefined);
@@ -164,7 +159,6 @@ suite("nothing is written", () => {
       2,
       /no destination "Web CM" on platform "External"/,
     ],
-    "for cron without a token file": [["--url", url, "--schedule", "cron"], 2, /cron does not have your/],
     "with a token file in a folder that is not there": [
       ["--url", url, "--token-file", "no/t"],
       2,
@@ -190,10 +184,10 @@ suite("nothing is written", () => {
 });
 
 test("nothing is overwritten, whatever its extension, and no request is made", async (t) => {
-  for (const name of ["content-warehouse.config.json", CONFIG, "content-warehouse.timer"]) {
+  for (const name of ["content-warehouse.config.json", CONFIG]) {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, name), "mine");
-    const args = ["--url", "http://127.0.0.1:1", "--token-file", "t", "--schedule", "systemd"];
+    const args = ["--url", "http://127.0.0.1:1", "--token-file", "t"];
     const { error } = await init(cwd, args, { env: { CONTENT_API_TOKEN: token } });
     assert.equal(error?.exitCode, 2);
     assert.ok(error.message.startsWith(`There is a file ${name} already`), error.message);

@@ -1,4 +1,4 @@
-import type { Attachment, ContentFile, Document } from "../content-set.ts";
+import type { Attachment, ContentFile, Document } from "../../src/service/content-set.ts";
 import type { ItemContext } from "./field-values.ts";
 import { iso, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-import type { CustomFieldValue, FileValue } from "../content-set.ts";
+import type { CustomFieldValue, FileValue } from "../../src/service/content-set.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { DAY_MS, iso, type Plan, type PlannedField } from "./plan.ts";
 import { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../src/common/errors.ts";
 import { documentAt } from "./document.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { bulk, sample } from "./profile.ts";

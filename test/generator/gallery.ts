@@ -1,5 +1,5 @@
-import { SHARE_CHANNELS } from "../../api/field.ts";
-import type { Document } from "../content-set.ts";
+import { SHARE_CHANNELS } from "../../src/api/field.ts";
+import type { Document } from "../../src/service/content-set.ts";
 import type { ItemContext } from "./field-values.ts";
 import { iso } from "./plan.ts";
 import { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-import type { CustomFieldValue, Document } from "../../content-set.ts";
+import type { CustomFieldValue, Document } from "../../../src/service/content-set.ts";
 import type { Plan, PlannedField } from "../plan.ts";
 import { sharedId } from "../plan.ts";
 import type { OddityChange, OddityEffect } from "./effect.ts";

@@ -15,17 +15,17 @@ import type {
   Token,
   User,
 } from "../../src/service/content-set.ts";
-import { documentAt } from "../../src/service/generate/document.ts";
-import { documents, generateContentSet, generateSampleSet } from "../../src/service/generate/generate.ts";
-import { oddities } from "../../src/service/generate/oddities.ts";
-import { makePlan } from "../../src/service/generate/plan.ts";
-import { bulk } from "../../src/service/generate/profile.ts";
-import { tarnbrook } from "../../src/service/generate/vocabulary.ts";
-import { writePartial } from "../../src/service/generate/write.ts";
 import { loadContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
-import { ask } from "./ask.ts";
-import { type Reading, tells } from "./oddities.ts";
+import { ask } from "../service/ask.ts";
+import { documentAt } from "./document.ts";
+import { documents, generateContentSet, generateSampleSet } from "./generate.ts";
+import { oddities } from "./oddities.ts";
+import { makePlan } from "./plan.ts";
+import { bulk } from "./profile.ts";
+import { type Reading, tells } from "./told-oddities.ts";
+import { tarnbrook } from "./vocabulary.ts";
+import { writePartial } from "./write.ts";
 
 const FILES = [
   "campaigns.ndjson",

@@ -6,7 +6,7 @@ import type {
   Document,
   User,
 } from "../../src/service/content-set.ts";
-import type { OddityName } from "../../src/service/generate/oddities.ts";
+import type { OddityName } from "./oddities.ts";
 
 /** What the files of a generated set say, for telling its oddities. */
 export interface Reading {

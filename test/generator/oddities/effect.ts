@@ -1,4 +1,4 @@
-import type { Document } from "../../content-set.ts";
+import type { Document } from "../../../src/service/content-set.ts";
 import type { ItemContext } from "../field-values.ts";
 import type { Random } from "../random.ts";
 import type { Kind } from "../vocabulary.ts";

@@ -1,4 +1,4 @@
-import type { Document, Task } from "../content-set.ts";
+import type { Document, Task } from "../../src/service/content-set.ts";
 import { fieldValues, type ItemContext } from "./field-values.ts";
 import { filesOf } from "./files.ts";
 import { galleryOf } from "./gallery.ts";

@@ -1,4 +1,4 @@
-import type { Document } from "../content-set.ts";
+import type { Document } from "../../src/service/content-set.ts";
 import type { OddityChange, OddityEffect } from "./oddities/effect.ts";
 import { factOddities } from "./oddities/facts.ts";
 import { fieldOddities } from "./oddities/fields.ts";

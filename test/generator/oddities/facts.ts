@@ -1,5 +1,5 @@
-import type { Document, Task } from "../../content-set.ts";
-import { toSecond } from "../../instant.ts";
+import type { Document, Task } from "../../../src/service/content-set.ts";
+import { toSecond } from "../../../src/service/instant.ts";
 import { DAY_MS, iso, sharedId } from "../plan.ts";
 import type { OddityChange, OddityEffect } from "./effect.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { basicItem } from "../api/basic.ts";
-import { contentType } from "../api/content-type.ts";
+import { basicItem } from "../../src/api/basic.ts";
+import { contentType } from "../../src/api/content-type.ts";
 import {
   customFieldDefinition,
   customFieldOptions,
@@ -8,8 +8,8 @@ import {
   fullCustomField,
   mapping,
   selectValue,
-} from "../api/custom-field.ts";
-import { destination } from "../api/destination.ts";
+} from "../../src/api/custom-field.ts";
+import { destination } from "../../src/api/destination.ts";
 import {
   acl,
   campaign,
@@ -18,21 +18,15 @@ import {
   dynamicItem,
   fieldLock,
   nextTask,
-} from "../api/dynamic.ts";
-import { errorBody, listEnvelope, pagination, singleEnvelope } from "../api/envelope.ts";
-import { fullItem } from "../api/full.ts";
-import { extendedUser, user } from "../api/user.ts";
-import { attachment } from "../api/values.ts";
-import { type PageBounds, SORT_FIELDS } from "./query.ts";
-
-/** The description as JSON, made once: each request adds the address that it was sent to. */
-export function describeApi(bounds: PageBounds): (serverUrl: string) => string {
-  const text = JSON.stringify(openApi(bounds));
-  return (serverUrl) => `{"servers":${JSON.stringify([{ url: serverUrl }])},${text.slice(1)}`;
-}
+} from "../../src/api/dynamic.ts";
+import { errorBody, listEnvelope, pagination, singleEnvelope } from "../../src/api/envelope.ts";
+import { fullItem } from "../../src/api/full.ts";
+import { extendedUser, user } from "../../src/api/user.ts";
+import { attachment } from "../../src/api/values.ts";
+import { SORT_FIELDS } from "../../src/service/query.ts";
 
 /** The OpenAPI 3.1 description of the read interface, made from the schemas that the client reads answers with. */
-function openApi(bounds: PageBounds): object {
+export function describeApi(): object {
   return {
     openapi: "3.1.0",
     info: {
@@ -43,7 +37,7 @@ function openApi(bounds: PageBounds): object {
       license: { name: "MIT", identifier: "MIT" },
     },
     security: [{ token: [] }],
-    paths: paths(bounds),
+    paths: paths(),
     components: {
       schemas: componentSchemas(),
       securitySchemes: {
@@ -57,13 +51,13 @@ function openApi(bounds: PageBounds): object {
   };
 }
 
-function paths(bounds: PageBounds): object {
+function paths(): object {
   return {
     "/api/v1/content": {
       get: {
         operationId: "listContent",
         summary: "List content items, the oldest first",
-        parameters: [...VIEW_PARAMETERS, ...pageParameters(bounds)],
+        parameters: [...VIEW_PARAMETERS, ...PAGE_PARAMETERS],
         responses: answers("A page of content items.", reference("ContentList")),
       },
     },
@@ -162,19 +156,18 @@ function gatedColumns(): string {
   return `Only with gallery=true: ${those("galleryOnly")}. Only in single-item requests: ${those("singleItemOnly")}.`;
 }
 
-function pageParameters({ defaultPerPage, maxPerPage }: PageBounds): object[] {
-  const counted = (number: number) => ({ type: "integer", minimum: 1, default: number });
-  return [
-    parameter("page", "Page number, counted from 1. Past the end the list is empty.", counted(1)),
-    parameter(
-      "per_page",
-      `Items a page; more than ${maxPerPage} is taken as ${maxPerPage}.`,
-      counted(defaultPerPage),
-    ),
-    { name: "sort_field", in: "query", schema: { enum: SORT_FIELDS, default: "created_at" } },
-    parameter("sort_dir", "1: ascending.", { enum: [1, -1], default: 1 }),
-  ];
-}
+const counted = (number: number) => ({ type: "integer", minimum: 1, default: number });
+
+const PAGE_PARAMETERS = [
+  parameter("page", "Page number, counted from 1. Past the end the list is empty.", counted(1)),
+  parameter(
+    "per_page",
+    "Items a page; more than the service allows, 100 unless it is set otherwise, is taken as that.",
+    counted(25),
+  ),
+  { name: "sort_field", in: "query", schema: { enum: SORT_FIELDS, default: "created_at" } },
+  parameter("sort_dir", "1: ascending.", { enum: [1, -1], default: 1 }),
+];
 
 function reference(schema: string): object {
   return { $ref: `#/components/schemas/${schema}` };

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { WarehouseError } from "../../common/errors.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
 
 /** In the order in which they get their names: a folder that has the last is whole. */
 const FILES = [

@@ -1,4 +1,4 @@
-import type { ContentType, CustomField, Token, User } from "../content-set.ts";
+import type { ContentType, CustomField, Token, User } from "../../src/service/content-set.ts";
 import type { Profile } from "./profile.ts";
 import { Random } from "./random.ts";
 import { slugOf } from "./text.ts";

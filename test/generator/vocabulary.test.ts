@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { CustomField } from "../../src/service/content-set.ts";
-import { makePlan } from "../../src/service/generate/plan.ts";
-import { bulk, sample } from "../../src/service/generate/profile.ts";
-import type { FieldWords } from "../../src/service/generate/vocabulary.ts";
-import { tarnbrook } from "../../src/service/generate/vocabulary.ts";
+import { makePlan } from "./plan.ts";
+import { bulk, sample } from "./profile.ts";
+import type { FieldWords } from "./vocabulary.ts";
+import { tarnbrook } from "./vocabulary.ts";
 
 const BODY_TYPES = [
   ..."any_file audio document automation_a_email automation_a_landing_page event social_a".split(" "),

@@ -1,0 +1,57 @@
+/** A content set many times over, made as it is asked for: to try a client with more items than there are files for. */
+import type { Document } from "./content-set.ts";
+import { type ContentSet, type DocumentStore, Outline } from "./loaded-set.ts";
+
+/** Documents that are read at once while the outline is made. */
+const READ_AT_ONCE = 200;
+
+/**
+ * The documents of a set, and `times - 1` copies of each, with IDs, slugs and times of their own. Closing it closes the
+ * set. Throws `config.content_set` where an ID or slug of a copy is that of a document.
+ */
+export async function repeated(set: ContentSet, times: number): Promise<ContentSet> {
+  const { documents } = set;
+  const outline = new Outline();
+  for (let copy = 0; copy < times; copy++) {
+    for (let first = 0; first < documents.count; first += READ_AT_ONCE) {
+      const end = Math.min(first + READ_AT_ONCE, documents.count);
+      const positions = Array.from({ length: end - first }, (_, i) => first + i);
+      for (const document of await documents.read(positions)) outline.add(copyOf(document, copy));
+    }
+  }
+  return { ...set, documents: copies(documents, times), outline };
+}
+
+function copies(documents: DocumentStore, times: number): DocumentStore {
+  const { count } = documents;
+  return {
+    count: count * times,
+    async read(positions) {
+      const read = await documents.read(positions.map((position) => position % count));
+      return read.map((document, i) => copyOf(document, Math.floor((positions[i] ?? 0) / count)));
+    },
+    close: () => documents.close(),
+  };
+}
+
+/** Copy 0 is the document itself; the others were created and edited a second earlier, each than the one before. */
+function copyOf(document: Document, copy: number): Document {
+  if (copy === 0) return document;
+  const { id, slug, created_at, updated_at } = document;
+  return {
+    ...document,
+    id: `${id}-${copy}`,
+    slug: `${slug}-${copy}`,
+    created_at: earlier(created_at, copy),
+    updated_at: earlier(updated_at, copy),
+  };
+}
+
+/** The fraction of the second stays as it is; what is no time, too. */
+function earlier(instant: string, seconds: number): string {
+  const ms = Date.parse(`${instant.slice(0, WHOLE_SECONDS)}Z`);
+  if (Number.isNaN(ms)) return instant;
+  return new Date(ms - seconds * 1000).toISOString().slice(0, WHOLE_SECONDS) + instant.slice(WHOLE_SECONDS);
+}
+
+const WHOLE_SECONDS = "YYYY-MM-DDTHH:MM:SS".length;
