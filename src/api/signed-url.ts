@@ -2,6 +2,9 @@
 
 const SIGNED = /^https?:\/\/[^?]+\?/i;
 
+/** Without one of these a URL is not signed, whatever its other parameters are called. */
+const SIGNATURE = /^(?:x-(?:amz|goog|oss|cos)-signature|signature|sig|hmac|token)$/i;
+
 /** Parameters of the signatures of object stores and content networks. */
 const PARAMETER =
   /^(?:x-(?:amz|goog|oss|cos)-.+|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv]))$/i;
@@ -10,7 +13,8 @@ const PARAMETER =
 export function withoutSignature(text: string): string {
   if (!SIGNED.test(text) || !URL.canParse(text)) return text;
   const url = new URL(text);
-  const names = [...url.searchParams.keys()].filter((name) => PARAMETER.test(name));
-  for (const name of names) url.searchParams.delete(name);
-  return names.length === 0 ? text : url.href;
+  const names = [...url.searchParams.keys()];
+  if (!names.some((name) => SIGNATURE.test(name))) return text;
+  for (const name of names.filter((each) => PARAMETER.test(each))) url.searchParams.delete(name);
+  return url.href;
 }

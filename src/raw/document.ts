@@ -264,10 +264,16 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
  * service answered from two states of the item, whatever the listing says.
  */
 export function noteDifference(item: Item, path: string, later: unknown, earlier: unknown): void {
-  if (sameJson(later, earlier)) return;
+  if (sameJson(later, earlier) || isDescribed(later, earlier)) return;
   const kind =
     isOfTwoTimes(item.views) && !isOfTimes(path, later, earlier) ? "versions_differ" : "views_differ";
   item.drift.note(path, kind, item.order, item.contentId, [later, earlier]);
+}
+
+/** Whether one is an ID, and the other an object that has it. */
+function isDescribed(one: unknown, other: unknown): boolean {
+  const [id, described] = typeof one === "string" ? [one, other] : [other, one];
+  return typeof id === "string" && isObject(described) && described.id === id;
 }
 
 /** Whether values differ in `updated_at` alone, their own or what is in them: modes may mean different times by it. */

@@ -9,7 +9,7 @@ export const PERSONAL_WORDS = {
   "e-mail": ["*email*", "*e_mail*", "mailto", "work_mail"],
   telephone: [
     ..."phone telephone cell_phone home_phone mobile_phone work_phone tel telefon* telefax fax".split(" "),
-    ..."handynummer movil celular cellulare msisdn".split(" "),
+    ..."handynummer mobil mobilnummer movil celular cellulare msisdn".split(" "),
   ],
   "a person's name": [
     ..."full_name first_name last_name middle_name given_name family_name maiden_name nick_name".split(" "),
@@ -68,7 +68,7 @@ export const NAMED_THINGS: readonly string[] = (
  * is a person's name; an object describes one.
  */
 export const PERSONS: readonly string[] = (
-  "approver assignee attendee author collaborator commenter contact contributor creator customer editor employee " +
+  "ansprechpartner approver assignee attendee author bearbeiter collaborator commenter contact contributor creator customer editor employee " +
   "guest manager member moderator organiser organizer owner participant people person photographer presenter " +
   "recipient requester reviewer sender speaker staff student subscriber teacher translator uploader user writer"
 ).split(" ");
@@ -115,7 +115,7 @@ const ANYWHERE = new RegExp(anyOf(Object.values(PERSONAL_WORDS).flat().map(patte
 const AT_END = new RegExp(
   `(?:^|_)(?:${anyOf(PERSONAL_ENDINGS.words)})(?:e?s)?(?:_?(?:${anyOf(PERSONAL_ENDINGS.before)}|\\d+x?))*$`,
 );
-const NAMED = /(?:^|_)([a-z0-9]+)_name(?:_|$)/;
+const NAMED = /(?:^|_)([a-z0-9]+)_names?(?:_|$)/;
 const THINGS = new Set(NAMED_THINGS);
 const PERSON = new RegExp(`(?:^|_)(?:${anyOf(PERSONS)})s?(?:_(?:${anyOf(PERSON_SUFFIXES)})s?)?$`);
 const BY = new RegExp(

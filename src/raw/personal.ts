@@ -156,8 +156,19 @@ export function unknownPolicy(options: PolicyOptions) {
   if (fields === undefined) return undefined;
   const treat = treatment(options);
 
+  /** A key that is an e-mail address says who somebody is: it goes with what it names, or is hashed. */
+  const treatKeys = (object: JsonObject, { path, treated }: Context): void => {
+    for (const name of Object.keys(object).filter((each) => ADDRESS.test(each))) {
+      const key = treat("email", name);
+      if (typeof key === "string") object[key] = object[name];
+      delete object[name];
+      treated([...path, "{email}"]);
+    }
+  };
+
   const within = (value: unknown, context: Context): void => {
     for (const object of objectsIn(value)) {
+      treatKeys(object, context);
       const names = Object.keys(object);
       const ofPerson = context.ofPerson || hasAddress(names, context.path);
       for (const name of names) apply(object, { ...context, ofPerson, path: [...context.path, name] });
@@ -243,6 +254,8 @@ export function unknownPolicy(options: PolicyOptions) {
 }
 
 const NOTHING_DONE: ReadonlySet<string> = new Set();
+
+const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 
 /** Whether one of the names is an e-mail address's: what has one and is no thing is a person. */
 function hasAddress(names: readonly string[], path: readonly string[]): boolean {

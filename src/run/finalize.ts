@@ -86,7 +86,8 @@ export async function buildResult(
   const drift = journal.drift.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(run, { stage: "audit" }, () => inspect(build, inspected));
-  const reasons = [...extraction.disagreements, ...contradictionReasons(drift)];
+  const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? extraction.items;
+  const reasons = [...extraction.disagreements, ...contradictionReasons(drift, items)];
   const accounting = accountingOf(extraction, loaded, reasons);
   const judged = judgeTables({ config: options.config, baseline, loaded, extraction });
   const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));

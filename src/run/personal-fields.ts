@@ -15,7 +15,7 @@ import {
 } from "../raw/personal-fields.ts";
 
 import type { RunOptions } from "./context.ts";
-import { type OpenSource, openClient } from "./source.ts";
+import { type OpenSource, openClient, type Pace } from "./source.ts";
 
 export interface FieldSource {
   readonly client: Pick<HttpClient, "readAs">;
@@ -52,10 +52,14 @@ export async function findPersonalFields(
 }
 
 /** The same for a run that has not begun: what it cannot know how to treat must not land. */
-export async function askForPersonalFields(options: RunOptions, source: OpenSource): Promise<PersonalFields> {
+export async function askForPersonalFields(
+  options: RunOptions,
+  source: OpenSource,
+  pace: Pace,
+): Promise<PersonalFields> {
   const { config, signal } = options;
   if (config.personalFields.length === 0) return NO_PERSONAL_FIELDS;
-  const client = openClient(source, options);
+  const client = openClient(source, options, pace);
   try {
     const lookups = createLookups(client, config.lookupMethod);
     const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);

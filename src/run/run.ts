@@ -100,12 +100,18 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     const kept = resumable && { ...resumable.beginning, keptBytes: resumable.keptBytes };
     await assertRoom(folder.root, baseline, options.freeBytes, kept);
     await using source = await openSource(config);
-    await assertMovedInstance({ ...options, baseline, source, root: folder.root });
-    const personalFields = await askForPersonalFields(options, source);
+    const isKnown = resumable !== undefined || hasAnswered(baseline, originOf(config));
+    const pace = {
+      throttle: openThrottle(config, resumable?.beginning.ratePerSecond ?? rateOf(baseline)),
+      outage: openOutage(source, options, { minutes: config.outageMinutes, isKnown }),
+    };
+    await assertMovedInstance({ ...options, baseline, source, pace, root: folder.root });
+    const personalFields = await askForPersonalFields(options, source, pace);
     const personalFieldIds = idsOf(personalFields);
     let taken = resumable;
     if (taken !== undefined && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
       // What landed was treated by other IDs, and may hold what is to be treated now.
+      options.log.warn("What was read before is removed: `personalFields` covers other fields by now.");
       await discardLeftovers(folder, undefined);
       taken = undefined;
     }
@@ -113,7 +119,8 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     const history = withoutPersonal(past, baseline, treatment);
     const unmeasured = { ratePerSecond: null, peakBytes: 0 };
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
-    const place = { options, pipeline, folder, source, personalFields, baseline, history, observers, above };
+    const asked = { source, personalFields, ...pace };
+    const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
@@ -135,7 +142,16 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 
 type Place = Pick<
   RunContext,
-  "options" | "pipeline" | "folder" | "source" | "personalFields" | "baseline" | "history" | "observers"
+  | "options"
+  | "pipeline"
+  | "folder"
+  | "source"
+  | "personalFields"
+  | "throttle"
+  | "outage"
+  | "baseline"
+  | "history"
+  | "observers"
 > & {
   /** The number of the run is above this one, which a target has. */
   readonly above: number;
@@ -179,9 +195,8 @@ async function begin(
   fresh: ResumeRecord,
   taken: ResumableRun | undefined,
 ): Promise<RunContext> {
-  const { folder, options, baseline, source } = place;
+  const { folder, options } = place;
   const { run } = staging;
-  const isKnown = taken !== undefined || hasAnswered(baseline, originOf(options.config));
   let beginning = fresh;
   if (taken !== undefined) {
     beginning = await resume(staging, taken, options.clock.now());
@@ -198,9 +213,7 @@ async function begin(
     resumed: taken?.resumed ?? EMPTY_RESUME,
     checkpoint: new Checkpoint(staging.root),
     journal: new Journal(),
-    throttle: openThrottle(options.config, beginning.ratePerSecond ?? rateOf(baseline)),
     peak: PeakUse.watch(staging.root, beginning.peakBytes),
-    outage: openOutage(source, options, { minutes: options.config.outageMinutes, isKnown }),
   };
 }
 

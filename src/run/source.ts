@@ -148,7 +148,11 @@ export function assertKnownAddress(baseline: Baseline, config: Config, root: str
   assertSameInstance(instanceOf(baseline), { id: null, origin: originOf(config) }, root);
 }
 
+/** How all requests of a run are paced, and what they wait for together. */
+export type Pace = Readonly<Record<"throttle", Throttle> & Record<"outage", Outage>>;
+
 interface Moved extends Asking {
+  readonly pace: Pace;
   readonly baseline: Baseline;
   readonly source: OpenSource;
   readonly root: string;
@@ -159,6 +163,7 @@ interface Moved extends Asking {
 export async function assertMovedInstance({
   baseline,
   source,
+  pace,
   root,
   signal,
   ...asking
@@ -167,7 +172,7 @@ export async function assertMovedInstance({
   const origin = originOf(config);
   if (!config.acceptNewAddress || baseline.kind !== "run") return;
   if (baseline.manifest.instance.origin === origin) return;
-  const client = openClient(source, asking);
+  const client = openClient(source, asking, pace);
   try {
     const { instanceId } = await probeService(client, config.aliases, signal);
     assertSameInstance(instanceOf(baseline), { id: instanceId, origin }, root, "moved");

@@ -109,11 +109,12 @@ export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: re
 
 /**
  * Why a run is unsettled although its passes agree: the documents of an item are of different times and contradict each
- * other, so the service answered from two states of it. One reason a field.
+ * other, so the service answered from two states of it. One reason a field. `items`: that are loaded; what contradicts
+ * itself in most of them is written otherwise by each mode.
  */
-export function contradictionReasons(drift: readonly DriftEntry[]): string[] {
+export function contradictionReasons(drift: readonly DriftEntry[], items: number): string[] {
   return drift
-    .filter(({ kind }) => kind === "versions_differ")
+    .filter(({ kind, count }) => kind === "versions_differ" && 2 * count <= items)
     .map(
       ({ path, count, contentId }) =>
         `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +

@@ -131,8 +131,11 @@ export function deliveryError(run: string, deliveries: readonly Delivery[]): War
   const reasons = failures
     .map(({ target, message }) => `to ${printable(target)}: ${message}`)
     .join(" And not ");
+  const isFenced = failures.every(({ code }) => code === "target.fenced");
+  // Repeating it would be refused again.
+  const again = isFenced ? "" : ' "content-warehouse deliver" repeats it, and the next run delivers itself.';
   return new WarehouseError(
     first.code,
-    `The run ${run} is published, but was not delivered ${reasons} "content-warehouse deliver" repeats it, and the next run delivers itself.`,
+    `The run ${run} is published, but was not delivered ${reasons}${again}`,
   );
 }

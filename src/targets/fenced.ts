@@ -7,7 +7,7 @@ import { described, type Standing, standingOf } from "../warehouse/identity.ts";
 export function fenced(place: string, last: TargetRun, run: DeliveredRun): WarehouseError {
   return new WarehouseError(
     "target.fenced",
-    `${place} ${REASONS[standingOf(last, run)](described(last))}, so ${described(run)} cannot be delivered any more; run again, and deliver the new run.`,
+    `${place} ${REASONS[standingOf(last, run)](described(last))}, so ${described(run)} cannot be delivered any more; run again: the next run goes on from it.`,
   );
 }
 

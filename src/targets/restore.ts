@@ -4,6 +4,7 @@ import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
 import { assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
 import {
   described,
+  goesOnWithout,
   inHistory,
   isAmong,
   type RunInHistory,
@@ -134,7 +135,10 @@ export async function restoreNewest(
   if (newest !== undefined) {
     const { target, last } = newest;
     const name = await restoreRun(folder, target, last, signal);
-    warn(restoredText(target, last, { name, current }));
+    const runs = await listRuns(folder);
+    const restored = runs.find((each) => each.current);
+    const isFork = current && restored && goesOnWithout(current, restored, runs);
+    warn(restoredText(target, last, { name, fork: isFork ? current : undefined }));
   }
   if (current === undefined) return;
   for (const { target, last } of foreign) {
@@ -163,11 +167,11 @@ function isForeign(last: TargetRun, current: RunInHistory | undefined): boolean 
 function restoredText(
   { name: target }: Target,
   last: TargetRun,
-  { name, current }: { readonly name: string; readonly current: RunInHistory | undefined },
+  { name, fork }: { readonly name: string; readonly fork: RunInHistory | undefined },
 ): string {
   const restored = `Restored the run ${last.run} from the target ${target}`;
-  if (current === undefined) return `${restored}: this run goes on from it.`;
+  if (fork === undefined) return `${restored}: this run goes on from it.`;
   const place = name === last.run ? "" : ` as runs/${name}`;
-  const which = standingOf(last, current) === "other" ? `, which is another run ${current.sequence}` : "";
-  return `${restored}${place}: this run goes on from it, and not from ${current.run} of this machine${which}; that stays in runs/ until it is old, and is in no later history.`;
+  const which = standingOf(last, fork) === "other" ? `, which is another run ${fork.sequence}` : "";
+  return `${restored}${place}: this run goes on from it, and not from ${fork.run} of this machine${which}; that stays in runs/ until it is old, and is in no later history.`;
 }

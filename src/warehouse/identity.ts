@@ -97,6 +97,19 @@ export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
   return past;
 }
 
+/** Whether a kept run goes on from runs among which another one surely is not. What is not kept may say otherwise. */
+export function goesOnWithout(other: RunKey, run: KeptRun, runs: readonly KeptRun[]): boolean {
+  const past = pastOf(run, runs);
+  if (sameRun(other, run) || isAmong(other, past)) return false;
+  const oldest = past.at(-1) ?? run;
+  return !laterRun(oldest, other) || isFirst(runs.find((each) => sameRun(each, oldest)));
+}
+
+function isFirst(run: KeptRun | undefined): boolean {
+  if (run === undefined || run.manifest instanceof WarehouseError) return false;
+  return run.manifest.previousRun === null && run.manifest.supersedes === undefined;
+}
+
 /** A run of the folder, for comparing it with those of targets. */
 export function inHistory(run: KeptRun, runs: readonly KeptRun[]): RunInHistory {
   return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known: runs };

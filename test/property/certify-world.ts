@@ -38,7 +38,7 @@ export interface Schedule {
   readonly listings: readonly Mode[];
   /** Which requests a lagging replica answers; null: there is none. */
   readonly replica: Replica | null;
-  /** Items that were updated an hour and a half before the run. */
+  /** Items that were updated nine days before the run. */
   readonly early: readonly number[];
 }
 
@@ -77,7 +77,7 @@ interface WorldItem {
 }
 
 const QUARTER_MS = 250;
-const HOUR_QUARTERS = 4 * 3600;
+export const DAY_QUARTERS = 4 * 24 * 3600;
 
 export class Killed extends Error {}
 
@@ -106,9 +106,9 @@ export class World {
     this.#kills = [...schedule.kills];
     for (let i = 0; i < schedule.items; i++) this.#add();
     this.#remember();
-    this.#quarters += HOUR_QUARTERS / 2;
+    this.#quarters += DAY_QUARTERS;
     for (const place of schedule.early) this.#apply({ kind: "update", place });
-    this.#quarters += 1.5 * HOUR_QUARTERS;
+    this.#quarters += 9 * DAY_QUARTERS;
     this.#begin();
   }
 

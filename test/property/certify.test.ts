@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { either } from "../long.ts";
 import { type Certified, certify } from "./certify-model.ts";
-import { type Edit, type Mode, type Replica, type Schedule, World } from "./certify-world.ts";
+import { DAY_QUARTERS, type Edit, type Mode, type Replica, type Schedule, World } from "./certify-world.ts";
 
 const place = fc.nat(40);
 const edit: fc.Arbitrary<Edit> = fc.oneof(
@@ -157,7 +157,7 @@ const replica: fc.Arbitrary<Replica> = fc.record({
   answers: fc.constantFrom("dynamic", "full", "turns", "chance"),
   chance: fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }),
   // Shorter than a pass, than what is waited for it, longer than that, and longer than what is taken for a lag.
-  lagQuarters: fc.constantFrom(8, 240, 900, 3000, 4 * 3600 * 2),
+  lagQuarters: fc.constantFrom(8, 240, 900, 3000, 9.5 * DAY_QUARTERS),
 });
 const replicated: fc.Arbitrary<Schedule> = fc
   .tuple(schedule, replica, fc.array(fc.nat(20), { maxLength: 6 }))
@@ -216,7 +216,7 @@ function outcome(each: Partial<Schedule>): { complete: boolean; modes: string[] 
 
 test("E1: an item that is there in one mode and gone in the other was answered from two states, and is not published", () => {
   const edits: Edit[][] = [[], [{ kind: "exchange", place: 0 }], [{ kind: "bulk", nth: 1 }]];
-  const behind: Replica = { answers: "chance", chance: [true, true, false], lagQuarters: 28_800 };
+  const behind: Replica = { answers: "chance", chance: [true, true, false], lagQuarters: 9.5 * DAY_QUARTERS };
   const each = { ...QUIET, items: 3, quartersPerRequest: 0, repairLimit: 3, edits, replica: behind };
   const world = new World(each);
   const { complete, reasons, published } = certify(world);

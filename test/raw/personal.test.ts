@@ -219,6 +219,18 @@ describe("people in fields that are not known", () => {
     assert.deepEqual(prepared(given, DROP).document, left);
   });
 
+  test("are who has an e-mail address as a key", () => {
+    const given = { key_contacts: { "jane@canary.example": { role: "lead" }, desk: { floor: 2 } } };
+    assert.deepEqual(prepared(given, DROP).document, { key_contacts: { desk: { floor: 2 } } });
+    const { key_contacts: hashed } = prepared(given, HASH).document as typeof given;
+    const keys = Object.keys(hashed);
+    assert.ok(
+      keys.every((key) => key === "desk" || /^[0-9a-f]{64}$/.test(key)),
+      keys.join(),
+    );
+    assert.equal(keys.length, 2);
+  });
+
   test("are whoever has a name beside an e-mail address, unless it is a thing", () => {
     const given = {
       desk: { name: "Jane", email: "j@x.y", floor: 2 },
@@ -252,6 +264,9 @@ describe("names of unknown fields", () => {
       "first_name",
       "lastName",
       "reviewer_name",
+      "reviewerNames",
+      "mobil",
+      "Mobilnummer",
       "displayName",
       "tel",
       "dob",

@@ -6,7 +6,8 @@ import { exportFrom, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } fro
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
 const MINUTES_AGO = "2026-11-20T01:58:30Z";
-const HOURS_AGO = "2026-11-19T22:00:00Z";
+const DAYS_AGO = "2026-11-15T22:00:00Z";
+const WEEKS_AGO = "2026-11-08T22:00:00Z";
 
 /** Every third item was edited: its title, and what it says by the field. */
 function edited(items: readonly Item[], updatedAt: string, more: object = {}): Item[] {
@@ -53,7 +54,7 @@ suite("one mode lags behind the other", () => {
       assert.equal(verdict, "unsettled");
       assert.match(
         reasons[0] ?? "",
-        /^20 items have another updated_at in dynamic than in full answers, all from within the hour: .* \(c-/,
+        /^20 items have another updated_at in dynamic than in full answers, as if some were of an older .* \(c-/,
       );
       assert.equal(modesDiffer, false);
       assert.ok(clock.elapsedMs() >= 300_000, "waited for the replica");
@@ -83,8 +84,19 @@ suite("one mode lags behind the other", () => {
     assert.deepEqual([verdict, modesDiffer], ["unsettled", false]);
   });
 
-  test("E4: for hours, so that the times say nothing: documents that contradict each other do", async (t) => {
-    const late = edited(old, HOURS_AGO);
+  test("E4: for days, by edits of fields that one mode alone has: unsettled at once", async (t) => {
+    const [before, later] = [itemsOf(60), edited(itemsOf(60), DAYS_AGO)].map((items) =>
+      items.map((item) => ({ ...item, title: "The same" })),
+    );
+    const scripted = await answering(t, ({ mode }) => (mode === "dynamic" ? before : later) ?? []);
+    const { verdict, reasons, clock } = await exported(t, scripted);
+    assert.equal(verdict, "unsettled");
+    assert.match(reasons[0] ?? "", /^20 items have another updated_at in dynamic than in full answers/);
+    assert.ok(clock.elapsedMs() < 60_000, "it would not catch up");
+  });
+
+  test("E4: for weeks, so that the times say nothing: documents that contradict each other do", async (t) => {
+    const late = edited(old, WEEKS_AGO);
     const scripted = await answering(t, ({ mode }) => (mode === "dynamic" ? old : late));
     const { verdict, reasons, text } = await exported(t, scripted);
     assert.equal(verdict, "unsettled");
@@ -101,7 +113,7 @@ suite("the modes mean different times", () => {
   const times = (mode: Question["mode"], item: Item, i: number): Item => ({
     ...item,
     updated_at:
-      mode === "dynamic" ? `2026-11-19T10:00:${String(i % 60).padStart(2, "0")}.123Z` : item.updated_at,
+      mode === "dynamic" ? `2026-11-02T10:00:${String(i % 60).padStart(2, "0")}.123Z` : item.updated_at,
   });
 
   test("and nothing else: each is certified by itself, and the summary says so", async (t) => {
@@ -122,6 +134,7 @@ suite("the modes mean different times", () => {
   test("and one of them lags, too: what contradicts itself makes the run unsettled", async (t) => {
     const old = itemsOf(60);
     const now = edited(old, MINUTES_AGO, { tags: ["new"] });
+    // Of most items the times are old, so that the modes are known to mean different ones.
     const scripted = await answering(t, ({ mode }) =>
       (mode === "dynamic" ? old : now).map((item, i) => times(mode, item, i)),
     );
@@ -129,6 +142,18 @@ suite("the modes mean different times", () => {
     assert.equal(verdict, "unsettled");
     assert.match(reasons.join("\n"), /contradict each other in content\.title of c-\d+ and 19 more/);
     assert.match(reasons.join("\n"), /contradict each other in content_tags of c-\d+ and 19 more/);
+  });
+
+  test("and one of them writes a field otherwise: that is told, and no other state", async (t) => {
+    const scripted = await answering(t, ({ mode }) =>
+      itemsOf(12).map((item, i) => {
+        const title = mode === "dynamic" ? item.title : `${item.title} `;
+        return { ...times(mode, item, i), title };
+      }),
+    );
+    const { verdict, text } = await exported(t, scripted);
+    assert.equal(verdict, "complete");
+    assert.match(text, /Differing +answers .* in 1 field: content\.title \(12\); the later answer counts/);
   });
 
   test("and of what is in them, too: that is no contradiction", async (t) => {

@@ -145,7 +145,7 @@ test("commands tell the run of another machine from one's own of the same name",
   assert.match(
     delivery.failure.message,
     new RegExp(
-      `^The target lake has another run 1 \\(${name}, manifest \\w{8}\\) of this instance, made elsewhere, so run 1 \\(${name}, manifest \\w{8}\\) cannot be delivered any more; run again, and deliver the new run\\.$`,
+      `^The target lake has another run 1 \\(${name}, manifest \\w{8}\\) of this instance, made elsewhere, so run 1 \\(${name}, manifest \\w{8}\\) cannot be delivered any more; run again: the next run goes on from it\\.$`,
     ),
   );
   const here = world.folders.B;
@@ -182,6 +182,18 @@ test("commands tell the run of another machine from one's own of the same name",
 async function previousIn(out: string): Promise<string | undefined> {
   return (await readManifest(join(out, "current"))).previousSha256;
 }
+
+test("machines that take turns go on from each other's runs, and nothing is said to be put aside", async (t) => {
+  const world = await inOneHistory(t);
+  await nightOf(world, { night: 1, order: steps("A") });
+  await nightOf(world, { night: 2, order: steps("B") });
+  await nightOf(world, { night: 3, order: steps("A") });
+  await assertOneHistory(world);
+  assert.match(
+    world.warnings.A.join("\n"),
+    /^Restored the run 000003-\S+ from the target lake: this run goes on from it\.$/,
+  );
+});
 
 test("two nights that were never delivered do not take the place of what the lake got meanwhile", async (t) => {
   const world = await inOneHistory(t);

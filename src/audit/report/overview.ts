@@ -40,7 +40,7 @@ function verdict({ verdict, reason, withoutMappedValues, modesDiffer }: Account)
   const word = `${complete ? "Complete" : "Unsettled"}${withoutMappedValues === null ? "" : ", without mapped values"}`;
   const why = reason !== null && html`: ${foreign(reason)}`;
   const unsettled = html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`;
-  const times = modesDiffer && html` In this service ${DIFFERENT_TIMES}.`;
+  const times = complete && modesDiffer && html` In this service ${DIFFERENT_TIMES}.`;
   const lacking = withoutMappedValues !== null && html` ${foreign(withoutMappedValues)}`;
   const good = complete && withoutMappedValues === null;
   return html`<div class="verdict ${good ? "good" : "poor"}">

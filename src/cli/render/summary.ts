@@ -60,10 +60,7 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
     ...drifted(summary).map((text): Field => ["Drift", text]),
     ["Checks", checks(summary.checks)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
-    failed.length > 0 && [
-      "Warning",
-      `NOT delivered to ${failed.join(", ")}: "content-warehouse deliver" repeats it`,
-    ],
+    failed.length > 0 && ["Warning", `NOT delivered to ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
@@ -125,7 +122,8 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {
-  return `the service was out ${number === 1 ? "once" : counted(number, "time")}, ${duration(seconds)} in all`;
+  const often = number === 1 ? "once" : counted(number, "time");
+  return `the service was out ${often}; the run waited ${duration(seconds)} in all`;
 }
 
 function resumed({ pages, items }: Resumed): string {
@@ -133,11 +131,12 @@ function resumed({ pages, items }: Resumed): string {
   return `${counted(pages, "page")}${singly} from before the run was ended early`;
 }
 
-/** Fields in which documents of one item contradict each other at equal times; at different ones the run is unsettled. */
-function contradicting({ drift, modesDiffer }: RunSummary): string[] {
+/** Fields in which documents of one item contradict each other; those that make a run unsettled are told as its reasons. */
+function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string[] {
   const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
   const lines = (drift?.contradictions ?? []).filter(
-    (line) => line.kind === "views_differ" && line.count > 0 && !isExpected(line),
+    (line) =>
+      line.count > 0 && (line.kind === "views_differ" || 2 * line.count > loaded) && !isExpected(line),
   );
   if (lines.length === 0) return [];
   const named = lines.slice(0, FIELDS_NAMED).map(({ path, count: times }) => `${path} (${count(times)})`);
@@ -153,7 +152,7 @@ function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): str
   const agree = complete ? two : "the answers do not agree";
   const told = complete ? passes.slice(-2) : passes;
   const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
-  const times = modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
+  const times = complete && modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
   return `${agree}: ${seen}; the service counts ${count(accounting.counted)}${times}`;
 }
 
@@ -166,6 +165,13 @@ function rows({ tables }: RunSummary): string {
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
   const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
+}
+
+/** What helps where a delivery failed. A target that went on with another run takes the next one alone. */
+function deliverAgain({ deliveries }: RunSummary): string {
+  const failures = deliveries.flatMap(({ failure }) => failure ?? []);
+  const isFenced = failures.every(({ code }) => code === "target.fenced");
+  return isFenced ? "run again, which goes on from what is there" : '"content-warehouse deliver" repeats it';
 }
 
 /** What targets have: of those that do not, why is said beside the summary. */

@@ -24,6 +24,8 @@ const MAX_CHECK_MS = 30_000;
 /** Between two lines of the log, also where the service fails and answers in turns. */
 const LOG_EVERY_MS = 30_000;
 
+/** Statuses of a gateway that does not reach the service, or of a service in maintenance. */
+const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Statuses of a service that is out, or of a gateway that does not reach it. */
 const OUT: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
 const UNANSWERED: ReadonlySet<string> = new Set([
@@ -81,6 +83,12 @@ interface Pause {
   /** When the outage began, and until when it is waited for. */
   readonly sinceMs: number;
   readonly untilMs: number;
+}
+
+/** How a service was waited for. `isThere`: it answered before, or a gateway answers for it. */
+interface InVain extends Pick<Pause, "sinceMs"> {
+  readonly isThere: boolean;
+  readonly isDeadline: boolean;
 }
 
 /** What was found out by asking for something else. */
@@ -166,13 +174,15 @@ export class Outage {
   async #ask({ failure: first, check, signal, deadlineMs }: Failed): Promise<boolean> {
     const { clock, random } = this.#options;
     const sinceMs = clock.elapsedMs();
-    const mostMs = this.#isKnown ? this.#options.minutes * 60_000 : NEVER_ANSWERED_MS;
+    // A gateway that says so knows the service.
+    const isThere = this.#isKnown || GATEWAY.has(first.status ?? 0);
+    const mostMs = isThere ? this.#options.minutes * 60_000 : NEVER_ANSWERED_MS;
     const untilMs = Math.min(sinceMs + mostMs, deadlineMs ?? Number.POSITIVE_INFINITY);
     let failure: SourceError | null = first;
     const linesBefore = this.#lines;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
       const leftMs = untilMs - clock.elapsedMs();
-      if (leftMs <= 0) throw this.#giveUp(failure, sinceMs, untilMs === deadlineMs);
+      if (leftMs <= 0) throw this.#giveUp(failure, { sinceMs, isThere, isDeadline: untilMs === deadlineMs });
       failure = await check(Math.min(MAX_CHECK_MS, leftMs));
       if (failure === null) return this.#end(sinceMs, this.#lines > linesBefore);
       this.#isOut = true;
@@ -221,15 +231,15 @@ export class Outage {
     log.warn(`${host} does not answer (${reasonOf(failure)})${lasted}; waiting until ${until} at most.`);
   }
 
-  #giveUp(failure: SourceError, sinceMs: number, isDeadline: boolean): SourceError {
+  #giveUp(failure: SourceError, { sinceMs, isThere, isDeadline }: InVain): SourceError {
     const { host, namedIn, minutes, clock } = this.#options;
     const waited = duration((clock.elapsedMs() - sinceMs) / 1000);
     const bound = isDeadline
       ? "the time of `deadlineMinutes` is over"
       : `\`outageMinutes\` allows ${minutes} min`;
-    const sentence = this.#isKnown
+    const sentence = isThere
       ? `${host} did not answer for ${waited} (${reasonOf(failure)}), and ${bound}; run again: it goes on from there.`
-      : `${host} never answered, in this run or one before (${reasonOf(failure)}), and was asked for ${waited}; check the URL (${namedIn.url}), and whether the service is up.`;
+      : `${host} gave no answer that could be read (${reasonOf(failure)}), and no earlier one is known; it was asked for ${waited}: check the URL (${namedIn.url}), and whether the service is up.`;
     // Without a status: it is of no request in particular.
     this.#gaveUp = new SourceError(failure.code, sentence, { cause: failure, attemptsAtMost: 1 });
     return this.#gaveUp;

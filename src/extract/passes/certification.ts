@@ -5,9 +5,8 @@
  * that was resumed, the last pass must be wholly of the time since, however slow the one before.
  *
  * The modes may mean different times by `updated_at`. That is found out by asking for a few items, never guessed from how
- * many differ, and only items that nobody can have edited lately are evidence of it: an item that was edited within the
- * hour may as well have been read at two states, one of them of a replica that lags behind. That is waited for. Where the
- * modes do mean different times, the dynamic documents are certified by dynamic passes and the full ones by full and basic
+ * many differ, and only items that nobody edited within a week are evidence of it: another may as well have been read at
+ * two states, one of them of a replica that lags behind. Where that may be over soon, it is waited for. Where the modes do mean different times, the dynamic documents are certified by dynamic passes and the full ones by full and basic
  * passes, and there must be a moment that lies between the two passes of either kind; whether the documents of an item
  * contradict each other then is seen when they are transformed, and makes the run unsettled.
  */
@@ -51,8 +50,10 @@ const MAX_PASSES = 6;
 const MIN_REPAIR_LIMIT = 200;
 /** Items that are asked for to see whether the modes mean the same time: those whose times are the oldest. */
 const COMPARED = 5;
-/** No replica is taken to lag behind by more. */
-const MAX_LAG_SECONDS = 3600;
+/** No replica is taken to lag behind by more: there is nearly always an item that is older. */
+const MAX_LAG_SECONDS = 7 * 24 * 3600;
+/** One that lags behind by more than that does not catch up while a run waits. */
+const AWAITED_LAG_SECONDS = 3600;
 /** How long a replica is waited for, each time before the items are compared again; five minutes in all. */
 const LAG_WAITS_MS: readonly number[] = [10_000, 20_000, 40_000, 80_000, 150_000];
 
@@ -120,9 +121,10 @@ export class Certification<Pass extends ComparedPass> {
     this.#comparedAfter = this.#passes.length;
     this.#waitMs = comparisons.some(({ fresh }) => fresh) ? FRESH_MS : 0;
     const ofTwoStates = comparisons.filter(isOfTwoStates);
-    this.#modesDiffer = ofTwoStates.some((each) => isOfTwoTimes(each) && isOld(each));
+    this.#modesDiffer = ofTwoStates.some((each) => isOfTwoTimes(each) && ageOf(each) > MAX_LAG_SECONDS);
     if (this.#modesDiffer || ofTwoStates.length === 0) return;
-    const wait = LAG_WAITS_MS[this.#lagWaits];
+    const isAwaited = ofTwoStates.some((each) => ageOf(each) < AWAITED_LAG_SECONDS);
+    const wait = isAwaited ? LAG_WAITS_MS[this.#lagWaits] : undefined;
     this.#isLagging = wait === undefined;
     if (wait === undefined) return;
     this.#lagWaits += 1;
@@ -262,10 +264,9 @@ export class Certification<Pass extends ComparedPass> {
   }
 
   #laggingReason(last: Pass): string[] {
-    // Those that were compared are the oldest of them.
     return itemsReason(this.#ids(this.#ofTwoTimes(last)), (n) => {
       const have = n === 1 ? "1 item has" : `${n} items have`;
-      return `${have} another updated_at in dynamic than in full answers, all from within the hour: some answers are of an older state of the service`;
+      return `${have} another updated_at in dynamic than in full answers, as if some were of an older state of the service`;
     });
   }
 
@@ -305,10 +306,11 @@ function momentReasons(dynamic: Looks<ComparedPass>, full: Looks<ComparedPass>):
   return since < until ? [] : ["no moment lies between the last two passes of both modes"];
 }
 
-/** Whether the answers for an item cannot all be of one state. One that changed between the first and the second is new. */
+/** Whether the answers for an item cannot all be of one state, nor of an edit between two of them. */
 function isOfTwoStates({ dynamic, full, dynamicAgain }: Comparison): boolean {
   if (dynamic === undefined || full === undefined || dynamicAgain === undefined) return false;
-  return full !== dynamicAgain;
+  const isEditedSince = dynamic === full && dynamicAgain > full;
+  return full !== dynamicAgain && !isEditedSince;
 }
 
 /** Whether the modes have other times for it, and each the same again. */
@@ -316,8 +318,8 @@ function isOfTwoTimes({ dynamic, full, dynamicAgain }: Comparison): boolean {
   return dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full;
 }
 
-/** Whether nobody can have edited the item lately, by the times of both modes. */
-function isOld({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: Comparison): boolean {
+/** Seconds since the item was edited, by the later time of both modes; 0 where they do not say. */
+function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: Comparison): number {
   const later = Math.max(dynamic, full);
-  return later >= 0 && later < answeredAt - MAX_LAG_SECONDS;
+  return later < 0 ? 0 : answeredAt - later;
 }

@@ -20,8 +20,8 @@ interface Answers {
   readonly answered?: string;
 }
 
-/** What the three answers for the item `a` say, two hours later unless it is said. */
-function compared({ dynamic, full, dynamicAgain, answered = "2026-11-02T13:00:00Z" }: Answers): Comparison {
+/** What the three answers for the item `a` say, weeks later unless it is said. */
+function compared({ dynamic, full, dynamicAgain, answered = "2026-11-20T13:00:00Z" }: Answers): Comparison {
   return {
     dynamic: secondsOf(dynamic),
     full: secondsOf(full),
@@ -130,9 +130,28 @@ test("an item that was edited within the hour may lag in one mode: it is waited 
   assert.ok(end.kind === "end");
   assert.match(
     end.disagreements.join("\n"),
-    /^1 item has another updated_at in dynamic than in full answers, all from within the hour: .* \(a\)/,
+    /^1 item has another updated_at in dynamic than in full answers, as if some were of an older state .* \(a\)/,
   );
   assert.equal(told.certification.modesDiffer, false);
+});
+
+test("an item that was edited within the week may be of a replica that lags for long: nothing is waited for", () => {
+  const told = new Told();
+  told.pass({ a: EARLY });
+  told.pass({ a: LATE });
+  const answered = "2026-11-08T11:00:00Z";
+  told.certification.compared([compared({ dynamic: EARLY, full: LATE, dynamicAgain: EARLY, answered })]);
+  assert.equal(told.next.kind, "end");
+  assert.equal(told.certification.modesDiffer, false);
+});
+
+test("an item that was edited between the last two answers is not of two states", () => {
+  const told = new Told();
+  told.pass({ a: EARLY });
+  told.pass({ a: LATE });
+  const answered = "2026-11-02T11:00:01Z";
+  told.certification.compared([compared({ dynamic: EARLY, full: EARLY, dynamicAgain: LATE, answered })]);
+  assert.equal(told.next.kind, "repair");
 });
 
 test("where the modes differ, and each lists other items, the run is unsettled and says so", () => {
