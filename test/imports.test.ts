@@ -122,6 +122,15 @@ function crowded(): string[] {
     .toSorted();
 }
 
+/** Files of `common` that one folder alone uses, in which they belong. */
+function ofOneFolder(): string[] {
+  return [...imports.keys()].flatMap((file) => {
+    if (rowOf(file) !== "common") return [];
+    const users = [...imports].filter(([, others]) => others.includes(file)).map(([user]) => rowOf(user));
+    return new Set(users).size < 2 ? [`${file}, by ${users[0] ?? "nobody"}`] : [];
+  });
+}
+
 /** Fails with one line for each. */
 function assertNone(found: readonly string[], problem: string): void {
   assert.ok(found.length === 0, found.map((line) => `\n${problem}: ${line}`).join(""));
@@ -144,6 +153,10 @@ suite("the files of src", () => {
 
   test("import along the flow of the data", () => {
     assertNone(againstDirection(), "against the direction");
+  });
+
+  test("lie in `common` where several folders use them", () => {
+    assertNone(ofOneFolder(), "used by one folder at most");
   });
 
   test("import each other in no circle, types included", () => {

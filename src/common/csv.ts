@@ -15,14 +15,3 @@ export function csvRow(cells: readonly (string | null)[]): string {
 export function csvCell(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-/** Control characters but tab and ends of lines, and what turns the direction of a text around. */
-const STEERING = /(?![\t\r\n])[\p{Cc}\p{Bidi_Control}]/gu;
-
-/** A text that no spreadsheet runs and no terminal obeys: `'` before a formula, `[U+001B]` for a control character. */
-export function safeText(text: string): string {
-  const guarded = FORMULA.test(text) ? `'${text}` : text;
-  return guarded.replace(STEERING, (character) => {
-    return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
-  });
-}

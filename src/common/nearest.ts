@@ -1,7 +1,8 @@
 /** The names that are nearest to one that does not exist, for a sentence that helps. */
+import { printable } from "./printable.ts";
 
 /** Edits that turn one text into the other: letters put in, left out, replaced, or two neighbours exchanged. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   const [from, to] = [[...a], [...b]];
   let beforeLast: number[] = [];
   let last = to.map((_, index) => index);
@@ -47,7 +48,7 @@ function distanceOf(asked: string, name: string): number {
 
 /** ` The nearest are "Web CMS" and "Web Shop".`, or, where nothing is near, what `otherwise` says. */
 export function suggestion(wanted: string, names: Iterable<string>, otherwise: string): string {
-  const near = nearest(wanted, names).map((name) => JSON.stringify(name));
+  const near = nearest(wanted, names).map(quoted);
   if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
   return ` The nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}.`;
 }
@@ -55,7 +56,12 @@ export function suggestion(wanted: string, names: Iterable<string>, otherwise: s
 /** ` (did you mean "Web CMS"?)`, or nothing where nothing is near. */
 export function hint(wanted: string, names: Iterable<string>): string {
   const [near] = nearest(wanted, names);
-  return near === undefined ? "" : ` (did you mean ${JSON.stringify(near)}?)`;
+  return near === undefined ? "" : ` (did you mean ${quoted(near)}?)`;
+}
+
+/** Names come from the service too. */
+function quoted(name: string): string {
+  return JSON.stringify(printable(name));
 }
 
 /** `a, b or c`. */

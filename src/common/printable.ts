@@ -1,12 +1,55 @@
-/** Control characters (with ESC and the C1 range), and characters that turn the direction of the text around them. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+/**
+ * Text of foreign origin, made safe for where it goes. What steers is one class; what becomes of it is a matter of the
+ * form: a sentence has a blank in its place, a terminal's text is without it, and where the text must stay whole, in
+ * JSON and in spreadsheets, its code point stands there. The page of the report marks more: all that cannot be seen.
+ */
+import { FORMULA } from "./csv.ts";
 
-/** Text of foreign origin as one short line that a terminal shows as it is. */
+/**
+ * Control characters (with ESC and the C1 range), what turns the direction of the text around it, separators of lines,
+ * and halves of characters.
+ */
+const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+function withoutSteering(text: string, form: (codePoint: string) => string, kept = ""): string {
+  return text.replace(STEERING, (character) =>
+    kept.includes(character) ? character : form(character.charCodeAt(0).toString(16).padStart(4, "0")),
+  );
+}
+
+/** A part of a sentence: one short line, without what is drawn as nothing. */
 export function printable(text: string, maxCharacters = 200): string {
-  const line = text
-    .slice(0, maxCharacters * 4)
-    .replace(UNPRINTABLE, " ")
-    .replace(/ {2,}/g, " ")
+  const line = withoutSteering(text.slice(0, maxCharacters * 4), () => " ")
+    .replace(/[ \p{Cf}]+/gu, " ")
     .trim();
   return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1).trimEnd()}…` : line;
+}
+
+/** A terminal's text, of several lines maybe. */
+export function printableText(text: string): string {
+  return withoutSteering(text, () => "", "\n\t");
+}
+
+/** A terminal's line; the ends of lines show as `↵`. */
+export function printableLine(text: string): string {
+  return printableText(text.replace(/\r\n|[\n\u2028\u2029]/g, "↵").replace(/\t/g, " "));
+}
+
+/** Markdown's text, in one line, with its markup escaped. */
+export function markdownText(text: string): string {
+  return printableLine(text)
+    .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;");
+}
+
+/** A text that no spreadsheet runs: `'` before a formula, `[U+001B]` for a character that steers. */
+export function spreadsheetText(text: string): string {
+  const guarded = FORMULA.test(text) ? `'${text}` : text;
+  return withoutSteering(guarded, (codePoint) => `[U+${codePoint.toUpperCase()}]`, "\t\r\n");
+}
+
+/** JSON of a value; equal to what `JSON.stringify` writes once it is read. */
+export function jsonText(value: string | object, indent?: number): string {
+  return withoutSteering(JSON.stringify(value, undefined, indent), (codePoint) => `\\u${codePoint}`, "\n");
 }

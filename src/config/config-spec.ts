@@ -1,30 +1,41 @@
 import { z } from "zod";
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
+import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";
 import { onFinish, openLineage } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
-import { target } from "./target-spec.ts";
+import { declaredTarget, LAKE, target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
 
 /** Items that are asked for singly, for the fields that only such answers give. */
 export const DETAILS = ["events", "all", "none"] as const;
 
-/** What the setting `targets` means. */
-export const TARGETS = "Where published runs are delivered to besides: lakes and PostgreSQL.";
-
-const name = z.string().min(1);
-const namedOrNot = name.optional();
+const text = z.string().min(1);
+const path = text.meta({ expected: "the path of a file" });
 const amountOrNull = z.number().positive().nullable();
-const listOf = <Element extends z.ZodType>(element: Element) => z.array(element).readonly().default([]);
+const listOf = <Element extends z.ZodType>(element: Element, expected: string) =>
+  z.array(element).meta({ expected }).readonly().default([]);
 
-export const destination = z.strictObject({ name, platform: name.default(DEFAULT_PLATFORM) });
+const targets = <Element extends z.ZodType>(element: Element) =>
+  listOf(element, `a list such as [${LAKE}]`).describe(
+    "Where published runs are delivered to besides: lakes and PostgreSQL.",
+  );
+
+const destination = z
+  .strictObject({
+    name: text.meta({ expected: "the name of a destination" }),
+    platform: text.meta({ expected: 'a platform such as "External"' }).default(DEFAULT_PLATFORM),
+  })
+  .meta({ expected: 'an object such as { name: "Website", platform: "External" }' });
 const personalPolicy = z.enum(PERSONAL_POLICIES);
-export const personalData = z.strictObject({ policy: personalPolicy });
+const personalData = z
+  .strictObject({ policy: personalPolicy })
+  .meta({ expected: "{ policy: ... } with one of them" });
 /** A number of items, or a share of those that are listed. */
 const rejectLimits = z.union([
   z
@@ -34,23 +45,36 @@ const rejectLimits = z.union([
   z
     .string()
     .regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/)
+    .meta({ expected: 'a share such as "1%"' })
     .transform((text) => ({ items: 0, share: Number(text.slice(0, -1)) / 100 })),
 ]);
 
 export const configSpec = z.strictObject({
   $schema: z
     .string()
+    .meta({ expected: "the address of a JSON Schema" })
     .optional()
     .describe("JSON Schema of this file, for editors. The program does not read it."),
-  url: z.string().optional().describe("Address of the service. CONTENT_API_URL and --url win over it."),
-  tokenFile: namedOrNot.describe(
-    "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
+  url: z
+    .string()
+    .meta({ expected: SERVICE_ADDRESS })
+    .optional()
+    .describe("Address of the service. CONTENT_API_URL and --url win over it."),
+  tokenFile: path
+    .optional()
+    .describe(
+      "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
+    ),
+  destinations: listOf(destination, 'a list such as [{ name: "Website" }]').describe(
+    "Destinations whose external values are wanted.",
   ),
-  destinations: listOf(destination).describe("Destinations whose external values are wanted."),
-  customFields: listOf(name).describe("Custom fields to look up besides those that items carry."),
+  customFields: listOf(text.meta({ expected: "the name of a custom field" }), "a list of names").describe(
+    "Custom fields to look up besides those that items carry.",
+  ),
   columns: z
-    .array(name)
+    .array(text.meta({ expected: "the name of a column" }))
     .min(1)
+    .meta({ expected: "a list of at least one column name" })
     .optional()
     .describe("Columns of the dynamic listing, by their names at the service; all of them unless given."),
   details: z
@@ -82,11 +106,13 @@ export const configSpec = z.strictObject({
     .union([personalPolicy, personalData.transform(({ policy }) => policy)])
     .default("drop")
     .describe("What becomes of e-mail addresses, names, biographies, telephone numbers and pictures."),
-  personalFields: listOf(name).describe(
-    "Custom fields and API fields that the personal-data policy covers too, by their names.",
-  ),
+  personalFields: listOf(
+    text.meta({ expected: "the name of a custom field or of an API field" }),
+    "a list of names",
+  ).describe("Custom fields and API fields that the personal-data policy covers too, by their names."),
   aliases: z
-    .record(name, name)
+    .record(text, text.meta({ expected: "the name of a field in the specification" }))
+    .meta({ expected: 'an object such as { "name_at_the_service": "name_in_the_specification" }' })
     .default({})
     .describe("Fields that the service spells otherwise: its name to the name in the specification."),
   contract: z
@@ -113,22 +139,30 @@ export const configSpec = z.strictObject({
     .min(1)
     .default(RUNS_KEPT)
     .describe("Published runs to keep, the newest; the current one is kept besides."),
-  warehouse: name
+  warehouse: text
+    .meta({ expected: "the path of a folder" })
     .default("warehouse")
     .describe(
       "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
     ),
-  targets: listOf(target).describe(TARGETS),
+  targets: targets(target),
   onFinish: onFinish
     .optional()
     .describe("A function that gets the summary of a run, or its failure, when it has ended. Not in JSON."),
-  metricsFile: namedOrNot.describe(
-    "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
-  ),
+  metricsFile: path
+    .optional()
+    .describe(
+      "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
+    ),
   openLineage: openLineage
     .optional()
     .describe("Where OpenLineage events go: { url }, or { file } relative to the folder of this file."),
 });
+
+/** What a configuration file can say: a target by its options, not one that a module makes. */
+export const fileSpec = configSpec
+  .extend({ targets: targets(declaredTarget) })
+  .meta({ expected: "an object with settings" });
 export type ConfigSpec = z.input<typeof configSpec>;
 /** The same, complete. */
 export type Settings = z.output<typeof configSpec>;

@@ -6,27 +6,43 @@ import { lake } from "../targets/lake/lake.ts";
 import { postgres } from "../targets/postgres/postgres.ts";
 
 const text = z.string().min(1);
+const typed = <Type extends string>(type: Type) => z.literal(type).meta({ expected: '"lake" or "postgres"' });
+const url = text.meta({ expected: "the address of a store or of a database" });
+const name = text.meta({ expected: "the name of the target" });
+/** The setting of a lake, as an example. */
+export const LAKE = '{ type: "lake", url: "s3://bucket/prefix", instance: "main" }';
 
-export const lakeSpec = z.strictObject({
-  type: z.literal("lake"),
-  url: text.describe("s3://bucket/prefix, or file:///folder."),
-  instance: text.optional().describe("Name of the instance in the lake; CONTENT_WAREHOUSE_INSTANCE else."),
-  name: text.optional().describe('Of the target; "lake" unless given.'),
-  endpoint: text.optional().describe("Address of a store that speaks S3 and is not Amazon's."),
+const lakeSpec = z.strictObject({
+  type: typed("lake"),
+  url: url.describe("s3://bucket/prefix, or file:///folder."),
+  instance: text
+    .meta({ expected: "the name of the instance in the lake" })
+    .optional()
+    .describe("Name of the instance in the lake; CONTENT_WAREHOUSE_INSTANCE else."),
+  name: name.optional().describe('Of the target; "lake" unless given.'),
+  endpoint: text
+    .meta({ expected: "an address such as https://minio.example.com:9000" })
+    .optional()
+    .describe("Address of a store that speaks S3 and is not Amazon's."),
   pathStyle: z.boolean().optional().describe("Whether the bucket stands in the path of an address."),
-  region: text.optional().describe("Region of the bucket."),
+  region: text.meta({ expected: "the name of a region" }).optional().describe("Region of the bucket."),
   logRetentionDays: z.int().min(1).optional().describe("Days that earlier versions of tables are kept."),
 });
 
-export const postgresSpec = z.strictObject({
-  type: z.literal("postgres"),
-  url: text.describe("postgres://user@host/database, without a password."),
-  schema: text.optional().describe('Schema that is replaced; "content_warehouse" unless given.'),
-  name: text.optional().describe('Of the target; "postgres" unless given.'),
+const postgresSpec = z.strictObject({
+  type: typed("postgres"),
+  url: url.describe("postgres://user@host/database, without a password."),
+  schema: text
+    .meta({ expected: "the name of a schema" })
+    .optional()
+    .describe('Schema that is replaced; "content_warehouse" unless given.'),
+  name: name.optional().describe('Of the target; "postgres" unless given.'),
 });
 
 /** A target as JSON says it. */
-export const declaredTarget = z.discriminatedUnion("type", [lakeSpec, postgresSpec]);
+export const declaredTarget = z
+  .discriminatedUnion("type", [lakeSpec, postgresSpec])
+  .meta({ expected: `an object such as ${LAKE}` });
 type DeclaredTarget = z.input<typeof declaredTarget>;
 
 /** Either of them, as a target. What is wrong with its options is in its `faults`. */

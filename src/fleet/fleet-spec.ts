@@ -1,77 +1,73 @@
 /** What a fleet file may say, and what holds where it says nothing. */
 import { z } from "zod";
 import { printable } from "../common/printable.ts";
-import { nameOf, nearestOf, type Path, sentences, valueAt } from "../config/read-spec.ts";
-import { readServiceUrl } from "../extract/http/service-url.ts";
+import { formFaults, valueAt } from "../config/form-faults.ts";
+import { readServiceUrl, SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 
 const text = z.string().min(1);
+const path = text.meta({ expected: "the path of a file" });
+const folder = text.meta({ expected: "the path of a folder" });
+const DATABASE_ADDRESS = "an address such as postgres://fleet@db.example.com/fleet";
 const memoryMb = z.int().min(256);
 
 /** Also its name in a lake: part of the paths there. */
-const instanceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+const instanceName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/)
+  .meta({
+    expected:
+      "a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter or digit",
+  });
 
-const instance = z.strictObject({
-  name: instanceName,
-  url: text,
-  tokenFile: text.optional(),
-  tokenEnv: z
-    .string()
-    .regex(/^[A-Za-z_]\w*$/)
-    .optional(),
-  config: text.optional(),
-  pipeline: text.default("nightly"),
-  schedule: z
-    .string()
-    .regex(/^\s*\S+(\s+\S+){4}\s*$/)
-    .optional(),
-  warehouse: text.optional(),
-  memoryMb: memoryMb.optional(),
-});
+const instance = z
+  .strictObject({
+    name: instanceName,
+    url: text.meta({ expected: SERVICE_ADDRESS }),
+    tokenFile: path.optional(),
+    tokenEnv: z
+      .string()
+      .regex(/^[A-Za-z_]\w*$/)
+      .meta({ expected: "the name of a variable, such as NORTH_TOKEN" })
+      .optional(),
+    config: path.optional(),
+    pipeline: text.meta({ expected: "the name of a pipeline or the path of a module" }).default("nightly"),
+    schedule: z
+      .string()
+      .regex(/^\s*\S+(\s+\S+){4}\s*$/)
+      .meta({ expected: 'five fields of cron, such as "0 2 * * *"' })
+      .optional(),
+    warehouse: folder.optional(),
+    memoryMb: memoryMb.optional(),
+  })
+  .meta({
+    expected:
+      'an object such as { "name": "north", "url": "https://north.example.com", "tokenEnv": "NORTH_TOKEN" }',
+  });
 export type InstanceSettings = z.output<typeof instance>;
 
-export const fleetSpec = z.strictObject({
-  instances: z.array(instance).min(1).readonly(),
-  /** Folder of the warehouses that instances do not name themselves. */
-  warehouses: text.default("warehouses"),
-  /** Configuration of the instances that do not name one. */
-  config: text.optional(),
-  memoryMb: memoryMb.default(1024),
-  hostRatePerSecond: z.number().positive().nullable().default(null),
-  hostConcurrency: z.int().min(1).nullable().default(null),
-  postgres: text.optional(),
-  retries: z.int().min(0).max(100).default(5),
-  retryDelaySeconds: z.int().min(1).max(86_400).default(60),
-  heartbeatSeconds: z.int().min(10).max(3600).default(60),
-});
+export const fleetSpec = z
+  .strictObject({
+    instances: z
+      .array(instance)
+      .min(1)
+      .meta({
+        expected: 'a list of at least one instance, or { "table": "fleet_instances" } beside `postgres`',
+      })
+      .readonly(),
+    /** Folder of the warehouses that instances do not name themselves. */
+    warehouses: folder.default("warehouses"),
+    /** Configuration of the instances that do not name one. */
+    config: path.optional(),
+    memoryMb: memoryMb.default(1024),
+    hostRatePerSecond: z.number().positive().nullable().default(null),
+    hostConcurrency: z.int().min(1).nullable().default(null),
+    postgres: text.meta({ expected: DATABASE_ADDRESS }).optional(),
+    retries: z.int().min(0).max(100).default(5),
+    retryDelaySeconds: z.int().min(1).max(86_400).default(60),
+    heartbeatSeconds: z.int().min(10).max(3600).default(60),
+  })
+  .meta({ expected: "an object with instances" });
 export type FleetSettings = z.output<typeof fleetSpec>;
-
-type Key = keyof FleetSettings | `instances[].${keyof InstanceSettings}` | "instances[]" | "";
-
-const EXPECTED: Readonly<Record<Key, string>> = {
-  "": "an object with instances",
-  instances: 'a list of at least one instance, or { "table": "fleet_instances" } beside `postgres`',
-  "instances[]":
-    'an object such as { "name": "north", "url": "https://north.example.com", "tokenEnv": "NORTH_TOKEN" }',
-  "instances[].name":
-    "a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter or digit",
-  "instances[].url": "an address such as https://content.example.com",
-  "instances[].tokenFile": "the path of a file",
-  "instances[].tokenEnv": "the name of a variable, such as NORTH_TOKEN",
-  "instances[].config": "the path of a file",
-  "instances[].pipeline": "the name of a pipeline or the path of a module",
-  "instances[].schedule": 'five fields of cron, such as "0 2 * * *"',
-  "instances[].warehouse": "the path of a folder",
-  "instances[].memoryMb": "a whole number from 256",
-  warehouses: "the path of a folder",
-  config: "the path of a file",
-  memoryMb: "a whole number from 256",
-  hostRatePerSecond: "a number above 0, or null",
-  hostConcurrency: "a whole number from 1, or null",
-  postgres: "an address such as postgres://fleet@db.example.com/fleet",
-  retries: "a whole number from 0 to 100",
-  retryDelaySeconds: "a whole number from 1 to 86400",
-  heartbeatSeconds: "a whole number from 10 to 3600",
-};
 
 /** Settings of an instance, by name. */
 export const INSTANCE_SETTINGS = Object.keys(instance.shape);
@@ -96,7 +92,7 @@ export function readFleetSpec(
   const result = fleetSpec.safeParse(value);
   const members = instancesIn(value);
   const problems = [
-    ...sentences(result.error?.issues ?? [], value, EXPECTED, unknownSetting),
+    ...formFaults({ declared: fleetSpec, value, issues: result.error?.issues ?? [] }),
     ...members.flatMap(addressProblems),
     ...members.flatMap(tokenProblems),
     ...repeated(members, "name"),
@@ -146,16 +142,8 @@ function repeated(members: readonly Member[], key: "name" | "warehouse"): string
 function postgresProblems(postgres: unknown): string[] {
   if (typeof postgres !== "string" || postgres === "") return [];
   if (!/^postgres(ql)?:\/\//.test(postgres)) {
-    return ["`postgres`: expected an address such as postgres://fleet@db.example.com/fleet."];
+    return [`\`postgres\`: expected ${DATABASE_ADDRESS}.`];
   }
   if (!/^[^/]*\/\/[^/@]*:[^/]*@/.test(postgres) && !/[?&]password=/.test(postgres)) return [];
   return ["`postgres`: a password does not belong in a file; set PGPASSWORD, or name a PGPASSFILE."];
-}
-
-function unknownSetting(key: string, path: Path): string {
-  const known = path.length === 0 ? Object.keys(fleetSpec.shape) : INSTANCE_SETTINGS;
-  const shown = printable(nameOf([...path, key]));
-  const nearest = nearestOf(key, known);
-  if (nearest !== undefined) return `\`${shown}\` is not a setting; did you mean \`${nearest}\`?`;
-  return `\`${shown}\` is not a setting; there are ${known.join(", ")}.`;
 }

@@ -5,13 +5,23 @@ import { Secret } from "../common/secret.ts";
 import type { OnFinish } from "./outcome.ts";
 
 /** No `z.custom`: that has no JSON Schema, and the settings have one. */
-export const onFinish: z.ZodType<OnFinish, OnFinish> = z.any().refine((value) => typeof value === "function");
+export const onFinish: z.ZodType<OnFinish, OnFinish> = z
+  .any()
+  .refine((value) => typeof value === "function")
+  .meta({ expected: "a function, which a JSON file cannot have" });
 
-export const openLineage = z.strictObject({
-  url: z.string().min(1).optional(),
-  file: z.string().min(1).optional(),
-  namespace: z.string().min(1).default("content-warehouse"),
-});
+const LINEAGE_ADDRESS = "such as http://marquez.example.com:5000";
+const text = z.string().min(1);
+
+export const openLineage = z
+  .strictObject({
+    url: text.meta({ expected: `an address ${LINEAGE_ADDRESS}` }).optional(),
+    file: text.meta({ expected: "the path of a file" }).optional(),
+    namespace: text.meta({ expected: "the namespace of the job" }).default("content-warehouse"),
+  })
+  .meta({
+    expected: 'an object such as { url: "http://marquez.example.com:5000" } or { file: "lineage.ndjson" }',
+  });
 
 export interface OpenLineageSettings {
   readonly to: HttpEndpoint | { readonly file: string };
@@ -36,11 +46,10 @@ const ENDPOINT = "/api/v1/lineage";
 
 /** The address that events are posted to, or what is wrong with it; it may hold a password, so it is not shown. */
 function lineageUrl(text: string): URL | string {
-  const example = "such as http://marquez.example.com:5000";
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return `expected an address ${example}`;
+  if (url === null || !/^https?:$/.test(url.protocol)) return `expected an address ${LINEAGE_ADDRESS}`;
   if (url.username !== "" || url.password !== "") {
-    return `expected an address without a user name or password, ${example}; set OPENLINEAGE_API_KEY instead`;
+    return `expected an address without a user name or password, ${LINEAGE_ADDRESS}; set OPENLINEAGE_API_KEY instead`;
   }
   if (url.pathname === "/") url.pathname = ENDPOINT;
   return url;

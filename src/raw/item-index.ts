@@ -1,5 +1,5 @@
 /** Every item ID of a run, once, with the room that the item takes. Memory: about 30 bytes an item. */
-import { Ids } from "../common/ids.ts";
+import { Ids } from "./ids.ts";
 
 export class ItemIndex extends Ids {
   #weights = new Float32Array(1024);

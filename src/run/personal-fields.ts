@@ -1,5 +1,5 @@
 /** What `personalFields` names: found out before anything lands, for under an ID no document has a custom field's name. */
-import { nearest } from "../common/nearest.ts";
+import { suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
@@ -76,10 +76,8 @@ export function idsOf({ customFields }: PersonalFields): string[] {
 
 function sentenceOf(name: string, known: readonly string[]): string {
   const shown = printable(name, 60);
-  const [near] = nearest(name, known);
-  const meant = near === undefined ? "" : ` The nearest is "${printable(near, 60)}".`;
   return (
-    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${meant} ` +
+    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${suggestion(name, known, "")} ` +
     `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
   );
 }

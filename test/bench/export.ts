@@ -4,9 +4,9 @@ import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("common/threadpool");
+const { keepPoolSmall } = await built<typeof import("../../src/cli/threadpool.ts")>("cli/threadpool");
 keepPoolSmall();
-const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("common/v8-flags");
+const { keepHeapsSmall } = await built<typeof import("../../src/cli/v8-flags.ts")>("cli/v8-flags");
 keepHeapsSmall();
 const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");
 const began = performance.now();

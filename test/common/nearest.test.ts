@@ -1,22 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { editDistance, nearest, suggestion } from "../../src/common/nearest.ts";
-
-test("the edit distance counts letters put in, left out, replaced and exchanged", () => {
-  for (const [a, b, distance] of [
-    ["", "", 0],
-    ["abc", "abc", 0],
-    ["", "abc", 3],
-    ["abc", "", 3],
-    ["kitten", "sitting", 3],
-    ["abcd", "acbd", 1],
-    ["Web CMS", "Web CSM", 1],
-    ["naïve", "naive", 1],
-    ["😀a", "a", 1],
-  ] as const) {
-    assert.equal(editDistance(a, b), distance, `${a} ${b}`);
-  }
-});
+import { nearest, suggestion } from "../../src/common/nearest.ts";
 
 test("the nearest names come first, three at most, and none that is far", () => {
   const names = ["Web CMS", "Web Shop", "Print Archive", "Partner Portal"];
@@ -24,6 +8,9 @@ test("the nearest names come first, three at most, and none that is far", () => 
   assert.deepEqual(nearest("web", names), ["Web CMS", "Web Shop"]);
   assert.deepEqual(nearest("Archive", names), ["Print Archive"]);
   assert.deepEqual(nearest("Nordix", ["D", "no", "nordic", "Nordics"]), ["nordic", "Nordics"]);
+  assert.deepEqual(nearest("kitten", ["mitten", "sitting", "sitting in"]), ["mitten", "sitting"]);
+  assert.deepEqual(nearest("naïve", ["native", "nave", "naive"]), ["nave", "naive", "native"]);
+  assert.deepEqual(nearest("abcd", ["dcba", "abdc"]), ["abdc"]);
   assert.deepEqual(nearest("zzzzzz", names), []);
   assert.equal(
     nearest(
@@ -36,6 +23,7 @@ test("the nearest names come first, three at most, and none that is far", () => 
 
 test("a suggestion is a sentence, or what is said where nothing is near", () => {
   assert.equal(suggestion("regoin", ["region", "season"], "None."), ' The nearest is "region".');
+  assert.equal(suggestion("region", ["region\u001b[2J\u202e"], "None."), ' The nearest is "region [2J".');
   assert.equal(suggestion("web", ["Web A", "Web B"], "None."), ' The nearest are "Web A" and "Web B".');
   assert.equal(suggestion("xxxxxxxx", ["region"], "None."), " None.");
   assert.equal(suggestion("xxxxxxxx", [], ""), "");

@@ -1,6 +1,45 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printable } from "../../src/common/printable.ts";
+import fc from "fast-check";
+import {
+  jsonText,
+  markdownText,
+  printable,
+  printableLine,
+  printableText,
+  spreadsheetText,
+} from "../../src/common/printable.ts";
+
+const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+test("S19: no form of a text steers what it is written to, and JSON says the same as before", () => {
+  const units = fc.constantFrom(
+    "a",
+    "\n",
+    "\t",
+    "\r",
+    "\0",
+    "\u001b",
+    "\u009b",
+    "\u202e",
+    "\u2028",
+    "\ud800",
+    "😀",
+  );
+  const texts = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: units }));
+  fc.assert(
+    fc.property(texts, (text) => {
+      for (const line of [printable(text), printableLine(text), markdownText(text), jsonText(text)])
+        assert.doesNotMatch(line, STEERING);
+      assert.doesNotMatch(printableText(text).replace(/[\n\t]/g, ""), STEERING);
+      assert.doesNotMatch(spreadsheetText(text).replace(/[\r\n\t]/g, ""), STEERING);
+      assert.doesNotMatch(jsonText({ text }, 2).replaceAll("\n", ""), STEERING);
+      assert.deepEqual(JSON.parse(jsonText({ text }, 2)), { text });
+    }),
+  );
+  assert.equal(printableText("a\u001b[31mb\r\n\tc\u202e"), "a[31mb\n\tc");
+  assert.equal(printableLine("a\r\nb\nc\td"), "a↵b↵c d");
+});
 
 test("S19: what steers a terminal becomes a space", () => {
   assert.equal(

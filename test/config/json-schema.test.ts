@@ -4,9 +4,11 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { Ajv } from "ajv";
 import { packagePath } from "../../src/common/package-root.ts";
-import { type ConfigSpec, configSpec } from "../../src/config/config-spec.ts";
+import { type ConfigSpec, configSpec, fileSpec } from "../../src/config/config-spec.ts";
+import { expectedOf, schemaOf } from "../../src/config/form-faults.ts";
 import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { readConfigSpec } from "../../src/config/read-spec.ts";
+import { fleetSpec } from "../../src/fleet/fleet-spec.ts";
 
 const FILE = packagePath("config.schema.json");
 
@@ -29,6 +31,25 @@ test("the schema describes every setting that JSON can have", () => {
   assert.deepEqual(Object.keys(schema.properties), settings);
   for (const [setting, { description }] of Object.entries(schema.properties))
     assert.match(description ?? "", /^.{20,}\.$/, setting);
+});
+
+type Schema = ReturnType<typeof schemaOf>;
+
+/** What is told of a setting that is wrong, and of all within. */
+function expectations(schema: Schema): string[] {
+  const { items, properties = {}, additionalProperties, anyOf, oneOf = anyOf ?? [] } = schema;
+  const objects = oneOf.flatMap((form) => Object.values(form.properties ?? {}));
+  const within = [items, additionalProperties, ...Object.values(properties), ...objects].flat();
+  const schemas = within.flatMap((each) => (typeof each === "object" ? [each] : []));
+  return [expectedOf(schema), ...schemas.flatMap(expectations)];
+}
+
+test("every setting of a configuration and of a fleet declares what is expected of it", () => {
+  for (const spec of [fileSpec, fleetSpec]) {
+    const told = expectations(schemaOf(spec));
+    assert.ok(told.length > 20);
+    for (const expected of told) assert.match(expected, /^[\w"{'][^\n]+[^.]$/);
+  }
 });
 
 const GOOD: readonly ConfigSpec[] = [

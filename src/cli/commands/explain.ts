@@ -6,12 +6,13 @@ import { explainItem, type ItemExplanation } from "../../audit/questions/explain
 import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
+import { jsonText, printableText } from "../../common/printable.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
 import { explanationText, type ToldText } from "../render/explain-text.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
+import { writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
@@ -56,9 +57,9 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
         (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
         async (opened, { past }) => {
           const answer = await explain(opened, { item, past }, options, out.columns);
-          const text = typeof answer === "string" ? answer : `${JSON.stringify(answer, undefined, 2)}\n`;
-          const toFile = options.json === true && out.columns === undefined;
-          await writeAll(out, [toFile ? text : printableText(text)]);
+          await writeAll(out, [
+            typeof answer === "string" ? printableText(answer) : `${jsonText(answer, 2)}\n`,
+          ]);
         },
       ),
     );

@@ -4,7 +4,6 @@ import { CONTRACTS } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
-import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { type ConfigFlags, type ConfigInputs, loadConfig } from "../../config/config.ts";
 import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
@@ -18,6 +17,7 @@ import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals
 import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
 import { summaryText, takesColours } from "../render/summary.ts";
 import { jsonLine, writeOutcome } from "../render/terminal.ts";
+import { keepHeapsSmall } from "../v8-flags.ts";
 
 interface RunFlags extends Omit<ConfigFlags, "destinations"> {
   readonly instance?: string;

@@ -5,9 +5,9 @@
 import { writeFile } from "node:fs/promises";
 import { inspect } from "node:util";
 import { asWarehouseError } from "../../common/errors.ts";
-import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import type { CommandQuestion } from "../../mcp/tools.ts";
 import { answerSql } from "../sql/answer.ts";
+import { keepHeapsSmall } from "../v8-flags.ts";
 import type { Task, TaskEnd } from "./work.ts";
 
 // A terminal sends Ctrl-C to both.

@@ -15,9 +15,9 @@ import {
   type DuckDBValue,
   DuckDBVariantValue,
 } from "@duckdb/node-api";
-import { csvRow, safeText } from "../../common/csv.ts";
+import { csvRow } from "../../common/csv.ts";
+import { jsonText, printableText, spreadsheetText } from "../../common/printable.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { printableLine, printableText } from "./terminal.ts";
 
 export type Rows = Iterable<readonly DuckDBValue[]>;
 
@@ -102,19 +102,11 @@ export function csvLine(row: readonly DuckDBValue[], { spreadsheet, toScreen }: 
 /** Numbers are never formulas. */
 function csvText(value: DuckDBValue, spreadsheet: boolean): string {
   const text = cellText(value);
-  return spreadsheet && !isNumber(value) ? safeText(text) : text;
+  return spreadsheet && !isNumber(value) ? spreadsheetText(text) : text;
 }
 
 function isNumber(value: DuckDBValue): boolean {
   return typeof value === "number" || typeof value === "bigint" || value instanceof DuckDBDecimalValue;
-}
-
-/** Text of foreign origin with its markup escaped. */
-export function markdownText(text: string): string {
-  return printableLine(text)
-    .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;");
 }
 
 /** A line of a table, with its end; the cells are Markdown. */
@@ -160,15 +152,6 @@ function nestedJson(value: DuckDBValue): string | undefined {
 /** An object of values by name, in their order. */
 export function jsonObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
   return `{${entries.map(([name, value]) => `${jsonText(name)}:${cellJson(value)}`).join(",")}}`;
-}
-
-const STEERING = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
-
-function jsonText(text: string): string {
-  return JSON.stringify(text).replace(
-    STEERING,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 function plainInstant(value: { readonly isFinite: boolean }, sign: bigint): string {

@@ -1,7 +1,8 @@
 /** Results of several parts, as tables on a screen, Markdown, JSON or CSV. */
 import { count, counted } from "../../common/figures.ts";
+import { markdownText } from "../../common/printable.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { type CsvOptions, cellText, csvLine, jsonRows, markdownRow, markdownText } from "./rows.ts";
+import { type CsvOptions, cellText, csvLine, jsonRows, markdownRow } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
 import { paragraph } from "./terminal.ts";
 

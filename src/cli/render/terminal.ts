@@ -2,22 +2,9 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import type { Writable } from "node:stream";
 import { asWarehouseError, codeOf } from "../../common/errors.ts";
+import { jsonText, printableText } from "../../common/printable.ts";
 
-/** Control characters (with ESC and the C1 range), line separators, and what turns the direction of a text around. */
-const CONTROL = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
-
-/** Text of foreign origin that may have several lines, without anything that steers a terminal. */
-export function printableText(text: string): string {
-  return text.replace(CONTROL, (character) => (character === "\n" || character === "\t" ? character : ""));
-}
-
-/** Text of foreign origin as one line, without anything that steers a terminal; the ends of lines show as `↵`. */
-export function printableLine(text: string): string {
-  return text
-    .replace(/\r\n|[\n\u2028\u2029]/g, "↵")
-    .replace(/\t/g, " ")
-    .replace(CONTROL, "");
-}
+export { printableLine, printableText } from "../../common/printable.ts";
 
 /** One word to a shell. */
 export function shellWord(text: string): string {
@@ -107,7 +94,7 @@ export async function writeAnswer(out: Writable, answer: string | object): Promi
 }
 
 export function jsonLine(answer: object): string {
-  return `${JSON.stringify(answer)}\n`;
+  return `${jsonText(answer)}\n`;
 }
 
 /** Resolves once more is taken, or nothing ever again. */

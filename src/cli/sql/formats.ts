@@ -2,13 +2,13 @@
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { counted } from "../../common/figures.ts";
 import { collectKeepingCode } from "../../common/gc.ts";
+import { markdownText } from "../../common/printable.ts";
 import {
   cellText,
   csvTexts,
   jsonArray,
   jsonLines,
   markdownRow,
-  markdownText,
   PIECE,
   pieces,
   type Rows,

@@ -4,8 +4,8 @@
  */
 
 import { z } from "zod";
-import { Ids } from "../../common/ids.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
+import { Ids } from "../../raw/ids.ts";
 import type { RequestMode } from "./request.ts";
 
 /** In the order of the plan. */

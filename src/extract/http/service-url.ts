@@ -22,7 +22,8 @@ export interface NamedIn {
 /** An address, or the sentence that says what is wrong with it. Credentials in it are in no sentence. */
 export type ServiceUrlResult = { readonly url: ServiceUrl } | { readonly problem: string };
 
-const EXAMPLE = "an address such as https://content.example.com";
+/** What is expected where an address is asked for. */
+export const SERVICE_ADDRESS = "an address such as https://content.example.com";
 
 /**
  * Reads the address of a service: https, or http on a loopback host; a path in front is allowed. What may carry a
@@ -31,13 +32,14 @@ const EXAMPLE = "an address such as https://content.example.com";
 export function readServiceUrl(text: string): ServiceUrlResult {
   if (text.includes("@")) {
     return {
-      problem: `expected ${EXAMPLE}, found one with "@" in it: credentials go into CONTENT_API_TOKEN`,
+      problem: `expected ${SERVICE_ADDRESS}, found one with "@" in it: credentials go into CONTENT_API_TOKEN`,
     };
   }
-  if (/[?#]/.test(text)) return { problem: `expected ${EXAMPLE}, found one with a query or fragment` };
+  if (/[?#]/.test(text))
+    return { problem: `expected ${SERVICE_ADDRESS}, found one with a query or fragment` };
   const trimmed = text.trim();
   const url = /^https?:\/\//i.test(trimmed) ? URL.parse(trimmed) : null;
-  if (url === null) return { problem: `expected ${EXAMPLE}, found "${printable(text)}"` };
+  if (url === null) return { problem: `expected ${SERVICE_ADDRESS}, found "${printable(text)}"` };
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return { problem: `expected https (http is for this machine only), found "${printable(text)}"` };
   }

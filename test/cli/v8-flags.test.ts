@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 
-const HEAP = new URL("../../src/common/v8-flags.ts", import.meta.url).href;
+const HEAP = new URL("../../src/cli/v8-flags.ts", import.meta.url).href;
 
 /** Megabytes of the young generation of the main thread, that had much to do, and of a thread that begins. */
 const PROGRAM = `

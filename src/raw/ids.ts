@@ -1,4 +1,4 @@
-import { compareUtf8 } from "./utf8-order.ts";
+import { compareUtf8 } from "../common/utf8-order.ts";
 
 /**
  * Texts numbered from 0 in the order in which they came. IDs are nearly always 24 hexadecimal digits: these take 12
