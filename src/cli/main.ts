@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-/** The command line's entry: checks Node before anything is loaded that an older one cannot read. */
-import { keepPoolSmall } from "../common/threadpool.ts";
 import { endSoon } from "./end-soon.ts";
+/** The command line's entry: checks Node before anything is loaded that an older one cannot read. */
+import { keepPoolSmall } from "./threadpool.ts";
 
 // A stream that refuses a write ends nothing by itself, be it that its reader went away or that a disk is full: who waits
 // for an answer to be written is told (`writeAll`), and progress and the log are for those who read them.

@@ -12,10 +12,11 @@ import {
 import type { Drift } from "../raw/drift.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
 import type { LookupAnswer, RawLookups } from "../raw/raw-file.ts";
-import type { Cell } from "../storage/table-builder.ts";
+import { type Cell, rowOf } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Entity, EntityStore } from "./entity-store.ts";
+import { columnOf } from "./lists.ts";
 import { listOf } from "./rows.ts";
 
 /** Rows of each shared table, in the order in which they are made: the load sorts them. */
@@ -69,17 +70,27 @@ function userRows(facts: EntityFacts, subject: Subject, put: Put): void {
   for (const thing of facts.store.of("users")) {
     const { id, attributes } = thing;
     put("users", entityRow(table, subject, thing));
-    textListRows(tableNamed("user_groups"), subject, { id, list: attributes.group_ids, put });
-    textListRows(tableNamed("user_tours_seen"), subject, { id, list: attributes.tours_seen, put });
+    textListRows({ table: "user_groups", column: "group_id", id, list: attributes.group_ids }, subject, put);
+    textListRows({ table: "user_tours_seen", column: "tour", id, list: attributes.tours_seen }, subject, put);
   }
 }
 
-function textListRows(table: Table, subject: Subject, from: { id: string; list: unknown; put: Put }): void {
-  const column = table.columns[2];
-  if (column === undefined) return;
-  listOf(subject, `${table.name}.${column.name}`, from.list).forEach((element, ordinal) => {
+/** `column`: what has an element of the list. */
+interface TextList {
+  readonly table: string;
+  readonly column: string;
+  /** Of the user. */
+  readonly id: string;
+  readonly list: unknown;
+}
+
+function textListRows({ table: name, column: named, id, list }: TextList, subject: Subject, put: Put): void {
+  const table = tableNamed(name);
+  const column = columnOf(table, named);
+  listOf(subject, `${name}.${named}`, list).forEach((element, ordinal) => {
     const extra = new Extra();
-    from.put(table.name, [from.id, ordinal, fit(subject, column, column.name, element, extra), extra.cell()]);
+    const cell = fit(subject, column, named, element, extra);
+    put(name, rowOf<Cell>(table, { user_id: id, ordinal, [named]: cell, extra: extra.cell() }));
   });
 }
 

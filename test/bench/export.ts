@@ -4,7 +4,7 @@ import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("common/threadpool");
+const { keepPoolSmall } = await built<typeof import("../../src/cli/threadpool.ts")>("cli/threadpool");
 keepPoolSmall();
 const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("common/v8-flags");
 keepHeapsSmall();

@@ -7,7 +7,7 @@ import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
 
-const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("common/threadpool");
+const { keepPoolSmall } = await built<typeof import("../../src/cli/threadpool.ts")>("cli/threadpool");
 keepPoolSmall();
 const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("common/v8-flags");
 const { exportTables } = await built<typeof import("../../src/load/load-table.ts")>("load/load-table");

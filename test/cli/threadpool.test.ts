@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { program } from "../cli/running.ts";
 import { few } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
+import { program } from "./running.ts";
 
 const ON_LINUX = { skip: process.platform !== "linux" && "there is no /proc" };
 
