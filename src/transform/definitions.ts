@@ -10,6 +10,7 @@ import {
   type UnknownField,
 } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
+import { attributeKey, attributeOf } from "../raw/extra-keys.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
 import type { LookupAnswer, RawLookups } from "../raw/raw-file.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
@@ -287,15 +288,7 @@ function tableNamed(name: string): Table {
   return table;
 }
 
-/** The attribute of a column: its name, but for a thing's own ID, the instance and the options. */
-function attributeOf(table: Table, name: string): string[] {
-  if (table.key.includes(name)) return ["id"];
-  if (name === "instance_id") return ["newsroom_id"];
-  if (name.startsWith("option_")) return ["options", name.slice("option_".length)];
-  return [name];
-}
-
-/** A row of a thing: each column from the attribute of its name. */
+/** A row of a thing: each column from its attribute. */
 function entityRow(
   table: Table,
   subject: Subject,
@@ -308,8 +301,8 @@ function entityRow(
     const given = fixed[column.name];
     if (given !== undefined) return given;
     if (column.name === "extra") return null;
-    const path = attributeOf(table, column.name);
-    return fit(subject, column, `${table.name}.${path.join(".")}`, reach(attributes, path), extra);
+    const value = reach(attributes, attributeOf(table, column));
+    return fit(subject, column, attributeKey(table, column), value, extra);
   });
   row[row.length - 1] = extra.cell();
   return row;
