@@ -5,19 +5,17 @@ import { WarehouseError } from "../common/errors.ts";
 import { VIEWED } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
-  type AttachOptions,
   type Database,
   execute,
-  openBeside,
   PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
+  type ScanOptions,
 } from "../storage/duckdb.ts";
-import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
-import { DATABASE_FILE, type OutputFolder } from "../warehouse/layout.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { filesOf } from "../warehouse/published-tables.ts";
+import { fromTable, openTables, sourceOf, type TablesSource } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
@@ -63,11 +61,11 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
   };
   const found = await find(wanted);
   const { run, directory, manifest } = found;
-  const database = await openTables({
-    ...sourceOf(found),
+  const database = await openViews({
+    ...viewed(found),
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
-    beside: beside === undefined ? undefined : sourceOf(await find(beside)),
+    beside: beside === undefined ? undefined : viewed(await find(beside)),
   });
   return {
     run,
@@ -98,47 +96,31 @@ function assertMapped({ run, manifest }: ReadableRun): void {
   );
 }
 
-/** The tables of a published run. */
-export function sourceOf({ directory, manifest }: Pick<ReadableRun, "directory" | "manifest">): TablesSource {
-  return {
-    tables: Object.keys(manifest.rows),
-    database: manifest.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
-    directory,
-    filesOf: (table) => filesOf({ directory, manifest }, table),
-  };
-}
-
 /** Tables of those without which there is nothing to audit that are not there. */
 export function missingTables(rows: Manifest["rows"]): string[] {
   return VIEWED.filter((table) => !Object.hasOwn(rows, table));
 }
 
-interface TablesSource {
+/** A run whose tables become views. */
+export interface ViewedRun {
   readonly tables: readonly string[];
-  /** Database that has the tables; undefined: their Parquet files are read. */
-  readonly database: string | undefined;
-  /** Folder that may be read besides the database. */
-  readonly directory: string;
-  /** Absolute paths of the Parquet files of a table; only asked where there is no database. */
-  readonly filesOf: (table: string) => readonly string[];
+  readonly source: TablesSource;
 }
 
-interface TablesRequest extends TablesSource, Pick<AttachOptions, "temporaryDirectory" | "memoryLimitMb"> {
-  /** Tables of another run, as views whose names begin with `before_`. */
-  readonly beside?: TablesSource | undefined;
+export function viewed(run: Pick<ReadableRun, "directory" | "manifest">): ViewedRun {
+  return { tables: Object.keys(run.manifest.rows), source: sourceOf(run, { isQuestioned: true }) };
+}
+
+interface ViewsRequest extends ViewedRun, Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb"> {
+  /** Another run, whose tables are views with names that begin with `before_`. */
+  readonly beside?: ViewedRun | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
-export async function openTables(request: TablesRequest): Promise<Database> {
-  const { temporaryDirectory, memoryLimitMb, beside } = request;
-  const database = await openBeside({
-    file: request.database,
-    previous: beside?.database,
-    temporaryDirectory,
-    allowedDirectories: [request, beside].flatMap((source) => source?.directory ?? []),
-    memoryLimitMb,
-    threads: THREADS,
-  });
+export async function openViews(request: ViewsRequest): Promise<Database> {
+  const { source, beside, temporaryDirectory, memoryLimitMb } = request;
+  const limits = { temporaryDirectory, memoryLimitMb, threads: THREADS };
+  const database = await openTables(source, limits, beside?.source);
   try {
     await createViews(database, request, PUBLISHED_CATALOG, "");
     if (beside !== undefined) await createViews(database, beside, PREVIOUS_CATALOG, "before_");
@@ -151,14 +133,13 @@ export async function openTables(request: TablesRequest): Promise<Database> {
 
 async function createViews(
   { connection }: Database,
-  { tables, database, filesOf }: TablesSource,
-  catalog: string,
+  { tables, source }: ViewedRun,
+  catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG,
   prefix: string,
 ): Promise<void> {
   for (const table of tables) {
-    const attached = `${quoteIdentifier(catalog)}.${quoteIdentifier(table)}`;
-    const source = database === undefined ? readParquet(filesOf(table)) : attached;
-    await execute(connection, `CREATE VIEW ${quoteIdentifier(`${prefix}${table}`)} AS FROM ${source}`);
+    const view = quoteIdentifier(`${prefix}${table}`);
+    await execute(connection, `CREATE VIEW ${view} AS FROM ${fromTable(source, table, catalog)}`);
   }
   // An audit reads this one too, for names alone: where a run does not have it, it is empty.
   for (const table of CONTENT_TABLES) {

@@ -123,8 +123,8 @@ export class WarehouseBuild implements AsyncDisposable {
       for (const table of several) some.push(done(await this.#loadStaged(connection, table)));
       return some;
     });
-    for (const step of [this.#derive, this.#carryOn, this.#query]) {
-      loaded.push((await step.call(this)).map(done));
+    for (const step of [() => this.#derive(), () => this.#carryOn(), () => this.#query()]) {
+      loaded.push((await step()).map(done));
     }
     const places = new Map(tables.map(({ name }, place) => [name, place]));
     return loaded.flat().sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));

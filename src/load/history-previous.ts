@@ -8,7 +8,7 @@ import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { PublishedFile } from "../warehouse/manifest.ts";
-import { fromTable, openTables, type PublishedFiles } from "../warehouse/published-tables.ts";
+import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import { digestOf } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
@@ -68,17 +68,14 @@ export async function findHistory(
 }
 
 function historyOf(previous: PreviousRun): CarriedHistory {
-  const { run, directory, manifest } = previous;
-  if (manifest.loaders.includes("parquet"))
-    return {
-      kind: "carried",
-      run,
-      access: { directory },
-      sourceOf: (table) => fromTable(previous, table),
-      forgotten: [],
-    };
-  const sourceOf = (table: string) => `${PREVIOUS_CATALOG}.main.${fromTable(previous, table)}`;
-  return { kind: "carried", run, access: join(directory, DATABASE_FILE), sourceOf, forgotten: [] };
+  const source = sourceOf(previous);
+  return {
+    kind: "carried",
+    run: previous.run,
+    access: source.database ?? { directory: previous.directory },
+    sourceOf: (table) => fromTable(source, table, PREVIOUS_CATALOG),
+    forgotten: [],
+  };
 }
 
 async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
@@ -96,9 +93,10 @@ async function findingIn(directory: string, file: PublishedFile): Promise<string
 
 /** Throws where the tables are not what this program carries on. */
 async function assertReadable(previous: PreviousRun, temporaryDirectory: string): Promise<void> {
-  await using database = await openTables(previous, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
+  const source = sourceOf(previous);
+  await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
-  const runs = fromTable(previous, "run_history");
+  const runs = fromTable(source, "run_history");
   const version = await scalar(connection, `SELECT coalesce(max(history_version), 0) FROM ${runs}`);
   if (version > HISTORY_VERSION) {
     throw new WarehouseError(
@@ -109,7 +107,7 @@ async function assertReadable(previous: PreviousRun, temporaryDirectory: string)
   if (version < HISTORY_VERSION)
     throw new WarehouseError("verify.failed", `its history has an older form (${version})`);
   for (const table of HISTORY_TABLES) {
-    const rows = `SELECT ${duckdbColumns(table)} FROM ${fromTable(previous, table.name)}`;
+    const rows = `SELECT ${duckdbColumns(table)} FROM ${fromTable(source, table.name)}`;
     const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
     if (counted === previous.manifest.rows[table.name]) continue;
     throw new WarehouseError(

@@ -72,18 +72,22 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
 async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): Promise<void> {
   const { run, previous, passthrough } = request;
   await execute(connection, "INSERT INTO run_history BY NAME FROM previous_run_history");
-  await execute(connection, "INSERT INTO run_history VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", [
-    run.run,
-    run.sequence,
-    instant(run.startedAt.getTime()),
-    instant(run.extractedMs),
-    run.pipeline,
-    run.verdict,
-    previous.kind === "carried" ? previous.run : null,
+  const row = {
+    run: run.run,
+    sequence: run.sequence,
+    started_at: instant(run.startedAt.getTime()),
+    extracted_at: instant(run.extractedMs),
+    pipeline: run.pipeline,
+    verdict: run.verdict,
+    previous_run: previous.kind === "carried" ? previous.run : null,
     passthrough,
-    run.packageVersion,
-    HISTORY_VERSION,
-  ]);
+    package_version: run.packageVersion,
+    history_version: HISTORY_VERSION,
+  };
+  const columns = Object.keys(row);
+  const marks = columns.map((_, at) => `$${at + 1}`);
+  const insert = `INSERT INTO run_history (${columns.join(", ")}) VALUES (${marks.join(", ")})`;
+  await execute(connection, insert, Object.values(row));
 }
 
 /** The temporary table of a step's name, made anew by its text. */

@@ -2,13 +2,7 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import {
-  type EndedRun,
-  type Observer,
-  ONLY_END,
-  type PublishedContent,
-  type StartedRun,
-} from "./observer.ts";
+import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
 
 const PREFIX = "content_warehouse";
@@ -34,8 +28,7 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
     },
     onEnd: async (ended) => {
       const { outcome, content, endedMs } = ended;
-      const published =
-        content === null ? await publishedBefore(file) : publishedMetrics(outcome, content, endedMs);
+      const published = content === null ? await publishedBefore(file) : publishedMetrics(outcome, endedMs);
       await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
     },
   };
@@ -82,8 +75,7 @@ function runMetrics(
 }
 
 function publishedMetrics(
-  { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished }: RunPublished,
-  { unmappedValues }: PublishedContent,
+  { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished, mappedValues }: RunPublished,
   endedMs: number,
 ): string[] {
   const gauge = gaugesOf(warehouse);
@@ -110,7 +102,7 @@ function publishedMetrics(
     gauge(
       "published_unmapped_values",
       "Values without an external value in the last published run.",
-      unmappedValues ?? [],
+      mappedValues?.unmapped ?? [],
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];

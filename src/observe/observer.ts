@@ -31,8 +31,6 @@ export interface PublishedTable {
 export interface PublishedContent {
   readonly tables: readonly PublishedTable[];
   readonly checks: readonly Check[];
-  /** Values of items that no mapping entry maps; null: the pipeline has no mapped values. */
-  readonly unmappedValues: number | null;
 }
 
 /** `endedMs`: milliseconds since 1970. */

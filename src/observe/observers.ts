@@ -79,9 +79,6 @@ export function observersOf(
   }
 
   return {
-    /** Whether there are any: what only they want to know need not be found out. */
-    any: observers.length > 0,
-
     onEvent(event: RunEvent): void {
       for (const observer of observers) {
         try {

@@ -103,7 +103,7 @@ function tracing(api: Api, startedMs: number): Observer {
       if (content !== null) {
         items.record(outcome.accounting.loaded, about);
         rejects.record(outcome.accounting.rejected, about);
-        if (content.unmappedValues !== null) unmapped.record(content.unmappedValues, about);
+        if (outcome.mappedValues !== null) unmapped.record(outcome.mappedValues.unmapped, about);
       }
       await flushAll(api);
     },

@@ -7,8 +7,9 @@ import { withoutSignature } from "../api/signed-url.ts";
 import type { UnknownWalker } from "../api/unknown.ts";
 import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
-import type { Column, Origin } from "../tables/declare.ts";
+import type { Column, Origin, Table } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";
+import { pathBelow } from "./extra-keys.ts";
 import { agreeToSecond, finerInstant, hasSpecifiedForm, toSecond } from "./instant.ts";
 import { cellOf, exactNumber } from "./values.ts";
 
@@ -135,23 +136,19 @@ export function shapeOf(origin: Origin): Shape | undefined {
   return origin.resource === "basic" || origin.resource === "full" ? "full" : undefined;
 }
 
-/** Compiles a column's reader. `relative`: path of a place below what is read; undefined: it is not below it. */
-export function readerOf(
-  table: string,
-  column: Column,
-  relative: (origin: Origin) => string | undefined,
-): Reader {
+/** Compiles the reader of a column in what a row of its table is made of. */
+export function readerOf(table: Table, column: Column): Reader {
   const places: Record<Shape, Place[]> = { dynamic: [], full: [] };
   for (const origin of column.origins) {
     const shape = shapeOf(origin);
-    const path = relative(origin);
+    const path = pathBelow(table, column, origin);
     if (shape === undefined || path === undefined || places[shape].some((place) => place.path === path))
       continue;
     places[shape].push({ path, steps: path === "" ? [] : path.split("."), container: false });
   }
   return {
     column,
-    label: `${table}.${column.name}`,
+    label: `${table.name}.${column.name}`,
     nested: [...places.dynamic, ...places.full].some(({ steps }) => steps.length > 1),
     places: {
       dynamic: markContainers(places.dynamic, column),

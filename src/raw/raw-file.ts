@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { parseExact } from "../common/json.ts";
 import type { Cell, Columns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
-import { TableBuilder } from "../storage/table-builder.ts";
+import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
 import { type Column, column, REQUIRED } from "../tables/declare.ts";
 import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
 import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
@@ -110,21 +110,22 @@ export class RawWriter {
     const { unknownFields, largeNumbers } = rest;
     const document = this.#joined(rest.document);
     const digest = hash("sha256", document);
-    this.#builder.append([
-      contentId,
+    const cells: Readonly<Record<keyof typeof COLUMNS, EncodedCell>> = {
+      content_id: contentId,
       shape,
       mode,
       pass,
       page,
       position,
       whole,
-      order,
-      observedAt,
-      unknownFields,
-      largeNumbers,
-      digest,
+      observation: order,
+      observed_at: observedAt,
+      unknown_fields: unknownFields,
+      large_numbers: largeNumbers,
+      sha256: digest,
       document,
-    ]);
+    };
+    this.#builder.append(rowOf(this.#builder, cells));
   }
 
   /** Until the next call. */

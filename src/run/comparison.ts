@@ -1,5 +1,5 @@
 /** A run that is about to be published, compared with the run before; no failure of it takes anything from the run. */
-import { openTables, sourceOf } from "../audit/open-run.ts";
+import { openViews, viewed } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
 import { readItemChanges, readMappedCounts } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
@@ -39,14 +39,13 @@ async function read(
   { statement }: Result,
   before: { readonly directory: string; readonly manifest: Manifest } | undefined,
 ): Promise<Comparison> {
-  await using database = await openTables({
+  const file = databaseOf(staging, publishes(pipeline, "duckdb"));
+  await using database = await openViews({
     tables: Object.keys(statement.rows),
-    database: databaseOf(staging, publishes(pipeline, "duckdb")),
-    directory: staging.result,
-    filesOf: () => [],
+    source: { directory: staging.result, database: file, filesOf: () => [] },
     temporaryDirectory: staging.temporary,
     memoryLimitMb: MEMORY_LIMIT_MB,
-    beside: before && sourceOf(before),
+    beside: before && viewed(before),
   });
   const { connection } = database;
   return {

@@ -12,13 +12,10 @@ import type { Extraction } from "../extract/extract.ts";
 import { type BuildRequest, type RunRows, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
-import { type Pipeline, publishes } from "../pipeline.ts";
+import { publishes } from "../pipeline.ts";
 import type { Drift, DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import { scalar } from "../storage/duckdb.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
-import { contentMappedValues } from "../tables/destinations.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
@@ -55,8 +52,6 @@ export interface Result
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
   readonly checks: readonly Check[];
-  /** Null: the pipeline has no mapped values, or nobody observes the run. */
-  readonly unmappedValues: number | null;
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -102,7 +97,6 @@ export async function buildResult(
     ...historyChecks(history, pipeline),
   ];
   assertPassed(checks);
-  const unmappedValues = run.observers.any ? await unmappedIn(build, pipeline) : null;
   const facts = factsOf(run, reasons);
   const all = [...loaded.tables];
   await inStage(run, { stage: "load" }, async () => {
@@ -134,15 +128,7 @@ export async function buildResult(
     ],
     noMappedValues: matching.noMappedValues,
     namelessDestinations: matching.namelessDestinations,
-    unmappedValues,
   };
-}
-
-/** Values of items that no mapping entry maps; null: the pipeline has no mapped values. */
-async function unmappedIn({ connections }: WarehouseBuild, { tables }: Pipeline): Promise<number | null> {
-  if (!tables.includes(contentMappedValues)) return null;
-  const from = quoteIdentifier(contentMappedValues.name);
-  return scalar(connections[0], `SELECT count(*) FROM ${from} WHERE status IN ('unmapped', 'unknown_value')`);
 }
 
 /** The ID of the instance that the items name, if they name one alone. */

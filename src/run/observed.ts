@@ -62,7 +62,7 @@ export function startedRun({ staging, pipeline, options, folder, beginning }: Ru
 
 export function publishedContent(
   { pipeline }: RunContext,
-  { tables, checks, unmappedValues }: Result,
+  { tables, checks }: Result,
   { files }: Manifest,
 ): PublishedContent {
   const bytesOf = new Map(files.map(({ path, bytes }) => [path, bytes]));
@@ -73,5 +73,5 @@ export function publishedContent(
     const sizes = own.flatMap(({ path }) => bytesOf.get(path) ?? []);
     return [{ table, rows, files: sizes.length, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0) }];
   });
-  return { tables: published, checks, unmappedValues };
+  return { tables: published, checks };
 }

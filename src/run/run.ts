@@ -3,23 +3,17 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { earlierRuns } from "../audit/report/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
-import { inStage } from "../common/run-events.ts";
 import { treatmentOf } from "../config/config.ts";
 import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
-import { publishes } from "../pipeline.ts";
-import { deliveryWarnings } from "../targets/deliver.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import { assertComparable, assertSameKey, hasAnswered, rateOf, readBaseline } from "../warehouse/baseline.ts";
 import { assertRoom, fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
-  databaseOf,
   discardLeftovers,
   discardUnused,
   namingFolder,
@@ -30,15 +24,13 @@ import {
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
-import { discardStaging, finishPublication, publishRun } from "../warehouse/publish.ts";
-import { prune } from "../warehouse/retention.ts";
-import { compareWithPrevious } from "./comparison.ts";
-import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
-import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
-import { buildResult, type Result } from "./finalize.ts";
-import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
+import { discardStaging, finishPublication } from "../warehouse/publish.ts";
+import type { RunContext, RunOptions } from "./context.ts";
+import { assertDeliverable, meetTargets } from "./delivery.ts";
+import { observed, type Published, startedRun } from "./observed.ts";
 import { askForPersonalFields, idsOf } from "./personal-fields.ts";
 import { previousHistory, withoutPersonal } from "./previous-history.ts";
+import { exportAndPublish } from "./publication.ts";
 import {
   failureDisposition,
   findResumable,
@@ -51,8 +43,6 @@ import {
   resumeStateOf,
   writeResumeRecord,
 } from "./resume.ts";
-import { runExtraction } from "./run-extraction.ts";
-import { runTransform } from "./run-transform.ts";
 import {
   assertKnownAddress,
   assertMovedInstance,
@@ -61,8 +51,7 @@ import {
   openThrottle,
   originOf,
 } from "./source.ts";
-import { StagedLoads } from "./stage-loads.ts";
-import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
+import { type RunSummary, resumedOf } from "./summary.ts";
 
 /**
  * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then
@@ -258,123 +247,3 @@ function nextBeginning({ beginning, throttle, peak }: RunContext, left: Left): R
     shrunk: beginning.shrunk || left === "accept",
   };
 }
-
-async function exportAndPublish(run: RunContext): Promise<Published> {
-  const { folder, staging, options, journal } = run;
-  const { signal } = options;
-  let result: Result;
-  let report: Promise<ReportModule> | undefined;
-  await using loads = new StagedLoads();
-  try {
-    const extracted = await runExtraction(run);
-    const transformed = await inStage(run, { stage: "transform" }, () => runTransform(run, extracted));
-    await run.peak.measure();
-    // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
-    report = import("../audit/report/report.ts");
-    report.catch(() => {});
-    result = await buildResult(run, extracted, transformed);
-    await loads.stage(run, result.tables, result.statement.verdict);
-    signal.throwIfAborted();
-  } catch (thrown) {
-    // What was ended by the signal fails in many ways; the reason is the signal's.
-    throw signal.aborted ? signal.reason : thrown;
-  }
-  const { warnings: uncompared, ...comparison } = await compareWithPrevious(run, result);
-  const reported = await inStage(run, { stage: "report" }, () => writeReportOf(run, result, report));
-  collectGarbage();
-  signal.throwIfAborted();
-  reportProgress(run, "publish", 0, 1);
-  await run.peak.measure();
-  const { changes, mappedValues } = comparison;
-  const { bytes: peakBytes } = run.peak;
-  const stated = {
-    ...result.statement,
-    peakBytes,
-    ...(changes && { changes }),
-    ...(mappedValues && { mappedValues }),
-  };
-  const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
-    const published = await publishRun(folder, staging, stated, run.clock);
-    // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
-    const removed = await retire(run);
-    return { manifest: published, retired: removed, failure: await loads.commit() };
-  });
-  reportProgress(run, "publish", 1, 1);
-  const deliveries =
-    options.config.targets.length === 0 || failure !== null
-      ? []
-      : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
-  const summary = {
-    run: manifest.run,
-    sequence: manifest.sequence,
-    pipeline: manifest.pipeline,
-    verdict: manifest.verdict,
-    reasons: manifest.reasons,
-    modesDiffer: result.modesDiffer,
-    warehouse: folder.root,
-    directory: join(folder.runs, manifest.run),
-    accounting: result.accounting,
-    tables: result.tables.map(({ table, rows }) => ({ name: table, rows })),
-    passes: result.passes,
-    requests: journal.requests.size,
-    throttled: run.throttle.learned,
-    outages: run.outage.totals,
-    resumed: resumedOf(run.resumed),
-    bytesReceived: journal.requests.bytes,
-    bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    ...comparison,
-    checks: summaryOfChecks(result.checks),
-    report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
-    removedRuns: retired.removed,
-    warnings: [
-      ...result.warnings,
-      ...uncompared,
-      ...reported.warnings,
-      ...retired.warnings,
-      ...(failure === null ? [] : [failure.message]),
-      ...deliveryWarnings(deliveries),
-    ],
-    deliveries,
-    noMappedValues: result.noMappedValues,
-    namelessDestinations: result.namelessDestinations,
-    milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
-  };
-  return { summary, content: publishedContent(run, result, manifest), failure };
-}
-
-/** Writes the report of the run; `file`: its name, null without one. A failure is told, and takes nothing from the run. */
-async function writeReportOf(
-  { folder, staging, options, pipeline }: RunContext,
-  { statement }: Result,
-  report: Promise<ReportModule>,
-) {
-  try {
-    const { writeReport, REPORT_FILE } = await report;
-    const isWritten = await writeReport({
-      result: staging.result,
-      database: databaseOf(staging, publishes(pipeline, "duckdb")),
-      temporaryDirectory: staging.temporary,
-      rows: statement.rows,
-      emptyColumns: statement.emptyColumns,
-      earlier: await earlierRuns(folder, statement),
-    });
-    return { file: isWritten ? REPORT_FILE : null, warnings: [] };
-  } catch (thrown) {
-    const { message } = asWarehouseError(thrown);
-    options.log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
-    const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;
-    return { file: null, warnings: [warning] };
-  }
-}
-
-/** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
-async function retire({ folder, options }: RunContext) {
-  try {
-    const removed = await prune(folder, options.config.keepRuns);
-    return { removed: removed.map(({ run }) => run), warnings: [] };
-  } catch (thrown) {
-    return { removed: [], warnings: [`Old runs could not be removed: ${asWarehouseError(thrown).message}`] };
-  }
-}
-
-type ReportModule = typeof import("../audit/report/report.ts");

@@ -190,19 +190,6 @@ export async function openForReading(options: ReadOptions): Promise<Database> {
   );
 }
 
-/** A database in memory that reads files of these folders and nothing else, each once. */
-export async function openForScanning(options: Omit<ReadOptions, "file">): Promise<Database> {
-  const settings = { ...settingsOf(options), enable_external_file_cache: "false" };
-  return open(IN_MEMORY, settings, undefined, (connection) => harden(connection, options.allowedDirectories));
-}
-
-export interface AttachOptions extends Omit<ReadOptions, "file"> {
-  /** Database that is attached read-only as `published`; undefined: none. */
-  readonly file: string | undefined;
-  /** Database of an earlier run, attached read-only as `previous`. */
-  readonly previous?: string | undefined;
-}
-
 /** A database that was published must be there, and finished. */
 function assertThere(file: string): void {
   if (!existsSync(file)) {
@@ -214,28 +201,36 @@ function assertThere(file: string): void {
   assertNoWal(file);
 }
 
-/** Catalog name of the published run that `openBeside` attaches. */
+/** Catalog name of a published run that is attached. */
 export const PUBLISHED_CATALOG = "published";
 
+export interface ScanOptions extends Omit<ReadOptions, "file"> {
+  /** Database that is attached read-only as `published`. */
+  readonly published?: string | undefined;
+  /** Database of an earlier run, attached read-only as `previous`. */
+  readonly previous?: string | undefined;
+}
+
 /**
- * A database in memory beside a finished one, which it cannot write, for questions that need tables of their own. Throws
- * `verify.failed` where there is none or it cannot be opened.
+ * A database in memory that reads files of these folders, each once, and the finished databases beside it, which it cannot
+ * write; what a question makes stands in it. Throws `verify.failed` where one is missing or cannot be opened.
  */
-export async function openBeside({ file, previous, ...options }: AttachOptions): Promise<Database> {
-  const { memoryLimitMb } = options;
+export async function openForScanning({ published, previous, ...options }: ScanOptions): Promise<Database> {
+  const { memoryLimitMb, allowedDirectories } = options;
   const attached = [
-    ...(file === undefined ? [] : [{ file, catalog: PUBLISHED_CATALOG }]),
+    ...(published === undefined ? [] : [{ file: published, catalog: PUBLISHED_CATALOG }]),
     ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
   ];
   for (const each of attached) assertThere(each.file);
-  return open(IN_MEMORY, settingsOf(options), undefined, async (connection) => {
+  const settings = { ...settingsOf(options), enable_external_file_cache: "false" };
+  return open(IN_MEMORY, settings, undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
     for (const each of attached) {
       await connection.run(attachment(each.file, each.catalog)).catch((thrown: unknown) => {
         throw unreadable(thrown, each.file);
       });
     }
-    await harden(connection, options.allowedDirectories);
+    await harden(connection, allowedDirectories);
   });
 }
 

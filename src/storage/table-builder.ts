@@ -8,7 +8,19 @@ import type { Column, ColumnType, Table } from "../tables/declare.ts";
 export type Cell = string | number | bigint | boolean | null;
 
 /** Of text or json also the text's bytes in UTF-8. */
-type EncodedCell = Cell | Uint8Array;
+export type EncodedCell = Cell | Uint8Array;
+
+/** A row of a table, its cells by the names of the columns. Throws a TypeError where a column has no cell, not even NULL. */
+export function rowOf<C extends EncodedCell>(
+  { columns }: Pick<Table, "columns">,
+  cells: Readonly<Record<string, C>>,
+): C[] {
+  return columns.map(({ name }) => {
+    const cell = cells[name];
+    if (cell === undefined) throw new TypeError(`a row has no ${name}`);
+    return cell;
+  });
+}
 
 /** A column as its builder holds it and the Parquet writer takes it: typed arrays, no object per value. */
 export interface FilledColumn {

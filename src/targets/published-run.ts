@@ -5,7 +5,7 @@ import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
 import { inHistory } from "../warehouse/identity.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
-import { filesOf, openTables, type PublishedFiles } from "../warehouse/published-tables.ts";
+import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 
 export interface DeliveryOptions {
@@ -54,7 +54,7 @@ async function tablesOf(
     return { name, rows, files: filesOf(published, name) };
   });
   const limits = { temporaryDirectory, memoryLimitMb: 64, threads: 1 };
-  await using database = await openTables(published, limits);
+  await using database = await openTables(sourceOf(published), limits);
   const declared = await declarationsIn(
     database.connection,
     tables.flatMap(({ files }) => files.slice(0, 1)),

@@ -10,7 +10,7 @@ import {
   sameJson,
 } from "../raw/document.ts";
 import { jsonText } from "../raw/values.ts";
-import type { Cell } from "../storage/table-builder.ts";
+import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { columnOf, fileRow, latestObject, latestWith } from "./lists.ts";
 import type { ItemRows } from "./rows.ts";
@@ -222,20 +222,21 @@ export function customFieldValueRows(
         if (value.valueJson !== null) claimObjects(item, field, at);
         noteDifferences(item, table, field, at, value);
         const input = mappingInput(field.customFields[at]);
-        emit([
-          item.contentId,
-          field.id,
-          at,
-          value.valueId,
-          value.value,
-          value.valueJson,
-          value.fileId,
-          changed,
-          field.previewable === undefined ? null : filled(field.previewable[at]),
-          input,
-          input === null ? null : input === field.valueIds[at],
-          extra.cell(),
-        ]);
+        const cells: Readonly<Record<string, Cell>> = {
+          content_id: item.contentId,
+          custom_field_id: field.id,
+          ordinal: at,
+          value_id: value.valueId,
+          value: value.value,
+          value_json: value.valueJson,
+          file_id: value.fileId,
+          updated_at: changed,
+          previewable: field.previewable === undefined ? null : filled(field.previewable[at]),
+          mapping_input: input,
+          mapping_input_is_id: input === null ? null : input === field.valueIds[at],
+          extra: extra.cell(),
+        };
+        emit(rowOf(table, cells));
       }
     }
   };

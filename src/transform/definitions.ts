@@ -10,12 +10,14 @@ import {
   type UnknownField,
 } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
+import { attributeKey, attributeOf } from "../raw/extra-keys.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
 import type { LookupAnswer, RawLookups } from "../raw/raw-file.ts";
-import type { Cell } from "../storage/table-builder.ts";
+import { type Cell, rowOf } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Entity, EntityStore } from "./entity-store.ts";
+import { columnOf } from "./lists.ts";
 import { listOf } from "./rows.ts";
 
 /** Rows of each shared table, in the order in which they are made: the load sorts them. */
@@ -69,17 +71,27 @@ function userRows(facts: EntityFacts, subject: Subject, put: Put): void {
   for (const thing of facts.store.of("users")) {
     const { id, attributes } = thing;
     put("users", entityRow(table, subject, thing));
-    textListRows(tableNamed("user_groups"), subject, { id, list: attributes.group_ids, put });
-    textListRows(tableNamed("user_tours_seen"), subject, { id, list: attributes.tours_seen, put });
+    textListRows({ table: "user_groups", column: "group_id", id, list: attributes.group_ids }, subject, put);
+    textListRows({ table: "user_tours_seen", column: "tour", id, list: attributes.tours_seen }, subject, put);
   }
 }
 
-function textListRows(table: Table, subject: Subject, from: { id: string; list: unknown; put: Put }): void {
-  const column = table.columns[2];
-  if (column === undefined) return;
-  listOf(subject, `${table.name}.${column.name}`, from.list).forEach((element, ordinal) => {
+/** `column`: what has an element of the list. */
+interface TextList {
+  readonly table: string;
+  readonly column: string;
+  /** Of the user. */
+  readonly id: string;
+  readonly list: unknown;
+}
+
+function textListRows({ table: name, column: named, id, list }: TextList, subject: Subject, put: Put): void {
+  const table = tableNamed(name);
+  const column = columnOf(table, named);
+  listOf(subject, `${name}.${named}`, list).forEach((element, ordinal) => {
     const extra = new Extra();
-    from.put(table.name, [from.id, ordinal, fit(subject, column, column.name, element, extra), extra.cell()]);
+    const cell = fit(subject, column, named, element, extra);
+    put(name, rowOf<Cell>(table, { user_id: id, ordinal, [named]: cell, extra: extra.cell() }));
   });
 }
 
@@ -276,15 +288,7 @@ function tableNamed(name: string): Table {
   return table;
 }
 
-/** The attribute of a column: its name, but for a thing's own ID, the instance and the options. */
-function attributeOf(table: Table, name: string): string[] {
-  if (table.key.includes(name)) return ["id"];
-  if (name === "instance_id") return ["newsroom_id"];
-  if (name.startsWith("option_")) return ["options", name.slice("option_".length)];
-  return [name];
-}
-
-/** A row of a thing: each column from the attribute of its name. */
+/** A row of a thing: each column from its attribute. */
 function entityRow(
   table: Table,
   subject: Subject,
@@ -297,8 +301,8 @@ function entityRow(
     const given = fixed[column.name];
     if (given !== undefined) return given;
     if (column.name === "extra") return null;
-    const path = attributeOf(table, column.name);
-    return fit(subject, column, `${table.name}.${path.join(".")}`, reach(attributes, path), extra);
+    const value = reach(attributes, attributeOf(table, column));
+    return fit(subject, column, attributeKey(table, column), value, extra);
   });
   row[row.length - 1] = extra.cell();
   return row;

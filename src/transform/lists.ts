@@ -11,7 +11,7 @@ import {
   type View,
 } from "../raw/document.ts";
 import { finerInstant } from "../raw/instant.ts";
-import type { Cell } from "../storage/table-builder.ts";
+import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 import { type ItemRows, listOf } from "./rows.ts";
 
@@ -85,7 +85,8 @@ export function favoriteRows(table: Table): ItemRows {
       const extra = new Extra();
       const user = fit(item, userId, "favorited_by_users", users[ordinal], extra);
       const since = fit(item, date, "favorite_dates", dates[ordinal], extra);
-      emit([item.contentId, ordinal, user, since, extra.cell()]);
+      const placed = { content_id: item.contentId, ordinal };
+      emit(rowOf<Cell>(table, { ...placed, user_id: user, favorite_date: since, extra: extra.cell() }));
     }
   };
 }
@@ -140,7 +141,9 @@ export function collectionRows(table: Table): ItemRows {
       one.rank = fit(item, rank, "pinned_collection_rank", value, one.extra);
     }
     [...members.values()].forEach((one, ordinal) => {
-      emit([item.contentId, one.id, ordinal, one.added, one.rank, one.extra.cell()]);
+      const placed = { content_id: item.contentId, collection_id: one.id, ordinal };
+      const found = { added_date: one.added, pinned_rank: one.rank, extra: one.extra.cell() };
+      emit(rowOf<Cell>(table, { ...placed, ...found }));
     });
   };
 }
@@ -183,7 +186,8 @@ export function aclRows(table: Table): ItemRows {
         const name = typeof cell === "string" ? cell : JSON.stringify(principal);
         if (seen.has(name)) return;
         seen.add(name);
-        emit([item.contentId, kind, name, ordinal, extra.cell()]);
+        const named = { principal_kind: kind, principal_id: name, ordinal };
+        emit(rowOf<Cell>(table, { content_id: item.contentId, ...named, extra: extra.cell() }));
       });
     }
   };

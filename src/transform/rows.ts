@@ -49,19 +49,16 @@ function sourcesOf(table: Table, readers: readonly Reader[]): Source[] {
   return table.columns.map(({ name }) => byName.get(name) ?? MADE[name] ?? NOTHING);
 }
 
-/** Readers of the columns that are neither made nor `extra`; `relative` as `readerOf` takes it. */
-function readersOf(table: Table, relative: (column: Column, origin: Origin) => string | undefined): Reader[] {
+/** Readers of the columns that are neither made nor `extra`. */
+function readersOf(table: Table): Reader[] {
   return table.columns
     .filter((column) => !isMade(column) && column.name !== "extra")
-    .map((column) => readerOf(table.name, column, (origin) => relative(column, origin)));
+    .map((column) => readerOf(table, column));
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
 export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
-  const sources = sourcesOf(
-    table,
-    readersOf(table, (_column, { path }) => path),
-  );
+  const sources = sourcesOf(table, readersOf(table));
   const ownsTheRest = when === "always";
   return (item, emit) => {
     const extra = new Extra();
@@ -154,20 +151,9 @@ function claimWithin(view: View, path: string): void {
   }
 }
 
-/** Readers of a table's columns below a container, `suffix` being `[]` for the elements of a list. */
-function readersBelow(table: Table, at: readonly Origin[], suffix: "" | "[]"): Reader[] {
-  const containers = [...new Set(at.map((origin) => origin.path))];
-  return readersOf(table, (column, { path }) => {
-    if (containers.includes(path)) {
-      return column.origins.some((origin) => !containers.includes(origin.path)) ? undefined : "";
-    }
-    const container = containers.find((each) => path.startsWith(`${each}${suffix}.`));
-    return container === undefined ? undefined : path.slice(container.length + suffix.length + 1);
-  });
-}
-
 /** Makes one row of `value`, an object or an element of a list. */
-function rowMaker(table: Table, readers: readonly Reader[]) {
+function rowMaker(table: Table) {
+  const readers = readersOf(table);
   const places = readers.flatMap((reader) => [...reader.places.dynamic, ...reader.places.full]);
   // Names of the objects that are nested in the row's object and have no row of their own.
   const nested = [
@@ -211,7 +197,7 @@ function readPlaces(item: Item, found: Found, reader: Reader, value: unknown, ex
 /** One row per element, in source order; a null element keeps its place. */
 export function listRows(table: Table, at: readonly Origin[]): ItemRows {
   const containers = containersOf(at);
-  const make = rowMaker(table, readersBelow(table, at, "[]"));
+  const make = rowMaker(table);
   return (item, emit) => {
     const found = find(item, table, containers);
     if (found === undefined) return;
@@ -232,7 +218,7 @@ export function listOf(item: Subject, path: string, value: unknown): readonly un
 /** One row where the object is there. */
 export function objectRows(table: Table, at: readonly Origin[]): ItemRows {
   const containers = containersOf(at);
-  const make = rowMaker(table, readersBelow(table, at, ""));
+  const make = rowMaker(table);
   return (item, emit) => {
     const found = find(item, table, containers);
     if (found !== undefined && found.value !== null) emit(make(item, found, found.value, 0));

@@ -1,7 +1,7 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
 import { asWarehouseError, isOfTheDisk } from "../common/errors.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
-import { fromTable, openTables } from "./published-tables.ts";
+import { fromTable, openTables, sourceOf } from "./published-tables.ts";
 
 export interface Missing {
   /** Those that are to be asked for singly; ascending as the run before has them. */
@@ -36,8 +36,9 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
   const ids: string[] = [];
   let count = 0;
   try {
-    await using database = await openTables(baseline, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
-    const query = `SELECT content_id FROM ${fromTable(baseline, "content")}`;
+    const source = sourceOf(baseline);
+    await using database = await openTables(source, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
+    const query = `SELECT content_id FROM ${fromTable(source, "content")}`;
     for await (const chunk of (await database.connection.stream(query)).yieldRows()) {
       for (const id of chunk.map(([cell]) => String(cell))) {
         if (request.listed(id)) continue;

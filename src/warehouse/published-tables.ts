@@ -1,14 +1,15 @@
-/** The tables of a published run: in its Parquet files or, where there are none, in its database, which has the same rows. */
+/** The tables of a run: what they are read from, how a database that reads them is opened, and their names in it. */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   all,
   type Database,
-  openForReading,
   openForScanning,
-  type ReadOptions,
+  type PREVIOUS_CATALOG,
+  PUBLISHED_CATALOG,
   type Row,
+  type ScanOptions,
 } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
@@ -20,15 +21,49 @@ export interface PublishedFiles {
   readonly manifest: Pick<Manifest, "loaders" | "rows" | "files">;
 }
 
-/** Opens what `fromTable` reads; every file of the run may be read. */
-export async function openTables(
-  { directory, manifest }: PublishedFiles,
-  limits: Omit<ReadOptions, "file" | "allowedDirectories">,
-): Promise<Database> {
-  const options = { ...limits, allowedDirectories: [directory] };
-  return manifest.loaders.includes("parquet")
-    ? openForScanning(options)
-    : openForReading({ file: join(directory, DATABASE_FILE), ...options });
+/** What the tables of a run are read from, be it published or about to be. */
+export interface TablesSource {
+  /** Folder whose files may be read. */
+  readonly directory: string;
+  /** Database that has the tables; undefined: their Parquet files are read. */
+  readonly database: string | undefined;
+  /** Absolute paths of the Parquet files of a table, in the order of its keys; only asked where there is no database. */
+  readonly filesOf: (table: string) => readonly string[];
+}
+
+/** Of a published run. Where it has both, its database for questions, its Parquet files for what is read once from end to end. */
+export function sourceOf(published: PublishedFiles, { isQuestioned = false } = {}): TablesSource {
+  const { directory, manifest } = published;
+  const { loaders } = manifest;
+  const fromDatabase = isQuestioned ? loaders.includes("duckdb") : !loaders.includes("parquet");
+  return {
+    directory,
+    database: fromDatabase ? join(directory, DATABASE_FILE) : undefined,
+    filesOf: (table) => filesOf(published, table),
+  };
+}
+
+type Limits = Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">;
+
+/** Opens what `fromTable` reads, of a run and of an earlier one beside it. Every file in their folders may be read. */
+export function openTables(source: TablesSource, limits: Limits, before?: TablesSource): Promise<Database> {
+  return openForScanning({
+    ...limits,
+    published: source.database,
+    previous: before?.database,
+    allowedDirectories: [source, before].flatMap((each) => each?.directory ?? []),
+  });
+}
+
+/** What stands after FROM for the rows of a table; `catalog`: that of the run's database. */
+export function fromTable(
+  { database, filesOf }: TablesSource,
+  table: string,
+  catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG = PUBLISHED_CATALOG,
+): string {
+  return database === undefined
+    ? readParquet(filesOf(table))
+    : `${quoteIdentifier(catalog)}.main.${quoteIdentifier(table)}`;
 }
 
 /** Its Parquet files, as absolute paths, in the order of its keys; none where the run has none. */
@@ -37,22 +72,13 @@ export function filesOf({ directory, manifest }: PublishedFiles, table: string):
   return files.map(({ path }) => join(directory, path)).toSorted();
 }
 
-/** What stands after FROM for the rows of a table. */
-export function fromTable(published: PublishedFiles, table: string): string {
-  const parquet = published.manifest.loaders.includes("parquet");
-  return parquet ? readParquet(filesOf(published, table)) : quoteIdentifier(table);
-}
-
 /** Rows of `run_rejects` of a run whose manifest need not be readable: from its database or, without one, from Parquet files. */
 export async function readRejects(directory: string, temporaryDirectory: string): Promise<Row[]> {
-  const limits = { temporaryDirectory, memoryLimitMb: 256, threads: 1, allowedDirectories: [directory] };
-  const file = join(directory, DATABASE_FILE);
-  const isThere = existsSync(file);
-  await using database = await (isThere ? openForReading({ file, ...limits }) : openForScanning(limits));
+  const database = join(directory, DATABASE_FILE);
+  const isThere = existsSync(database);
   const folder = join(directory, "parquet", "run_rejects");
   const files = isThere ? [] : (await readdir(folder)).toSorted().map((name) => join(folder, name));
-  return await all(
-    database.connection,
-    `FROM ${isThere ? "run_rejects" : readParquet(files)} ORDER BY reject`,
-  );
+  const source = { directory, database: isThere ? database : undefined, filesOf: () => files };
+  await using opened = await openTables(source, { temporaryDirectory, memoryLimitMb: 256, threads: 1 });
+  return await all(opened.connection, `FROM ${fromTable(source, "run_rejects")} ORDER BY reject`);
 }

@@ -18,7 +18,7 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const named = { warehouse, run: "1", pipeline: "small" };
   const outcome = { ...named, exitCode: 0, accounting, tables: [], bytesPublished: 7 };
   const observer = metricsFileObserver(file, { warehouse, startedMs: 0 });
-  const content = { tables: [], checks: [], unmappedValues: null };
+  const content = { tables: [], checks: [] };
   await observer.onEnd({ outcome: outcome as unknown as RunPublished, content, endedMs: 1500 }, signal);
   const text = await readFile(file, "utf8");
   const [help, type, duration] = text.split("\n").slice(6);

@@ -6,6 +6,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
+import { keysInExtra } from "../../raw/extra-keys.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
@@ -90,32 +91,10 @@ function suspectsOf(table: Table, paths: ReadonlySet<string>): Suspect[] {
   return table.columns
     .filter((column) => column.name !== "extra" && column.format !== "us_date")
     .flatMap((column) =>
-      [...new Set(keysOf(table, column))].filter((key) => paths.has(key)).map((key) => ({ column, key })),
+      [...new Set(keysInExtra(table, column))]
+        .filter((key) => paths.has(key))
+        .map((key) => ({ column, key })),
     );
-}
-
-/** Keys in `extra` that may hold what did not fit a column: as the transform of each kind of table names them. */
-function keysOf(table: Table, column: Column): string[] {
-  if (table.stage === "shared") {
-    const attribute = column.name.replace(/^option_/, "options.");
-    return [column.name, `${table.name}.${attribute}`];
-  }
-  const { rows } = table;
-  const paths = column.origins.map(({ path }) => path);
-  switch (rows.kind) {
-    case "item":
-      return paths;
-    case "program":
-      return paths.flatMap((path) => [path.replaceAll("[]", ""), path.slice(path.lastIndexOf(".") + 1)]);
-    case "list":
-    case "object": {
-      const below = rows.at.map(({ path }) => path + (rows.kind === "list" ? "[]." : "."));
-      return paths.flatMap((path) => {
-        const container = below.find((each) => path.startsWith(each));
-        return container === undefined ? path.replace(/\[\]$/, "") : path.slice(container.length);
-      });
-    }
-  }
 }
 
 async function countMisfits(

@@ -1,10 +1,17 @@
 /** A value of an item at a destination, and the payload that such values make. */
 import { z } from "zod";
 import { compareUtf8 } from "../../common/utf8-order.ts";
+import { quoteLiteral } from "../../storage/sql-text.ts";
 import { flag, integer } from "../rows.ts";
 
 export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type Status = (typeof STATUSES)[number];
+
+/** Statuses without an external value: the field has value mappings, and the destination gets none for the value. */
+export const WITHOUT_EXTERNAL_VALUE = ["unmapped", "unknown_value"] as const satisfies readonly Status[];
+
+/** The same for SQL: `status IN (${WITHOUT_EXTERNAL_VALUE_SQL})`. */
+export const WITHOUT_EXTERNAL_VALUE_SQL = WITHOUT_EXTERNAL_VALUE.map(quoteLiteral).join(", ");
 
 /** A row of `content_mapped_values`. */
 export const mappedValueRow = z.object({

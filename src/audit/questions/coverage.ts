@@ -5,7 +5,7 @@ import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.t
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
-import type { Status } from "../mapping/mapped-value.ts";
+import { type Status, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
 import { keep, keepRange } from "../rows.ts";
 import { notFound, type Scope } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
@@ -17,7 +17,7 @@ export interface CoverageFilter extends Scope {
 }
 
 /** What is counted in uses: one use is one row of `content_mapped_values`. */
-export const COUNTED = ["unmapped", "unknown_value", "ambiguous", "collision"] as const;
+export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
 export type Counted = (typeof COUNTED)[number];
 
 export type Coverage = Awaited<ReturnType<typeof coverageOf>>;

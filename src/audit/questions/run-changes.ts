@@ -3,6 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
+import { WITHOUT_EXTERNAL_VALUE_SQL } from "../mapping/mapped-value.ts";
 import { integer, rowsOf } from "../rows.ts";
 
 export type ItemChanges = NonNullable<Manifest["changes"]>;
@@ -41,7 +42,7 @@ const mappedCounts = z.object({ mapped: integer, unmapped: integer });
 /** An unknown value has no mapping either; a field without value mappings, such as a text field, is in neither count. */
 const MAPPED_COUNTS = `
   SELECT count(*) FILTER (WHERE status = 'mapped') AS mapped,
-    count(*) FILTER (WHERE status IN ('unmapped', 'unknown_value')) AS unmapped
+    count(*) FILTER (WHERE status IN (${WITHOUT_EXTERNAL_VALUE_SQL})) AS unmapped
   FROM content_mapped_values`;
 
 /** Undefined: the pipeline makes no mapped values. */

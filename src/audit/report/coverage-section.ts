@@ -1,7 +1,12 @@
 /** Coverage as a heat map of fields by destinations, and the values that no destination gets. */
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
+import {
+  sentOrNot,
+  WITHOUT_EXTERNAL_VALUE,
+  WITHOUT_EXTERNAL_VALUE_SQL,
+  withoutValueMapping,
+} from "../mapping/mapped-value.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
 import { capitalized, integer, percent, textOrNull } from "./format.ts";
@@ -79,7 +84,12 @@ export function valueName({ value, value_id: id }: Row): Markup {
 }
 
 function coverable(row: Row): number {
-  return integer(row.mapped) + integer(row.unmapped) + integer(row.unknown_value);
+  return integer(row.mapped) + missing(row);
+}
+
+/** Values without an external value. */
+function missing(row: Row): number {
+  return WITHOUT_EXTERNAL_VALUE.reduce((sum, status) => sum + integer(row[status]), 0);
 }
 
 function share(row: Row): string | null {
@@ -131,7 +141,7 @@ function keysOf(coverage: readonly Row[], side: Side, most: number) {
   const names = new Map<string, string>();
   for (const row of coverage) {
     const key = keyOf(row, side);
-    gaps.set(key, (gaps.get(key) ?? 0) + integer(row.unmapped) + integer(row.unknown_value));
+    gaps.set(key, (gaps.get(key) ?? 0) + missing(row));
     names.set(key, plainForeign(String(row[side] ?? row[`${side}_id`])));
   }
   const worst = [...gaps].sort(([, a], [, b]) => b - a).slice(0, most);
@@ -176,14 +186,14 @@ ${others > 0 && html`<p class="note">The other ${count(others)}, in SQL:</p>${sq
 
 /** Values that no destination gets. */
 export function gapsOf({ values }: Coverage): Row[] {
-  return values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+  const statuses: readonly unknown[] = WITHOUT_EXTERNAL_VALUE;
+  return values.filter(({ status }) => statuses.includes(status));
 }
 
 /** Values with a value mapping, and those of them that have an external value. */
 export function coverageTotals({ coverage }: Coverage): { covered: number; coverable: number } {
-  const sum = (name: string) => coverage.reduce((total, row) => total + integer(row[name]), 0);
-  const covered = sum("mapped");
-  return { covered, coverable: covered + sum("unmapped") + sum("unknown_value") };
+  const sum = (valuesOf: (row: Row) => number) => coverage.reduce((total, row) => total + valuesOf(row), 0);
+  return { covered: sum(({ mapped }) => integer(mapped)), coverable: sum(coverable) };
 }
 
 /** Why there is no value to look at, in a clause. */
@@ -214,7 +224,7 @@ const VALUE_COLUMNS: readonly Column<Row>[] = [
 /** The values after so many, in the order of the page. */
 export function unmappedSql(offset: number): string {
   return `SELECT items, value, custom_field, destination, status FROM mapping_coverage
-WHERE status IN ('unmapped', 'unknown_value') AND items > 0
+WHERE status IN (${WITHOUT_EXTERNAL_VALUE_SQL}) AND items > 0
 ORDER BY items DESC, destination NULLS LAST, custom_field NULLS LAST, value NULLS LAST, destination_id, custom_field_id, value_id
 OFFSET ${offset}`;
 }

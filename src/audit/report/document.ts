@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { checksSection, rejectsSection, requestsSection, tablesSection } from "./account.ts";
 import { changesSection, type RunChanges, runsSection } from "./changes.ts";
-import { coverageSection, unmappedSection } from "./coverage-section.ts";
+import { coverageSection, coverageTotals, unmappedSection } from "./coverage-section.ts";
 import { driftSection } from "./drift-section.ts";
 import type { RunFigures } from "./earlier-runs.ts";
 import { itemsSection } from "./items.ts";
@@ -79,9 +79,16 @@ ${sections.map(([, , section]) => html`${section}\n`)}</main>
 
 function ownFigures({ account, coverage }: Report): RunFigures {
   const { run, sequence, startedAt, verdict, itemsLoaded, itemsRejected } = account;
-  const { totals } = coverage;
-  const unmapped = totals.unmapped + totals.unknown_value;
-  return { run, sequence, startedAt, verdict, loaded: itemsLoaded, rejected: itemsRejected, unmapped };
+  const { covered, coverable } = coverageTotals(coverage);
+  return {
+    run,
+    sequence,
+    startedAt,
+    verdict,
+    loaded: itemsLoaded,
+    rejected: itemsRejected,
+    unmapped: coverable - covered,
+  };
 }
 
 function hashOf(text: string): string {

@@ -5,7 +5,7 @@ import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
-import { STATUSES } from "../mapping/mapped-value.ts";
+import { STATUSES, WITHOUT_EXTERNAL_VALUE, WITHOUT_EXTERNAL_VALUE_SQL } from "../mapping/mapped-value.ts";
 import { itemBounds } from "../questions/coverage.ts";
 import { sendsAsIs } from "../questions/read-run.ts";
 import { keep, keepRange } from "../rows.ts";
@@ -119,6 +119,7 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
   }
   return {
     statuses: STATUSES,
+    withoutExternalValue: WITHOUT_EXTERNAL_VALUE,
     destinations: destinations.all,
     fields: fields.all,
     types: types.all,
@@ -194,7 +195,7 @@ const SEARCH = html`<noscript><p class="note">The search of items needs the scri
 /** The items that the page leaves out, in its order. */
 function leftOutSql(shown: number): string {
   return `SELECT content.content_id, content.title,
-  count_if(mapped.status IN ('unmapped', 'unknown_value')) AS gaps,
+  count_if(mapped.status IN (${WITHOUT_EXTERNAL_VALUE_SQL})) AS gaps,
   count_if(mapped.value_archived OR mapped.ambiguous OR mapped.collision) AS flagged
 FROM content LEFT JOIN content_mapped_values AS mapped USING (content_id)
 GROUP BY ALL

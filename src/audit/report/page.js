@@ -11,7 +11,6 @@
     unknown_value: "unknown value",
     no_value_mapping: "field without value mappings",
   };
-  const GAPS = ["unmapped", "unknown_value"];
   const FLAG_NAMES = [
     [ARCHIVED, "archived"],
     [AMBIGUOUS, "ambiguous"],
@@ -146,7 +145,7 @@
   }
 
   function hasStatus(answer, wanted) {
-    if (wanted === "gap") return GAPS.includes(answer.status);
+    if (wanted === "gap") return data.withoutExternalValue.includes(answer.status);
     if (wanted === "archived") return (answer.bits & ARCHIVED) !== 0;
     if (wanted === "ambiguous") return (answer.bits & AMBIGUOUS) !== 0;
     return answer.status === wanted;
@@ -179,7 +178,9 @@
   let shown = 0;
 
   const gapsOf = (item) =>
-    item.numbers.map((number) => answers[number]).filter(({ status }) => GAPS.includes(status));
+    item.numbers
+      .map((number) => answers[number])
+      .filter(({ status }) => data.withoutExternalValue.includes(status));
 
   /** What each column of the table is sorted by; empty: last. */
   const ITEM_KEYS = [

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { together } from "../../storage/parallel.ts";
 import type { Fullness } from "../checks/mass-change.ts";
-import { missingTables, type OpenedRun, openTables, sourceOf } from "../open-run.ts";
+import { missingTables, type OpenedRun, openViews, viewed } from "../open-run.ts";
 import { coverageOf } from "../questions/coverage.ts";
 import { driftOf } from "../questions/drift.ts";
 import { readAccount } from "./account.ts";
@@ -56,24 +56,23 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
   // A run that was killed may have left a part of one.
   await rm(file, { force: true });
   if (missingTables(rows).length > 0) return false;
+  const parquet = (table: string) => {
+    const folder = join(result, "parquet", table);
+    const names = readdirSync(folder).sort();
+    return names.map((name) => join(folder, name));
+  };
   const own = {
-    database,
-    temporaryDirectory,
     tables: Object.keys(rows),
-    directory: result,
-    filesOf: (table: string) => {
-      const folder = join(result, "parquet", table);
-      const names = readdirSync(folder).sort();
-      return names.map((name) => join(folder, name));
-    },
+    source: { directory: result, database, filesOf: parquet },
+    temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
   const { before } = request.earlier ?? {};
   // A run before that cannot be opened leaves the report without a comparison, and the page says so.
-  const both = before && (await openTables({ ...own, beside: sourceOf(before) }).catch(() => undefined));
+  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(() => undefined));
   const earlier =
     both === undefined && request.earlier ? { ...request.earlier, before: undefined } : request.earlier;
-  await using tables = both ?? (await openTables(own));
+  await using tables = both ?? (await openViews(own));
   const { connection } = tables;
   const manifest = { rows, emptyColumns };
   const page = await reportOf({ connection, connect: () => tables.connect(), manifest, earlier });

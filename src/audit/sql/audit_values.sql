@@ -43,7 +43,7 @@ LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
 LEFT JOIN destinations USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 WHERE NOT $3::BOOLEAN
-  OR counts.status IN ('unmapped', 'unknown_value')
+  OR counts.status IN (/* without_external_value */)
   OR counts.archived
   OR counts.ambiguous > 0
 ORDER BY

@@ -80,123 +80,37 @@ export interface Deadline {
 }
 
 export function createRetry(options: RetryOptions): Retry {
-  const { clock, random, limits, log, throttle, outage, deadline } = options;
-  let requests = 0;
+  return new RunRetry(options);
+}
+
+class RunRetry implements Retry {
+  readonly #options: RetryOptions;
+  #requests = 0;
   /** Attempts beyond the first of each request. */
-  let retries = 0;
-  const takeConnection = createConnections(options.connections);
-  const turns = new PQueue({ concurrency: 1 });
-  const throttleLog = new ThrottleLog({ throttle, clock, log });
+  #retries = 0;
+  readonly #takeConnection: (signal: AbortSignal) => Promise<() => void>;
+  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #throttleLog: ThrottleLog;
 
-  /** `failure`: of the attempt before; undefined: this is the first one. */
-  function assertInTime(untilMs: number, failure: WarehouseError | undefined): void {
-    if (deadline === null || untilMs <= deadline.atMs) return;
-    if (failure === undefined) throw overdue(deadline);
-    throw gaveUp(failure, `The next retry would be after \`deadlineMinutes\` (${deadline.minutes}).`);
+  constructor(options: RetryOptions) {
+    this.#options = options;
+    this.#takeConnection = createConnections(options.connections);
+    this.#throttleLog = new ThrottleLog(options);
   }
 
-  async function sleepUntil(untilMs: number, signal: AbortSignal): Promise<void> {
-    for (let left = untilMs - clock.elapsedMs(); left > 0; left = untilMs - clock.elapsedMs()) {
-      await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
-      throttleLog.note();
-    }
-  }
-
-  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment; null: an outage began. */
-  async function takeTurn(
-    before: WarehouseError | undefined,
-    signal: AbortSignal,
-    isCheck: boolean,
-  ): Promise<number | null> {
-    for (;;) {
-      const turn = throttle.turn(clock.elapsedMs());
-      assertInTime(turn.atMs, before);
-      await sleepUntil(turn.atMs, signal);
-      const nowMs = clock.elapsedMs();
-      assertInTime(nowMs, before);
-      if (outage.isOut && !isCheck) return null;
-      if (throttle.begin(turn, nowMs)) return nowMs;
-    }
-  }
-
-  /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
-  function learn(failure: WarehouseError, sentMs: number): void {
-    if (!(failure instanceof SourceError) || failure.status === null) return;
-    if (!isThrottling(failure)) {
-      throttle.answered(sentMs);
-      return;
-    }
-    const nowMs = clock.elapsedMs();
-    throttle.refused({ sentMs, nowMs, retryAfterMs: failure.retryAfterMs || null });
-    assertInTime(throttle.pausedUntilMs, failure);
-    throttleLog.refused(failure.status);
-  }
-
-  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
-    if (failed >= attemptsAtMost(failure))
-      throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
-    if (limits.retriesAtMost === 0) throw failure;
-    const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
-    const milliseconds = pauseMs(failed, retryAfterMs, random, limits);
-    assertInTime(clock.elapsedMs() + milliseconds, failure);
-    const share = Math.max(limits.retriesToBegin, Math.floor(requests * limits.retriesPerRequest));
-    if (retries >= Math.min(limits.retriesAtMost, share))
-      throw gaveUp(failure, `This run has asked again ${retries} times already.`);
-    retries += 1;
-    log.warn(`${failure.message} Asking again.`, {
-      code: failure.code,
-      ...(status === null ? {} : { status }),
-      attempt: failed + 1,
-      milliseconds: Math.round(milliseconds),
-    });
-    const untilMs = clock.elapsedMs() + milliseconds;
-    if (status === 503) throttle.pauseUntil(untilMs);
-    await sleepUntil(untilMs, signal);
-  }
-
-  /** How the service failed when it was asked for something else; null: it answers. */
-  async function checked(ask: () => Promise<unknown>, signal: AbortSignal): Promise<SourceError | null> {
-    const giveBack = await takeConnection(signal);
-    try {
-      const sentMs = await turns.add(() => takeTurn(undefined, signal, true), { signal });
-      if (sentMs === null) return null;
-      try {
-        await ask();
-        throttle.answered(sentMs);
-        return null;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof WarehouseError)) throw error;
-        learn(error, sentMs);
-        return isOutage(error) ? error : null;
-      }
-    } finally {
-      giveBack();
-    }
-  }
-
-  async function isOver(
-    failure: WarehouseError,
-    check: Attempts<unknown>["check"],
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    if (!isOutage(failure)) return false;
-    const ask = (withinMs: number) => checked(() => check(withinMs), signal);
-    return await outage.outlasts({ failure, check: ask, signal, deadlineMs: deadline?.atMs ?? null });
-  }
-
-  async function run<T>({ attempt, check }: Attempts<T>, signal: AbortSignal): Promise<T> {
-    requests += 1;
+  async run<T>({ attempt, check }: Attempts<T>, signal: AbortSignal): Promise<T> {
+    const { outage, throttle } = this.#options;
+    this.#requests += 1;
     let failed = 0;
     let failure: WarehouseError | undefined;
     for (;;) {
       await outage.over(signal);
-      const giveBack = await takeConnection(signal);
+      const giveBack = await this.#takeConnection(signal);
       let sentMs: number | null = null;
       try {
         signal.throwIfAborted();
         // One waits for its turn at a time, so that a turn follows from what is known by then.
-        const begunMs = await turns.add(() => takeTurn(failure, signal, false), { signal });
+        const begunMs = await this.#turns.add(() => this.#takeTurn(failure, signal, false), { signal });
         if (begunMs === null) continue;
         sentMs = begunMs;
         const value = await attempt(() => {
@@ -208,19 +122,120 @@ export function createRetry(options: RetryOptions): Retry {
       } catch (error) {
         signal.throwIfAborted();
         if (sentMs === null || !(error instanceof WarehouseError)) throw error;
-        learn(error, sentMs);
+        this.#learn(error, sentMs);
         failure = error;
       } finally {
         giveBack();
       }
-      if (isThrottling(failure) || (await isOver(failure, check, signal))) continue;
+      if (isThrottling(failure) || (await this.#isOver(failure, check, signal))) continue;
       if (!failure.retry) throw failure;
       failed += 1;
-      await pauseFor(failure, failed, signal);
+      await this.#pauseFor(failure, failed, signal);
     }
   }
 
-  return { run };
+  /** `failure`: of the attempt before; undefined: this is the first one. */
+  #assertInTime(untilMs: number, failure: WarehouseError | undefined): void {
+    const { deadline } = this.#options;
+    if (deadline === null || untilMs <= deadline.atMs) return;
+    if (failure === undefined) throw overdue(deadline);
+    throw gaveUp(failure, `The next retry would be after \`deadlineMinutes\` (${deadline.minutes}).`);
+  }
+
+  async #sleepUntil(untilMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (let left = untilMs - clock.elapsedMs(); left > 0; left = untilMs - clock.elapsedMs()) {
+      await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
+      this.#throttleLog.note();
+    }
+  }
+
+  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment; null: an outage began. */
+  async #takeTurn(
+    before: WarehouseError | undefined,
+    signal: AbortSignal,
+    isCheck: boolean,
+  ): Promise<number | null> {
+    const { clock, outage, throttle } = this.#options;
+    for (;;) {
+      const turn = throttle.turn(clock.elapsedMs());
+      this.#assertInTime(turn.atMs, before);
+      await this.#sleepUntil(turn.atMs, signal);
+      const nowMs = clock.elapsedMs();
+      this.#assertInTime(nowMs, before);
+      if (outage.isOut && !isCheck) return null;
+      if (throttle.begin(turn, nowMs)) return nowMs;
+    }
+  }
+
+  /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
+  #learn(failure: WarehouseError, sentMs: number): void {
+    const { clock, throttle } = this.#options;
+    if (!(failure instanceof SourceError) || failure.status === null) return;
+    if (!isThrottling(failure)) {
+      throttle.answered(sentMs);
+      return;
+    }
+    const nowMs = clock.elapsedMs();
+    throttle.refused({ sentMs, nowMs, retryAfterMs: failure.retryAfterMs || null });
+    this.#assertInTime(throttle.pausedUntilMs, failure);
+    this.#throttleLog.refused(failure.status);
+  }
+
+  async #pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
+    const { clock, random, limits, log, throttle } = this.#options;
+    if (failed >= attemptsAtMost(failure))
+      throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
+    if (limits.retriesAtMost === 0) throw failure;
+    const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
+    const milliseconds = pauseMs(failed, retryAfterMs, random, limits);
+    this.#assertInTime(clock.elapsedMs() + milliseconds, failure);
+    const share = Math.max(limits.retriesToBegin, Math.floor(this.#requests * limits.retriesPerRequest));
+    if (this.#retries >= Math.min(limits.retriesAtMost, share))
+      throw gaveUp(failure, `This run has asked again ${this.#retries} times already.`);
+    this.#retries += 1;
+    log.warn(`${failure.message} Asking again.`, {
+      code: failure.code,
+      ...(status === null ? {} : { status }),
+      attempt: failed + 1,
+      milliseconds: Math.round(milliseconds),
+    });
+    const untilMs = clock.elapsedMs() + milliseconds;
+    if (status === 503) throttle.pauseUntil(untilMs);
+    await this.#sleepUntil(untilMs, signal);
+  }
+
+  /** How the service failed when it was asked for something else; null: it answers. */
+  async #checked(ask: () => Promise<unknown>, signal: AbortSignal): Promise<SourceError | null> {
+    const giveBack = await this.#takeConnection(signal);
+    try {
+      const sentMs = await this.#turns.add(() => this.#takeTurn(undefined, signal, true), { signal });
+      if (sentMs === null) return null;
+      try {
+        await ask();
+        this.#options.throttle.answered(sentMs);
+        return null;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof WarehouseError)) throw error;
+        this.#learn(error, sentMs);
+        return isOutage(error) ? error : null;
+      }
+    } finally {
+      giveBack();
+    }
+  }
+
+  async #isOver(
+    failure: WarehouseError,
+    check: Attempts<unknown>["check"],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!isOutage(failure)) return false;
+    const { outage, deadline } = this.#options;
+    const ask = (withinMs: number) => this.#checked(() => check(withinMs), signal);
+    return await outage.outlasts({ failure, check: ask, signal, deadlineMs: deadline?.atMs ?? null });
+  }
 }
 
 /** Resolves, in the order of asking, with what gives the connection back. */

@@ -3,10 +3,19 @@ import { workerData } from "node:worker_threads";
 import { collectYoung } from "../../common/gc.ts";
 import { answerTasks } from "../../common/threads/thread.ts";
 import { Lander, type LanderOptions } from "./land-page.ts";
-import type { LandingTask } from "./tasks.ts";
+import type { LandingTask, TaskOf } from "./tasks.ts";
 
 const options: LanderOptions = workerData;
 const lander = new Lander(options);
+
+/** Each method takes the tasks of its name. */
+type Methods = { readonly [Kind in keyof Tasks]: (task: Tasks[Kind]) => unknown };
+type Tasks = { readonly [Kind in LandingTask["kind"]]: TaskOf<Kind> & { readonly kind: Kind } };
+
+function perform<Kind extends keyof Tasks>(task: Tasks[Kind]): unknown {
+  const methods: Methods = lander;
+  return methods[task.kind](task);
+}
 
 /** Pages of so many bytes, as they came, leave half of a young generation behind. */
 const BYTES_OF_GARBAGE = 1024 * 1024;
@@ -16,8 +25,7 @@ let bytesRead = 0;
 answerTasks<LandingTask>(
   (task) => {
     if (task.kind === "page") bytesRead += task.body.bytes.byteLength;
-    // Each method takes the tasks of its name.
-    return lander[task.kind](task as never);
+    return perform(task);
   },
   () => {
     if (bytesRead < BYTES_OF_GARBAGE) return;

@@ -20,7 +20,7 @@ import { sync } from "../../common/tree.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { checkKey } from "./address.ts";
 import { changedFile, changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
-import type { ListOptions, Store, StoredObject } from "./store.ts";
+import type { FileContent, ListOptions, Store, StoredObject } from "./store.ts";
 
 /** Where objects are written before they get their name: in the store itself, since names do not cross file systems. */
 const TEMPORARY = ".tmp";
@@ -29,103 +29,131 @@ const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 const PIECE_BYTES = 1024 * 1024;
 
+export function openFileStore(folder: string, signal: AbortSignal): Store {
+  return new FileStore(folder, signal);
+}
+
 /**
  * Objects are files. Each is written under a temporary name, brought to the disk, and then named in one step: by a hard
  * link, which never replaces, or by rename. A folder that is missing is an empty one.
  */
-export function openFileStore(folder: string, signal: AbortSignal): Store {
-  const address = pathToFileURL(folder).href;
-  const pathOf = (key: string): string => {
-    checkKey(address, key);
-    return join(folder, key);
-  };
-  const home = join(folder, TEMPORARY);
-  let isSwept = false;
+class FileStore implements Store {
+  readonly address: string;
+  readonly #folder: string;
+  readonly #home: string;
+  readonly #signal: AbortSignal;
+  #isSwept = false;
+
+  constructor(folder: string, signal: AbortSignal) {
+    this.address = pathToFileURL(folder).href;
+    this.#folder = folder;
+    this.#home = join(folder, TEMPORARY);
+    this.#signal = signal;
+  }
+
+  get(key: string): Promise<Buffer | null> {
+    return this.#told(() => orNull(readFile(this.#pathOf(key))));
+  }
+
+  putNew(key: string, body: Uint8Array): Promise<boolean> {
+    return this.#told(async () => {
+      try {
+        await this.#place(key, (handle) => handle.writeFile(body), link);
+        return true;
+      } catch (thrown) {
+        if (codeOf(thrown) === "EEXIST") return false;
+        throw thrown;
+      }
+    });
+  }
+
+  put(key: string, body: Uint8Array): Promise<void> {
+    return this.#told(() => this.#place(key, (handle) => handle.writeFile(body), rename));
+  }
+
+  async upload(key: string, file: string, content: FileContent): Promise<void> {
+    await using source = await open(file);
+    const copy = async (handle: FileHandle) => {
+      if (!(await writeChecked(pieces(source, this.#signal), handle, content))) throw changedFile(file);
+    };
+    await this.#told(async () => {
+      const there = await orNull(stat(this.#pathOf(key)));
+      if (there?.size !== content.bytes) await this.#place(key, copy, rename);
+    });
+  }
+
+  async download(key: string, file: string, content: FileContent): Promise<void> {
+    const source = await this.#told(() => orNull(open(this.#pathOf(key))));
+    if (source === null) throw missingObject(this.address, key);
+    await using _ = source;
+    await newFile(file, async (handle) => {
+      if (!(await writeChecked(pieces(source, this.#signal), handle, content)))
+        throw changedObject(this.address, key);
+    });
+  }
+
+  async *list(prefix: string, options?: ListOptions): AsyncGenerator<StoredObject> {
+    try {
+      this.#signal.throwIfAborted();
+      for await (const object of objectsBelow(this.#folder, "", { prefix, ...options })) {
+        yield object;
+        this.#signal.throwIfAborted();
+      }
+    } catch (thrown) {
+      throw toldError(this.address, thrown);
+    }
+  }
+
+  folders(prefix: string): Promise<string[]> {
+    return this.#told(async () => {
+      const entries = await entriesOf(join(this.#folder, prefix));
+      return entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.name}/`);
+    });
+  }
+
+  remove(keys: readonly string[]): Promise<void> {
+    return this.#told(async () => {
+      const paths = keys.map((key) => this.#pathOf(key));
+      for (const path of paths) await orNull(unlink(path));
+      for (const parent of new Set(paths.map((path) => dirname(path))))
+        await removeEmpty(parent, this.#folder);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #pathOf(key: string): string {
+    checkKey(this.address, key);
+    return join(this.#folder, key);
+  }
 
   /** Names what `fill` has written. */
-  const place = async (
+  async #place(
     key: string,
     fill: (handle: FileHandle) => Promise<void>,
     name: (from: string, to: string) => Promise<void>,
-  ): Promise<void> => {
-    const path = pathOf(key);
-    const written = join(home, randomUUID());
-    await inFolder(home, () => newFile(written, fill));
+  ): Promise<void> {
+    const path = this.#pathOf(key);
+    const written = join(this.#home, randomUUID());
+    await inFolder(this.#home, () => newFile(written, fill));
     try {
-      if (!isSwept) await removeAbandoned(home, (await stat(written)).mtimeMs - ABANDONED_MS);
-      isSwept = true;
+      if (!this.#isSwept) await removeAbandoned(this.#home, (await stat(written)).mtimeMs - ABANDONED_MS);
+      this.#isSwept = true;
       await inFolder(dirname(path), () => name(written, path));
     } finally {
       await orNull(unlink(written));
     }
     await sync(dirname(path));
-  };
+  }
 
-  const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  async #told<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      signal.throwIfAborted();
+      this.#signal.throwIfAborted();
       return await work();
     } catch (thrown) {
-      throw toldError(address, thrown);
+      throw toldError(this.address, thrown);
     }
-  };
-
-  return {
-    address,
-    get: (key) => told(() => orNull(readFile(pathOf(key)))),
-    putNew: (key, body) =>
-      told(async () => {
-        try {
-          await place(key, (handle) => handle.writeFile(body), link);
-          return true;
-        } catch (thrown) {
-          if (codeOf(thrown) === "EEXIST") return false;
-          throw thrown;
-        }
-      }),
-    put: (key, body) => told(() => place(key, (handle) => handle.writeFile(body), rename)),
-    upload: async (key, file, content) => {
-      await using source = await open(file);
-      const copy = async (handle: FileHandle) => {
-        if (!(await writeChecked(pieces(source, signal), handle, content))) throw changedFile(file);
-      };
-      await told(async () => {
-        const there = await orNull(stat(pathOf(key)));
-        if (there?.size !== content.bytes) await place(key, copy, rename);
-      });
-    },
-    download: async (key, file, content) => {
-      const source = await told(() => orNull(open(pathOf(key))));
-      if (source === null) throw missingObject(address, key);
-      await using _ = source;
-      await newFile(file, async (handle) => {
-        if (!(await writeChecked(pieces(source, signal), handle, content))) throw changedObject(address, key);
-      });
-    },
-    list: async function* (prefix, options) {
-      try {
-        signal.throwIfAborted();
-        for await (const object of objectsBelow(folder, "", { prefix, ...options })) {
-          yield object;
-          signal.throwIfAborted();
-        }
-      } catch (thrown) {
-        throw toldError(address, thrown);
-      }
-    },
-    folders: (prefix) =>
-      told(async () => {
-        const entries = await entriesOf(join(folder, prefix));
-        return entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.name}/`);
-      }),
-    remove: (keys) =>
-      told(async () => {
-        const paths = keys.map(pathOf);
-        for (const path of paths) await orNull(unlink(path));
-        for (const parent of new Set(paths.map((path) => dirname(path)))) await removeEmpty(parent, folder);
-      }),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+  }
 }
 
 /** From where the file is read until its end; whoever opened it closes it. */

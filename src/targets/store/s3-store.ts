@@ -13,8 +13,8 @@ import { importPeers } from "../../common/import-module.ts";
 import { checkKey, type StoreAddress, type StoreOptions } from "./address.ts";
 import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
 import { type AskedStore, errorName, statusOf, storeError } from "./s3-errors.ts";
-import { type Ask, type Sdk, uploadsTo } from "./s3-upload.ts";
-import { overwrites, type Store } from "./store.ts";
+import { type Ask, type Bucket, type Sdk, type Upload, uploadsTo } from "./s3-upload.ts";
+import { type FileContent, type ListOptions, overwrites, type Store, type StoredObject } from "./store.ts";
 
 /** An optional peer: only who delivers to a bucket needs it. A test holds that package.json says the same version. */
 export const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
@@ -54,11 +54,14 @@ export async function openS3Store(
   const sdk = await importPeers("A target in a bucket", [S3_SDK], importing);
   const client = makeClient(sdk, options, idleMs);
   const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: options.endpoint };
-  const { address } = store;
   const closing = new AbortController();
-  const ending = AbortSignal.any([signal, closing.signal]);
+  const ask = asking(store, AbortSignal.any([signal, closing.signal]), sleep);
+  return new S3Store({ sdk, client, name: bucket, ask }, { address: store.address, prefix, closing });
+}
 
-  const ask: Ask = async (request, send, also) => {
+/** `ending`: the store's own signal. */
+function asking(store: AskedStore, ending: AbortSignal, sleep: Sleep): Ask {
+  return async (request, send, also) => {
     const either = also === undefined ? ending : AbortSignal.any([ending, also]);
     for (let failures = 0; ; failures++) {
       try {
@@ -72,112 +75,149 @@ export async function openS3Store(
       await sleep(Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS), either);
     }
   };
-  const keyOf = (key: string): string => {
-    checkKey(address, key);
-    return prefix + key;
-  };
-  const put = (Key: string, body: Uint8Array, abortSignal: AbortSignal, IfNoneMatch?: "*") => {
+}
+
+interface S3Place {
+  readonly address: string;
+  /** Of all keys in the bucket; ends with a slash, or is empty. */
+  readonly prefix: string;
+  /** Ends the store's own signal. */
+  readonly closing: AbortController;
+}
+
+class S3Store implements Store {
+  readonly address: string;
+  readonly #bucket: Bucket;
+  readonly #prefix: string;
+  readonly #closing: AbortController;
+  readonly #upload: Upload;
+
+  constructor(bucket: Bucket, { address, prefix, closing }: S3Place) {
+    this.address = address;
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#closing = closing;
+    this.#upload = uploadsTo(bucket);
+  }
+
+  async get(key: string): Promise<Buffer | null> {
+    const Key = this.#keyOf(key);
+    return await this.#bucket.ask({ does: "read", key }, async (abortSignal) => {
+      const found = await this.#find(Key, abortSignal, "ENABLED");
+      return found === null ? null : await bytesOf(found, this.address, key);
+    });
+  }
+
+  async putNew(key: string, body: Uint8Array): Promise<boolean> {
+    const Key = this.#keyOf(key);
+    return await this.#bucket.ask({ does: "write", key }, async (abortSignal) => {
+      try {
+        await this.#put(Key, body, abortSignal, "*");
+        return true;
+      } catch (thrown) {
+        if (statusOf(thrown) === 412) return false;
+        if (statusOf(thrown) === 501 || errorName(thrown) === "NotImplemented")
+          throw overwrites(this.address);
+        throw thrown;
+      }
+    });
+  }
+
+  async put(key: string, body: Uint8Array): Promise<void> {
+    const Key = this.#keyOf(key);
+    await this.#bucket.ask({ does: "write", key }, (abortSignal) => this.#put(Key, body, abortSignal));
+  }
+
+  async upload(key: string, file: string, content: FileContent): Promise<void> {
+    await this.#upload({ key, Key: this.#keyOf(key), file, content });
+  }
+
+  async download(key: string, file: string, content: FileContent): Promise<void> {
+    const Key = this.#keyOf(key);
+    await this.#bucket.ask({ does: "read", key }, async (abortSignal) => {
+      const found = await this.#find(Key, abortSignal);
+      if (found === null) throw missingObject(this.address, key);
+      await newFile(file, async (handle) => {
+        if (!(await writeChecked(streamOf(found), handle, content))) throw changedObject(this.address, key);
+      });
+    });
+  }
+
+  async *list(keyPrefix: string, { after }: ListOptions = {}): AsyncGenerator<StoredObject> {
+    const begin = after === undefined ? {} : { StartAfter: this.#prefix + after };
+    for await (const { Contents = [] } of this.#pages(keyPrefix, begin)) {
+      for (const { Key = "", Size = 0, LastModified } of Contents) {
+        const key = Key.slice(this.#prefix.length);
+        // Some stores list the folders themselves.
+        if (!key.endsWith("/")) yield { key, bytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
+      }
+    }
+  }
+
+  async folders(keyPrefix: string): Promise<string[]> {
+    const found = await Array.fromAsync(this.#pages(keyPrefix, { Delimiter: "/" }));
+    const names = found.flatMap(({ CommonPrefixes = [] }) => CommonPrefixes.map(({ Prefix = "" }) => Prefix));
+    return names.map((name) => name.slice(this.#prefix.length + keyPrefix.length));
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    const { sdk, client, name, ask } = this.#bucket;
+    const all = keys.map((key) => ({ Key: this.#keyOf(key) }));
+    for (let first = 0; first < all.length; first += MAX_REMOVED) {
+      const Objects = all.slice(first, first + MAX_REMOVED);
+      await ask({ does: "remove", key: keys[first] ?? "" }, async (abortSignal) => {
+        const command = new sdk.DeleteObjectsCommand({ Bucket: name, Delete: { Objects, Quiet: true } });
+        const { Errors = [] } = await client.send(command, { abortSignal });
+        const failed = Errors.find(({ Code }) => Code !== "NoSuchKey");
+        if (failed !== undefined) throw Object.assign(new Error(), { name: failed.Code ?? "" });
+      });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new WarehouseError("target.unavailable", `${this.address} was closed.`));
+    this.#bucket.client.destroy();
+  }
+
+  #keyOf(key: string): string {
+    checkKey(this.address, key);
+    return this.#prefix + key;
+  }
+
+  #put(Key: string, body: Uint8Array, abortSignal: AbortSignal, IfNoneMatch?: "*") {
+    const { sdk, client, name } = this.#bucket;
     const ChecksumSHA256 = hash("sha256", body, "base64");
-    const object = { Bucket: bucket, Key, Body: body, ChecksumSHA256, IfNoneMatch };
+    const object = { Bucket: name, Key, Body: body, ChecksumSHA256, IfNoneMatch };
     return client.send(new sdk.PutObjectCommand(object), { abortSignal });
-  };
+  }
+
   /** Null: there is no such object. */
-  const find = async (Key: string, abortSignal: AbortSignal, ChecksumMode?: "ENABLED") => {
+  async #find(Key: string, abortSignal: AbortSignal, ChecksumMode?: "ENABLED") {
+    const { sdk, client, name } = this.#bucket;
     try {
-      const command = new sdk.GetObjectCommand({ Bucket: bucket, Key, ChecksumMode });
+      const command = new sdk.GetObjectCommand({ Bucket: name, Key, ChecksumMode });
       return await client.send(command, { abortSignal });
     } catch (thrown) {
       // A status of 404 says too little: some answer so where the bucket, or whoever asks, is unknown.
       if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
       throw thrown;
     }
-  };
-  const pages = async function* (
+  }
+
+  async *#pages(
     key: string,
     which: Pick<ListObjectsV2CommandInput, "StartAfter" | "Delimiter">,
   ): AsyncGenerator<ListObjectsV2CommandOutput> {
+    const { sdk, client, name, ask } = this.#bucket;
     let token: string | undefined;
     do {
-      const asked = { Bucket: bucket, Prefix: prefix + key, ...which, ContinuationToken: token };
+      const asked = { Bucket: name, Prefix: this.#prefix + key, ...which, ContinuationToken: token };
       const command = new sdk.ListObjectsV2Command(asked);
       const page = await ask({ does: "list", key }, (abortSignal) => client.send(command, { abortSignal }));
       yield page;
       token = page.NextContinuationToken;
     } while (token !== undefined);
-  };
-  const upload = uploadsTo({ sdk, client, name: bucket, ask });
-
-  return {
-    address,
-    get: async (key) => {
-      const Key = keyOf(key);
-      return await ask({ does: "read", key }, async (abortSignal) => {
-        const found = await find(Key, abortSignal, "ENABLED");
-        return found === null ? null : await bytesOf(found, address, key);
-      });
-    },
-    putNew: async (key, body) => {
-      const Key = keyOf(key);
-      return await ask({ does: "write", key }, async (abortSignal) => {
-        try {
-          await put(Key, body, abortSignal, "*");
-          return true;
-        } catch (thrown) {
-          if (statusOf(thrown) === 412) return false;
-          if (statusOf(thrown) === 501 || errorName(thrown) === "NotImplemented") throw overwrites(address);
-          throw thrown;
-        }
-      });
-    },
-    put: async (key, body) => {
-      const Key = keyOf(key);
-      await ask({ does: "write", key }, (abortSignal) => put(Key, body, abortSignal));
-    },
-    upload: async (key, file, content) => await upload({ key, Key: keyOf(key), file, content }),
-    download: async (key, file, content) => {
-      const Key = keyOf(key);
-      await ask({ does: "read", key }, async (abortSignal) => {
-        const found = await find(Key, abortSignal);
-        if (found === null) throw missingObject(address, key);
-        await newFile(file, async (handle) => {
-          if (!(await writeChecked(streamOf(found), handle, content))) throw changedObject(address, key);
-        });
-      });
-    },
-    list: async function* (keyPrefix, { after } = {}) {
-      const begin = after === undefined ? {} : { StartAfter: prefix + after };
-      for await (const { Contents = [] } of pages(keyPrefix, begin)) {
-        for (const { Key = "", Size = 0, LastModified } of Contents) {
-          const key = Key.slice(prefix.length);
-          // Some stores list the folders themselves.
-          if (!key.endsWith("/")) yield { key, bytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
-        }
-      }
-    },
-    folders: async (keyPrefix) => {
-      const found = await Array.fromAsync(pages(keyPrefix, { Delimiter: "/" }));
-      const names = found.flatMap(({ CommonPrefixes = [] }) =>
-        CommonPrefixes.map(({ Prefix = "" }) => Prefix),
-      );
-      return names.map((name) => name.slice(prefix.length + keyPrefix.length));
-    },
-    remove: async (keys) => {
-      const all = keys.map((key) => ({ Key: keyOf(key) }));
-      for (let first = 0; first < all.length; first += MAX_REMOVED) {
-        const Objects = all.slice(first, first + MAX_REMOVED);
-        await ask({ does: "remove", key: keys[first] ?? "" }, async (abortSignal) => {
-          const command = new sdk.DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
-          const { Errors = [] } = await client.send(command, { abortSignal });
-          const failed = Errors.find(({ Code }) => Code !== "NoSuchKey");
-          if (failed !== undefined) throw Object.assign(new Error(), { name: failed.Code ?? "" });
-        });
-      }
-    },
-    [Symbol.asyncDispose]: async () => {
-      closing.abort(new WarehouseError("target.unavailable", `${address} was closed.`));
-      client.destroy();
-    },
-  };
+  }
 }
 
 /**

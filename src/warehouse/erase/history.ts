@@ -4,7 +4,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { TABLES } from "../../tables/all.ts";
 import { parseRunName, type RunIdentity } from "../layout.ts";
-import { fromTable, openTables, type PublishedFiles } from "../published-tables.ts";
+import { fromTable, openTables, type PublishedFiles, sourceOf } from "../published-tables.ts";
 import { limits } from "./search.ts";
 
 const RUN_HISTORY = "run_history";
@@ -20,8 +20,9 @@ export async function namedInHistory(
   temporaryDirectory: string,
 ): Promise<RunIdentity[]> {
   if (!hasHistory(published)) return [];
-  await using database = await openTables(published, limits(temporaryDirectory));
-  const runs = fromTable(published, RUN_HISTORY);
+  const source = sourceOf(published);
+  await using database = await openTables(source, limits(temporaryDirectory));
+  const runs = fromTable(source, RUN_HISTORY);
   const named = await all(
     database.connection,
     `SELECT run FROM ${runs} UNION SELECT previous_run FROM ${runs} WHERE previous_run IS NOT NULL`,
@@ -52,15 +53,16 @@ export async function assertSamePast(
 
 /** Names of the runs, in order, and how many versions end no later than they begin. */
 async function pastOf(published: PublishedFiles, temporaryDirectory: string) {
-  await using database = await openTables(published, limits(temporaryDirectory));
+  const source = sourceOf(published);
+  await using database = await openTables(source, limits(temporaryDirectory));
   const { connection } = database;
-  const runs = fromTable(published, RUN_HISTORY);
+  const runs = fromTable(source, RUN_HISTORY);
   const rows = await all(connection, `SELECT run FROM ${runs} ORDER BY sequence, run`);
   let inverted = 0;
   for (const table of INTERVALS.filter((name) => Object.hasOwn(published.manifest.rows, name))) {
     inverted += await scalar(
       connection,
-      `SELECT count(*) FROM ${fromTable(published, table)} AS version
+      `SELECT count(*) FROM ${fromTable(source, table)} AS version
        JOIN ${runs} AS first ON first.run = version.valid_from_run
        JOIN ${runs} AS last ON last.run = version.valid_to_run
        WHERE last.sequence <= first.sequence`,

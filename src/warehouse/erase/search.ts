@@ -6,7 +6,13 @@ import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { DATA_TABLES, TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
-import { filesOf, fromTable, openTables, type PublishedFiles } from "../published-tables.ts";
+import {
+  fromTable,
+  openTables,
+  type PublishedFiles,
+  sourceOf,
+  type TablesSource,
+} from "../published-tables.ts";
 import type { Identity, Person } from "./person.ts";
 
 /** Rows in SQL. */
@@ -80,13 +86,14 @@ export async function identify(
   id: string,
   temporaryDirectory: string,
 ): Promise<Identity> {
-  await using database = await openTables(published, limits(temporaryDirectory));
+  const source = sourceOf(published);
+  await using database = await openTables(source, limits(temporaryDirectory));
   const { connection } = database;
   const tableWithId = async (places: typeof OF_USERS) => {
     for (const { table, column } of places.filter((each) =>
       Object.hasOwn(published.manifest.rows, each.table),
     )) {
-      const from = fromTable(published, table);
+      const from = fromTable(source, table);
       const columns = await columnsOf(connection, from);
       if (!columns.some(({ name }) => name === column)) continue;
       const query = `SELECT count(*) FROM ${from} WHERE CAST(${quoteIdentifier(column)} AS VARCHAR) = $1`;
@@ -107,13 +114,14 @@ export async function searchRun(
   temporaryDirectory: string,
 ): Promise<RunErasure> {
   const { directory, manifest } = published;
-  await using database = await openTables(published, limits(temporaryDirectory));
+  const source = sourceOf(published);
+  await using database = await openTables(source, limits(temporaryDirectory));
   const { connection } = database;
   const tables = new Map<string, number>();
   for (const table of Object.keys(manifest.rows)) {
     let rows = 0;
-    for (const source of sourcesOf(published, table)) {
-      rows += (await searchTable(connection, source, table, person)).rows;
+    for (const part of partsOf(source, table)) {
+      rows += (await searchTable(connection, part, table, person)).rows;
     }
     if (rows > 0) tables.set(table, rows);
   }
@@ -125,10 +133,10 @@ export async function searchRun(
   return { tables, raw };
 }
 
-function sourcesOf(published: PublishedFiles, table: string): Source[] {
-  return published.manifest.loaders.includes("parquet")
-    ? filesOf(published, table).map(fileSource)
-    : [{ from: quoteIdentifier(table), place: "rowid" }];
+function partsOf(source: TablesSource, table: string): Source[] {
+  return source.database === undefined
+    ? source.filesOf(table).map(fileSource)
+    : [{ from: fromTable(source, table), place: "rowid" }];
 }
 
 /** What is to change in a table, or in one of its files. */

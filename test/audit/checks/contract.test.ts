@@ -326,6 +326,7 @@ long("H12: so it is with values in lists, in described things, and in place of a
       (index) => ({ content_type_details: { id: `t-${index}`, updated_at: EPOCH } }),
       "content_types.updated_at, 21",
     ],
+    [(index) => ({ campaign_details: { id: `k-${index}`, newsroom_id: 7 } }), "campaigns.instance_id, 21"],
     [() => ({ event_start_date: 7 }), "content_events.event_start_date_text, 21"],
   ];
   const { service, run } = await nights(t, [], NIGHTLY);

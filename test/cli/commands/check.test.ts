@@ -128,7 +128,10 @@ test("fields that are called personal are looked up; a name that nothing has fai
   assert.match(known.text, /^ok {4}personal fields +1 custom field found$/m);
   const unknown = await check(["owner_teem"]);
   assert.equal(unknown.exitCode, 2);
-  assert.match(unknown.text.replace(/\s+/g, " "), /personal fields .*The nearest are "owner_team" and "owner"\./);
+  assert.match(
+    unknown.text.replace(/\s+/g, " "),
+    /personal fields .*The nearest are "owner_team" and "owner"\./,
+  );
 });
 
 test("a clock that is minutes off is told, with the direction", async (t) => {

@@ -9,7 +9,7 @@
 WITH of_item AS (
   SELECT
     content_id,
-    count_if(status IN ('unmapped', 'unknown_value')) AS gaps,
+    count_if(status IN (/* without_external_value */)) AS gaps,
     count_if(status = 'mapped' AND (external_value IS NULL OR external_field_name IS NULL)) AS unsent,
     count_if(value_archived OR ambiguous OR collision) AS flagged,
     count(*) AS values
