@@ -139,7 +139,6 @@ for (const [what, blocks] of [
   ["its lock", 0],
   ["more than the half of its lock", 12],
   ["a page", 32],
-  ["what it read", 200],
 ] as const) {
   long(
     `F5: a first run that cannot write ${what} ends with 30 and the folder's name, and leaves nothing`,

@@ -208,8 +208,13 @@ export class Certification<Pass extends ComparedPass> {
   /** Numbers of the items that are to be asked for again, after the last pass. */
   #stale(last: Pass): number[] {
     const differing = this.#shapes(last).flatMap((shape) => this.#versions.differing(shape, last));
-    const unlisted = [...this.#versions.unaccounted(this.#passes), ...this.#inPart(last)];
-    return [...new Set([...differing, ...unlisted])];
+    const unlisted = [...this.#inPart(last), ...this.#unlistedOfTwoTimes()];
+    return [...new Set([...differing, ...this.#versions.unaccounted(this.#passes), ...unlisted])];
+  }
+
+  #unlistedOfTwoTimes(): number[] {
+    const isOne = this.#modesDiffer || this.#listings.length === 1;
+    return isOne ? [] : this.#versions.unlistedOfTwoTimes(this.#passes);
   }
 
   /** Items that the last pass did not list, there in one mode and, by what the service says, not in the other. */
@@ -231,6 +236,10 @@ export class Certification<Pass extends ComparedPass> {
         (n) => `earlier passes listed ${itemsCount(n)} that the last one did not`,
       ),
       ...this.#itemsReason(this.#inPart(last), (n) => `${itemsCount(n)} in one mode alone`),
+      ...this.#itemsReason(
+        this.#unlistedOfTwoTimes(),
+        (n) => `${itemsCount(n)} that the last pass did not list, read at two times`,
+      ),
       ...this.#itemsReason(goneSince, (n) => `${itemsCount(n)} of the last pass gone when asked for singly`),
     ];
   }

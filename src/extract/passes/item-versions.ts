@@ -90,14 +90,17 @@ export class ItemVersions {
   /** A single-item request was answered after the pass `pass`; `rejected`: with nothing that can be read. */
   answered(id: string, answer: "gone" | "there" | "rejected", pass: number): void {
     const number = this.#itemIndex.numberOf(id);
+    const isOfTwoStates = answer === "there" && this.#gone.get(number) === pass;
     this.#gone.delete(number);
     if (answer === "gone") this.#gone.set(number, pass);
     if (answer === "rejected") {
       this.#rejected.set(number, pass);
       this.#there.delete(number);
     }
+    // In one shape gone, then there in the other: one of the answers is of another state.
+    if (isOfTwoStates) this.#there.delete(number);
     // In one shape there and rejected in the other, nobody knows whether its documents are of one version.
-    if (answer === "there" && this.#rejected.get(number) !== pass) this.#there.set(number, pass);
+    else if (answer === "there" && this.#rejected.get(number) !== pass) this.#there.set(number, pass);
   }
 
   /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */
@@ -143,6 +146,21 @@ export class ItemVersions {
     return this.#numbers((number) => {
       if (!Number.isNaN(last.snapshot.at(number)) || this.#isGone(number, looks)) return false;
       return this.#there.get(number) !== last.pass - 1;
+    });
+  }
+
+  /**
+   * Items that the last look did not see, which are not gone, and whose latest documents are not of one time in the two
+   * shapes. Ascending by number.
+   */
+  unlistedOfTwoTimes(looks: readonly Look[]): number[] {
+    const last = looks.at(-1);
+    const { dynamic, full } = this.#held;
+    return this.#numbers((number) => {
+      if (last === undefined || !Number.isNaN(last.snapshot.at(number))) return false;
+      return (
+        dynamic.at(number) !== full.at(number) && !this.wasRejected(number) && !this.#isGone(number, looks)
+      );
     });
   }
 

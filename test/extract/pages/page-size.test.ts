@@ -217,7 +217,9 @@ for (const [what, [most, reply]] of Object.entries(UNKIND)) {
     assert.ok(larger.length <= 2, "what is refused is not asked for over and over");
     assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: most, full: most });
     assert.equal((await run()).verdict, "complete");
-    assert.ok(service.asked("list").filter(({ page }) => page === 1).length <= 4);
+    // Where the service fails, it is asked once more, for something that it has given before.
+    const first = service.asked("list").filter(({ page, mode }) => page === 1 && mode !== "basic");
+    assert.ok(first.length <= 4 + larger.length, `${first.length} first pages`);
   });
 }
 
