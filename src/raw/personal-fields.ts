@@ -68,8 +68,19 @@ const PLACES: ReadonlySet<string> = new Set(CUSTOM_FIELD_PLACES);
 
 /** What describes a custom field and is no value of it. */
 const OF_FIELD: ReadonlySet<string> = new Set([
-  ..."id name field_type display_label html created_at updated_at options newsroom_id".split(" "),
-  ..."visible_in_previews visible_in_insights instructions mappings".split(" "),
+  "id",
+  "name",
+  "field_type",
+  "display_label",
+  "html",
+  "created_at",
+  "updated_at",
+  "options",
+  "newsroom_id",
+  "visible_in_previews",
+  "visible_in_insights",
+  "instructions",
+  "mappings",
 ]);
 
 /** Treats what the configuration calls personal, in place. */

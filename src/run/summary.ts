@@ -3,6 +3,7 @@ import {
   type Accounting,
   type Check,
   DIFFERENT_TIMES,
+  isOfMostItems,
   noneExpected,
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
@@ -114,7 +115,7 @@ export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: re
  */
 export function contradictionReasons(drift: readonly DriftEntry[], items: number): string[] {
   return drift
-    .filter(({ kind, count }) => kind === "versions_differ" && 2 * count <= items)
+    .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
     .map(
       ({ path, count, contentId }) =>
         `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +

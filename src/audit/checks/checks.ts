@@ -27,6 +27,11 @@ export interface Check {
   readonly detail: string;
 }
 
+/** Whether a field contradicts itself in most items: then each mode writes it in its own way, and no state is another. */
+export function isOfMostItems(times: number, items: number): boolean {
+  return 2 * times > items;
+}
+
 /** Whether the modes mean the same by `updated_at`. */
 export const SAME_TIMES_CHECK = "dynamic and full documents have the same updated_at";
 /** What a run says of itself where they do not. */

@@ -1,7 +1,7 @@
 /** What a run did, to be read at a glance. */
 import { resolve } from "node:path";
 import { styleText } from "node:util";
-import { DIFFERENT_TIMES } from "../../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, isOfMostItems } from "../../audit/checks/checks.ts";
 import { type DriftLine, type DriftPart, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, duration, megabytes } from "../../common/figures.ts";
 import type { OutageTotals } from "../../extract/http/outage.ts";
@@ -136,7 +136,9 @@ function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummar
   const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
   const lines = (drift?.contradictions ?? []).filter(
     (line) =>
-      line.count > 0 && (line.kind === "views_differ" || 2 * line.count > loaded) && !isExpected(line),
+      line.count > 0 &&
+      (line.kind === "views_differ" || isOfMostItems(line.count, loaded)) &&
+      !isExpected(line),
   );
   if (lines.length === 0) return [];
   const named = lines.slice(0, FIELDS_NAMED).map(({ path, count: times }) => `${path} (${count(times)})`);
