@@ -525,16 +525,26 @@ function start(args: readonly string[], options: SpawnOptions): ChildProcess {
   return spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, "--", ...args], options);
 }
 
-test("asking leaves nothing behind", async () => {
-  const { out, ask } = warehouse();
+test("asking leaves nothing behind", async (t) => {
+  const { out } = warehouse();
+  const TMPDIR = await temporaryFolder(t);
   const namesBefore = await readdir(out, { recursive: true });
-  const temporary = async () =>
-    (await readdir(tmpdir())).filter((name) => name.startsWith("content-warehouse-sql-"));
-  const foldersBefore = await temporary();
-  await ask("SELECT count(*) FROM (SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i) ORDER BY m)");
-  await assert.rejects(ask("SELECT error('x')"));
+  for (const [query, code] of [
+    ["SELECT count(*) FROM (SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i) ORDER BY m)", 0],
+    ["SELECT error('x')", 2],
+  ] as const) {
+    const child = spawn(
+      process.execPath,
+      [packagePath("src/cli/main.ts"), "sql", query, "--warehouse", out],
+      {
+        stdio: "ignore",
+        env: { ...process.env, TMPDIR },
+      },
+    );
+    assert.deepEqual(await once(child, "close"), [code, null]);
+  }
   assert.deepEqual(await readdir(out, { recursive: true }), namesBefore);
-  assert.deepEqual(await temporary(), foldersBefore);
+  assert.deepEqual(await readdir(TMPDIR), []);
 });
 
 long(
