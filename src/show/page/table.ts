@@ -1,0 +1,116 @@
+/** A section of an answer as a table that the page's script sorts, searches and writes as CSV. */
+import type { Cell, Column, Section } from "../../common/answer.ts";
+import { count, counted, duration, fileSize, minuteOf, percent } from "../../common/figures.ts";
+import { foreign, html, type Markup, type Part } from "./markup.ts";
+
+/** Rows of a table in a page; the command that gives the same answer has all. */
+export const ROWS_LIMIT = 500;
+
+export interface Drawn {
+  /** Address of the section. */
+  readonly id: string;
+  /** The command that gives the same answer. */
+  readonly command: string;
+  /** Columns whose figures have bars. */
+  readonly bars?: readonly string[] | undefined;
+}
+
+/** The table of a section below its title, or what there is to say without rows. */
+export function sectionMarkup(section: Section, drawn: Drawn): Markup {
+  const { title, lead, none = "none", rows, all = "--format json" } = section;
+  const { id, command } = drawn;
+  if (rows.length === 0) return html`<p class="empty" id="${id}">${title}: ${none}</p>\n`;
+  const more = rows.length - ROWS_LIMIT;
+  return html`<div class="answer" id="${id}">
+<h3>${title}</h3>
+${lead !== undefined && html`<p class="lead">${foreign(lead)}</p>\n`}${table(section, drawn)}
+${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
+</div>
+`;
+}
+
+type Named = readonly [name: string, column: Column];
+
+function table(section: Section, { bars = [] }: Drawn): Markup {
+  const { title, columns, rows } = section;
+  const shown = (section.shown ?? visible(section)).flatMap((name): Named[] => {
+    const column = columns[name];
+    return column === undefined ? [] : [[name, column]];
+  });
+  // What a row is: the first column that is no figure.
+  const head = shown.find(([, { kind }]) => !isFigure(kind))?.[0];
+  const most = new Map(bars.map((name) => [name, Math.max(...rows.map((row) => Number(row[name] ?? 0)))]));
+  const heads = shown.map(
+    ([name, column]) => html`<th scope="col"${figureClass(column)}>${headOf(name, column)}</th>`,
+  );
+  const lines = rows.slice(0, ROWS_LIMIT).map((row) => {
+    const cells = shown.map(([name, column]) => {
+      const bar = most.has(name) && barMarkup(Number(row[name] ?? 0), most.get(name) ?? 0);
+      const value = row[name] ?? null;
+      const content =
+        value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(name, column, value);
+      if (name === head) return html`<th scope="row">${content}</th>`;
+      return html`<td${figureClass(column)}${rawValue(value)}>${bar}${content}</td>`;
+    });
+    return html`<tr>${cells}</tr>\n`;
+  });
+  return html`<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
+<caption class="visually-hidden">${title}</caption>
+<thead><tr>${heads}</tr></thead>
+<tbody>${lines}</tbody>
+</table></div>`;
+}
+
+function visible({ columns }: Section): string[] {
+  return Object.keys(columns).filter((name) => columns[name]?.hidden !== true);
+}
+
+export function headOf(name: string, { head }: Pick<Column, "head">): string {
+  return head ?? name.replaceAll("_", " ");
+}
+
+function isFigure(kind: Column["kind"]): boolean {
+  return kind === "count" || kind === "bytes" || kind === "milliseconds" || kind === "share";
+}
+
+function figureClass({ kind }: Column): Markup | false {
+  return isFigure(kind) && html` class="number"`;
+}
+
+/** What the page sorts by and writes as CSV, where the cell shows it otherwise. */
+function rawValue(value: Cell): Markup | false {
+  if (typeof value === "number") return html` data-value="${value}"`;
+  return value instanceof Date && html` data-value="${value.toISOString()}"`;
+}
+
+function standIn(value: Cell): Part {
+  return value !== null && html`<code>${foreign(String(value))}</code>`;
+}
+
+/** Words whose meaning has a colour. */
+const STATES = ["status", "verdict"];
+
+function cellMarkup(name: string, { kind }: Column, value: NonNullable<Cell>): Part {
+  const text = cellText(kind, value);
+  if (kind === "name") return html`<code>${foreign(text)}</code>`;
+  if (STATES.includes(name) && /^[a-z_]+$/.test(text))
+    return html`<span class="status ${text}">${text}</span>`;
+  return kind === "text" || kind === "list" ? foreign(text) : text;
+}
+
+/** A cell for people. */
+function cellText(kind: Column["kind"], value: NonNullable<Cell>): string {
+  if (value instanceof Date) return `${minuteOf(value)} UTC`;
+  if (typeof value === "boolean") return value ? "yes" : "";
+  if (typeof value === "string") return value;
+  if (typeof value !== "number") return value.join(", ");
+  if (kind === "bytes") return fileSize(value);
+  if (kind === "milliseconds") return duration(value / 1000);
+  return kind === "share" ? percent(value, 1) : count(value);
+}
+
+/** As long as the figure is large beside the largest of its column. */
+function barMarkup(value: number, most: number): Markup {
+  const width = most === 0 ? 0 : Math.round((value / most) * 60);
+  return html`<svg class="bar" viewBox="0 0 60 8" width="60" height="8" aria-hidden="true"><rect width="${width}" height="8" rx="1"/></svg>`;
+}
