@@ -23,16 +23,17 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   audit: "common api tables storage raw warehouse extract load",
   "warehouse/erase": "common tables storage raw warehouse load audit",
   targets: "common tables storage pipeline.ts warehouse load",
+  show: "common storage",
   "run/summary.ts": "common raw extract audit targets",
   observe: "common storage tables warehouse audit targets run/summary.ts",
   config: "common api raw pipeline.ts warehouse extract audit targets observe",
   service: "common api",
-  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service",
+  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service show",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
   mcp: "common tables storage",
   fleet: "common extract config warehouse run/summary.ts run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit warehouse/erase run/summary.ts targets observe config service run mcp fleet",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit warehouse/erase run/summary.ts targets observe config service show run mcp fleet",
 };
 
 /** Files of a folder's own. */

@@ -30,16 +30,26 @@ export interface Column<K extends CellKind = CellKind> {
   readonly standIn?: string | undefined;
   /** A narrow screen goes without it, the highest number first; undefined: it always stays. */
   readonly dispensable?: number | undefined;
+  /** Whether it is never empty. */
+  readonly required?: boolean | undefined;
+  /** All that a text may be; undefined: anything. */
+  readonly of?: readonly string[] | undefined;
 }
 
 export type Columns = Readonly<Record<string, Column>>;
 
-export type RowOf<C extends Columns> = { readonly [N in keyof C]: CellTypes[C[N]["kind"]] };
+type Known<C extends Column> = C extends { readonly of: readonly (infer Text extends string)[] }
+  ? Text | null
+  : CellTypes[C["kind"]];
+type CellOf<C extends Column> = C extends { readonly required: true } ? NonNullable<Known<C>> : Known<C>;
+
+export type RowOf<C extends Columns> = { readonly [N in keyof C]: CellOf<C[N]> };
 
 type Options = Omit<Column, "kind">;
 const columnOf =
   <K extends CellKind>(kind: K) =>
-  (options: Options = {}): Column<K> => ({ kind, ...options });
+  <const O extends Options = Record<never, never>>(options?: O) =>
+    ({ kind, ...options }) as { readonly kind: K } & O;
 
 /** Makers of columns: `col.count({ head: "unused" })`. */
 export const col = {
@@ -63,21 +73,41 @@ export interface Section<C extends Columns = Columns> {
   readonly lead?: string | undefined;
   /** Said in place of a table without rows; undefined: "none". */
   readonly none?: string | undefined;
-  /** In their order, for JSON and CSV. */
+  /** In their order, for people too, who do not see the hidden ones. */
   readonly columns: C;
-  /** Columns for people, in their order; undefined: all that are not hidden. */
-  readonly shown?: readonly (keyof C & string)[] | undefined;
   readonly rows: readonly RowOf<C>[];
-  /** Leading columns that say what a row is; undefined: 1. */
+  /** All rows, some at a time, where `rows` has the first ones alone; undefined: it has all. */
+  readonly every?: (() => AsyncIterable<readonly RowOf<C>[]>) | undefined;
+  /** How many rows there are; undefined: those in `rows`. */
+  readonly total?: number | undefined;
+  /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
   readonly keys?: number | undefined;
   /** Rows that a screen gets; undefined: 20. */
   readonly limit?: number | undefined;
   /** Options of the command that give all rows; undefined: `--format json`. */
   readonly all?: string | undefined;
+  /** Rows of `FACT_COLUMNS`, told line by line and not as a table. */
+  readonly isLines?: boolean | undefined;
 }
 
+/** Columns of a section that tells its rows line by line, each a name and a text. */
+export const FACT_COLUMNS = {
+  name: col.text({ required: true }),
+  /** A sentence, or lines to copy. */
+  text: col.text({ required: true }),
+  /** Whether it is worth a look. */
+  notable: col.flag({ hidden: true }),
+} as const satisfies Columns;
+
+/** Columns that others stand in for are of the same section. */
+type StandingIn<C extends Columns> = {
+  readonly [N in keyof C]: Column & { readonly standIn?: (keyof C & string) | undefined };
+};
+
 /** A section whose columns and rows fit each other, which the compiler looks at here. */
-export function section<const C extends Columns>(given: Section<C>): Section {
+export function section<const C extends Columns>(
+  given: Section<C> & { readonly columns: StandingIn<C> },
+): Section {
   return given as unknown as Section;
 }
 
@@ -86,6 +116,8 @@ export type Fact = string | number | boolean | null | readonly Fact[] | { readon
 export interface Answer {
   /** One sentence that says it all, for who reads no further. */
   readonly lead: string;
+  /** Whether all is well, which a screen says in colour; undefined: that is not what was asked. */
+  readonly isWell?: boolean | undefined;
   /** Members of the JSON form before the sections: the run, its verdict, totals. */
   readonly facts: Readonly<Record<string, Fact>>;
   readonly sections: readonly Section[];

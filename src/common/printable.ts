@@ -66,6 +66,6 @@ export function spreadsheetText(text: string): string {
 }
 
 /** JSON of a value; equal to what `JSON.stringify` writes once it is read. */
-export function jsonText(value: string | object, indent?: number): string {
+export function jsonText(value: string | number | boolean | object | null, indent?: number): string {
   return withoutSteering(JSON.stringify(value, undefined, indent), (codePoint) => `\\u${codePoint}`, "\n");
 }

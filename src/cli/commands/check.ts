@@ -3,10 +3,10 @@ import { counted } from "../../common/figures.ts";
 import type { ConfigFlags } from "../../config/config.ts";
 import { check } from "../../run/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
+import { jsonLine, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals, warningsTo } from "../command.ts";
-import { jsonLine, paragraph, printableLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface CheckFlags extends ConfigFlags {

@@ -4,6 +4,8 @@ import type { OpenedRun } from "../../audit/open-run.ts";
 import { type Diff, diffRuns, whyOf } from "../../audit/questions/diff.ts";
 import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
 import { counted } from "../../common/figures.ts";
+import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../../show/rows.ts";
+import { paragraph, writeAll } from "../../show/terminal.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { CliCommand, positive, processEnvironment } from "../command.ts";
@@ -16,9 +18,7 @@ import {
   headline,
   itemsText,
 } from "../render/diff-text.ts";
-import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
 import { type Section, sectionMarkdown } from "../render/sections.ts";
-import { paragraph, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {

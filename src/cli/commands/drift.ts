@@ -8,10 +8,10 @@ import {
 } from "../../audit/questions/drift.ts";
 import { findPreviousRun, type PreviousRun } from "../../audit/questions/run-history.ts";
 import { count, counted } from "../../common/figures.ts";
+import { drawTable, left, right, tableOf } from "../../show/table.ts";
+import { paragraph, writeAll } from "../../show/terminal.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { sectionJson } from "../render/sections.ts";
-import { drawTable, left, right, tableOf } from "../render/table.ts";
-import { paragraph, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {

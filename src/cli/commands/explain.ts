@@ -7,12 +7,12 @@ import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
 import { jsonText, printableText } from "../../common/printable.ts";
+import { writeAll } from "../../show/terminal.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
 import { explanationText, type ToldText } from "../render/explain-text.ts";
-import { writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {

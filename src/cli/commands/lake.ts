@@ -1,12 +1,12 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
+import { drawInParts, drawTable, left, right, tableOf, whole } from "../../show/table.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Damage, type InstanceStatus, type LakeStatus, lakeStatus } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
-import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
-import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
 

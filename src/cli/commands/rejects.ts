@@ -2,13 +2,13 @@ import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import type { ConfigFlags } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
+import { cellText, jsonRows } from "../../show/rows.ts";
+import { drawInParts, left, right, tableOf, whole } from "../../show/table.ts";
+import { jsonLine, writeAll } from "../../show/terminal.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { readRejects } from "../../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, existingFolder, processEnvironment } from "../command.ts";
-import { cellText, jsonRows } from "../render/rows.ts";
-import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
-import { jsonLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { askAgain, serviceConfig } from "../with-run.ts";
 

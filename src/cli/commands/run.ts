@@ -9,14 +9,14 @@ import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { runExport } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summary.ts";
+import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
+import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
-import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
 import { summaryText, takesColours } from "../render/summary.ts";
-import { jsonLine, writeOutcome } from "../render/terminal.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 
 interface RunFlags extends Omit<ConfigFlags, "destinations"> {

@@ -3,14 +3,14 @@ import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
+import { drawInParts, drawTable, left, right, tableOf, whole } from "../../show/table.ts";
+import { printableText, writeAll } from "../../show/terminal.ts";
 import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, existingFolder, positive, processEnvironment } from "../command.ts";
-import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {

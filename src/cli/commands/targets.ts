@@ -1,14 +1,14 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { counted, minuteOf } from "../../common/figures.ts";
 import type { Target, TargetRun } from "../../pipeline.ts";
+import { drawInParts, tableOf, whole } from "../../show/table.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { keepsRuns } from "../../targets/restore.ts";
 import { inHistory, type RunInHistory, type Standing, standingOf } from "../../warehouse/identity.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
-import { drawInParts, tableOf, whole } from "../render/table.ts";
-import { writeAnswer } from "../render/terminal.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 
 const HELP = `

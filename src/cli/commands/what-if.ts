@@ -4,12 +4,12 @@ import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
 import { count, counted } from "../../common/figures.ts";
+import { csvTexts, jsonArray, jsonRows, type RowStream } from "../../show/rows.ts";
+import { writeAll } from "../../show/terminal.ts";
 import { all, stream } from "../../storage/duckdb.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { readNamedFile } from "../named-file.ts";
-import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
-import { writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { mappingFormat } from "./audit.ts";
 

@@ -3,9 +3,9 @@ import { type Diff, whyOf } from "../../audit/questions/diff.ts";
 import type { RunPair } from "../../audit/questions/diff-runs.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
+import { paragraph, printableLine } from "../../show/terminal.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { type Section, sectionTables } from "./sections.ts";
-import { paragraph, printableLine } from "./terminal.ts";
 
 const COUNTS = "items values gained lost changed reordered alike";
 

@@ -3,8 +3,8 @@ import type { FieldDefinition } from "../../audit/mapping/definitions.ts";
 import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../../audit/mapping/procedure.ts";
 import type { Since } from "../../audit/questions/item-history.ts";
 import { listed } from "../../common/nearest.ts";
+import { paragraph, printableLine, truncate } from "../../show/terminal.ts";
 import type { Cause } from "../../tables/history.ts";
-import { paragraph, printableLine, truncate } from "./terminal.ts";
 
 export const quoted = (text: string): string => `"${printableLine(text)}"`;
 export const bare = (text: string): string => printableLine(text);

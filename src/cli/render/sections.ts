@@ -1,10 +1,10 @@
 /** Results of several parts, as tables on a screen, Markdown, JSON or CSV. */
 import { count, counted } from "../../common/figures.ts";
 import { markdownText } from "../../common/printable.ts";
+import { type CsvOptions, cellText, csvLine, jsonRows, markdownRow } from "../../show/rows.ts";
+import { drawFitting, drawInParts, type TextColumn, type TextTable } from "../../show/table.ts";
+import { paragraph } from "../../show/terminal.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { type CsvOptions, cellText, csvLine, jsonRows, markdownRow } from "./rows.ts";
-import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
-import { paragraph } from "./terminal.ts";
 
 /** Lists of columns are their names with a space between. */
 export interface Section {

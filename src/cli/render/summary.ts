@@ -7,9 +7,9 @@ import { count, counted, duration, megabytes } from "../../common/figures.ts";
 import type { OutageTotals } from "../../extract/http/outage.ts";
 import type { Throttled } from "../../extract/http/throttle.ts";
 import type { Resumed, RunSummary } from "../../run/summary.ts";
+import { paragraph, printableLine, printableText, shellWord } from "../../show/terminal.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
 import type { CliEnvironment } from "../command.ts";
-import { paragraph, printableLine, printableText, shellWord } from "./terminal.ts";
 
 export interface SummaryReader {
   /** Of the screen; undefined: no screen, and no line is broken. */

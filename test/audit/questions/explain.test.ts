@@ -10,9 +10,9 @@ import { readDefinitions, readItemValues } from "../../../src/audit/questions/re
 import { partsText } from "../../../src/cli/render/explain-sentences.ts";
 import { stepsParts } from "../../../src/cli/render/explain-steps-text.ts";
 import { explanationText } from "../../../src/cli/render/explain-text.ts";
-import { printableLine } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
+import { printableLine } from "../../../src/show/terminal.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { few, long } from "../../long.ts";
 import { failsWith } from "../../run/running.ts";

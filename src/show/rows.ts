@@ -15,9 +15,9 @@ import {
   type DuckDBValue,
   DuckDBVariantValue,
 } from "@duckdb/node-api";
-import { csvRow } from "../../common/csv.ts";
-import { jsonText, printableText, spreadsheetText } from "../../common/printable.ts";
-import type { Row } from "../../storage/duckdb.ts";
+import { csvRow } from "../common/csv.ts";
+import { jsonText, printableText, spreadsheetText } from "../common/printable.ts";
+import type { Row } from "../storage/duckdb.ts";
 
 export type Rows = Iterable<readonly DuckDBValue[]>;
 

@@ -1,8 +1,8 @@
 /** The tables as sources of a dbt project: descriptions, types, and tests of keys and references. */
-import { VERSION } from "../../common/version.ts";
-import { DUCKDB_TYPES } from "../../storage/ddl.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
-import type { Column, Reference, Table } from "../../tables/declare.ts";
+import { VERSION } from "../common/version.ts";
+import { DUCKDB_TYPES } from "../storage/ddl.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import type { Column, Reference, Table } from "../tables/declare.ts";
 
 const SOURCE = "content_warehouse";
 /** Name under which a profile attaches the file, see docs/tables.md. */

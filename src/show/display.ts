@@ -1,6 +1,6 @@
 /** A run's progress: lines that change in place on a terminal, a line every few seconds elsewhere. */
-import { count, duration, megabytes } from "../../common/figures.ts";
-import type { OnProgress, Progress, StageName } from "../../common/progress.ts";
+import { count, duration, megabytes } from "../common/figures.ts";
+import type { OnProgress, Progress, StageName } from "../common/progress.ts";
 import { truncate } from "./terminal.ts";
 
 export interface DisplayOptions {

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import type { Writable } from "node:stream";
-import { asWarehouseError, codeOf } from "../../common/errors.ts";
-import { jsonText, printableText } from "../../common/printable.ts";
+import { asWarehouseError, codeOf } from "../common/errors.ts";
+import { jsonText, printableText } from "../common/printable.ts";
 
-export { printableLine, printableText } from "../../common/printable.ts";
+export { printableLine, printableText } from "../common/printable.ts";
 
 /** One word to a shell. */
 export function shellWord(text: string): string {

@@ -1,5 +1,5 @@
 /** Help that fits a screen of 80 columns, whoever wrote its lines. */
-import { paragraph } from "./terminal.ts";
+import { paragraph } from "../show/terminal.ts";
 
 export const HELP_WIDTH = 80;
 

@@ -1,4 +1,4 @@
-import { counted } from "../../common/figures.ts";
+import { counted } from "../common/figures.ts";
 import { displayWidth, printableLine, truncate } from "./terminal.ts";
 
 export interface TextColumn {
