@@ -1,6 +1,7 @@
 /** A section of an answer as a table that the page's script sorts, searches and writes as CSV. */
 import type { Cell, Column, Section } from "../../common/answer.ts";
-import { count, counted, duration, fileSize, minuteOf, percent } from "../../common/figures.ts";
+import { counted } from "../../common/figures.ts";
+import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
 
 /** Rows of a table in a page; the command that gives the same answer has all. */
@@ -29,16 +30,11 @@ ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-w
 `;
 }
 
-type Named = readonly [name: string, column: Column];
-
 function table(section: Section, { bars = [] }: Drawn): Markup {
-  const { title, columns, rows } = section;
-  const shown = (section.shown ?? visible(section)).flatMap((name): Named[] => {
-    const column = columns[name];
-    return column === undefined ? [] : [[name, column]];
-  });
+  const { title, rows } = section;
+  const shown = shownColumns(section);
   // What a row is: the first column that is no figure.
-  const head = shown.find(([, { kind }]) => !isFigure(kind))?.[0];
+  const head = shown.find(([, column]) => !isNumber(column))?.[0];
   const most = new Map(bars.map((name) => [name, Math.max(...rows.map((row) => Number(row[name] ?? 0)))]));
   const heads = shown.map(
     ([name, column]) => html`<th scope="col"${figureClass(column)}>${headOf(name, column)}</th>`,
@@ -61,20 +57,8 @@ function table(section: Section, { bars = [] }: Drawn): Markup {
 </table></div>`;
 }
 
-function visible({ columns }: Section): string[] {
-  return Object.keys(columns).filter((name) => columns[name]?.hidden !== true);
-}
-
-export function headOf(name: string, { head }: Pick<Column, "head">): string {
-  return head ?? name.replaceAll("_", " ");
-}
-
-function isFigure(kind: Column["kind"]): boolean {
-  return kind === "count" || kind === "bytes" || kind === "milliseconds" || kind === "share";
-}
-
-function figureClass({ kind }: Column): Markup | false {
-  return isFigure(kind) && html` class="number"`;
+function figureClass(column: Column): Markup | false {
+  return isNumber(column) && html` class="number"`;
 }
 
 /** What the page sorts by and writes as CSV, where the cell shows it otherwise. */
@@ -90,23 +74,12 @@ function standIn(value: Cell): Part {
 /** Words whose meaning has a colour. */
 const STATES = ["status", "verdict"];
 
-function cellMarkup(name: string, { kind }: Column, value: NonNullable<Cell>): Part {
-  const text = cellText(kind, value);
-  if (kind === "name") return html`<code>${foreign(text)}</code>`;
+function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
+  const text = shownText(column, value);
+  if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   if (STATES.includes(name) && /^[a-z_]+$/.test(text))
     return html`<span class="status ${text}">${text}</span>`;
-  return kind === "text" || kind === "list" ? foreign(text) : text;
-}
-
-/** A cell for people. */
-function cellText(kind: Column["kind"], value: NonNullable<Cell>): string {
-  if (value instanceof Date) return `${minuteOf(value)} UTC`;
-  if (typeof value === "boolean") return value ? "yes" : "";
-  if (typeof value === "string") return value;
-  if (typeof value !== "number") return value.join(", ");
-  if (kind === "bytes") return fileSize(value);
-  if (kind === "milliseconds") return duration(value / 1000);
-  return kind === "share" ? percent(value, 1) : count(value);
+  return foreign(text);
 }
 
 /** As long as the figure is large beside the largest of its column. */
