@@ -123,8 +123,9 @@ function sectionText(section: Section, screen: Screen): string {
     return lead === undefined ? sentence(`${title}: ${none}`, screen) : `${title}\n${said}`;
   const some = rows.slice(0, section.limit ?? 20);
   const more = (section.total ?? rows.length) - some.length;
-  const rest = `and ${counted(more, "more row")}; ${section.all ?? "--format json"} shows all`;
-  return `${title}\n${said}${drawn(section, some, screen.width)}${more > 0 ? sentence(rest, screen) : ""}`;
+  const others = some.length === 0 ? counted(more, "row") : `and ${counted(more, "more row")}`;
+  const rest = more === 0 ? "" : sentence(`${others}; ${section.all ?? "--format json"} shows all`, screen);
+  return `${title}\n${said}${some.length === 0 ? "" : drawn(section, some, screen.width)}${rest}`;
 }
 
 function drawn(section: Section, some: readonly Row[], width: number | undefined): string {
