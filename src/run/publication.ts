@@ -1,6 +1,6 @@
 /** From a run that has begun to one that is published: its tables, its report, and what it says of itself. */
 import { join } from "node:path";
-import { earlierRuns } from "../audit/report/earlier-runs.ts";
+import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
@@ -20,7 +20,7 @@ import { runTransform } from "./run-transform.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { resumedOf, summaryOfChecks } from "./summary.ts";
 
-type ReportModule = typeof import("../audit/report/report.ts");
+type ReportModule = typeof import("../show/page/report.ts");
 
 export async function exportAndPublish(run: RunContext): Promise<Published> {
   const { folder, staging, options } = run;
@@ -80,7 +80,7 @@ async function buildAndStage(
     const transformed = await inStage(run, { stage: "transform" }, () => runTransform(run, extracted));
     await run.peak.measure();
     // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
-    const report = import("../audit/report/report.ts");
+    const report = import("../show/page/report.ts");
     report.catch(() => {});
     const result = await buildResult(run, extracted, transformed);
     await loads.stage(run, result.tables, result.statement.verdict);

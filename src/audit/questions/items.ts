@@ -105,7 +105,8 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
   // What only a mapping names has its ID alone.
   const destinations = new Numbered((id: string): unknown[] => [id, null, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null]);
-  for (const { id, name, unsupported } of unpacked.destinations) destinations.add(id, [id, name, unsupported]);
+  for (const { id, name, unsupported } of unpacked.destinations)
+    destinations.add(id, [id, name, unsupported]);
   for (const { id, name } of unpacked.fields) fields.add(id, [id, name]);
   const types = new Numbered((name: string) => name);
   const texts = new Numbered((text: string) => text);

@@ -25,7 +25,8 @@ export function overviewOf(facts: OverviewFacts): Overview {
   const { account, checks, coverage } = facts;
   const { verdict, reason } = account;
   const isComplete = verdict === "complete";
-  const isWarned = (name: string) => checks.some((check) => check.checkName === name && check.verdict !== "passed");
+  const isWarned = (name: string) =>
+    checks.some((check) => check.checkName === name && check.verdict !== "passed");
   const lacking = checks.find(({ checkName }) => checkName === MAPPED_VALUES_CHECK);
   const isLacking = lacking?.verdict === "warning";
   const why = reason !== null && html`: ${foreign(reason)}`;

@@ -80,6 +80,9 @@ function enhance(answer) {
   const title = answer.querySelector("h3").textContent;
   const [body] = table.tBodies;
   const all = [...body.rows];
+  // A narrow screen has each row as lines of its own.
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  for (const row of all) for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
   const search = element("input", {
     type: "search",
     "aria-label": `Search: ${title}`,
@@ -119,8 +122,8 @@ function enhance(answer) {
     draw();
     table.parentElement.focus();
   });
-  const tools = element("p", { class: "tools" }, all.length > 5 && search, found, csv);
-  table.parentElement.before(tools);
+  const tools = element("p", { class: "tools" }, found, all.length > 5 && search, csv);
+  answer.querySelector(".answer-head").append(tools);
   table.parentElement.after(more);
   draw();
 }

@@ -23,7 +23,7 @@ export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   if (rows.length === 0) return html`<p class="empty" id="${id}">${title}: ${none}</p>\n`;
   const more = rows.length - ROWS_LIMIT;
   return html`<div class="answer" id="${id}">
-<h3>${title}</h3>
+<div class="answer-head"><h3>${title}</h3></div>
 ${lead !== undefined && html`<p class="lead">${foreign(lead)}</p>\n`}${table(section, drawn)}
 ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </div>

@@ -5,7 +5,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parseHTML } from "linkedom";
-import { reportOf } from "../../../src/audit/report/report.ts";
+import { reportOf } from "../../../src/show/page/report.ts";
 import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { packagePath } from "../../../src/common/package-root.ts";

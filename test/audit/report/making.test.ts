@@ -131,7 +131,7 @@ test("no other command loads what draws the charts", async () => {
     } });
     await import(${JSON.stringify(packagePath("src/cli/program.ts"))});
     const before = drawing.length;
-    await import(${JSON.stringify(packagePath("src/audit/report/report.ts"))});
+    await import(${JSON.stringify(packagePath("src/show/page/report.ts"))});
     console.log(before, drawing.length > 2);`;
   const said = execFileSync(process.execPath, ["--input-type=module", "--eval", loading], {
     encoding: "utf8",

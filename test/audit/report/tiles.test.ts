@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseHTML } from "linkedom";
-import type { EarlierRuns } from "../../../src/audit/report/earlier-runs.ts";
-import { reportOf } from "../../../src/audit/report/report.ts";
+import type { EarlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
+import { reportOf } from "../../../src/show/page/report.ts";
 import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { pageItems } from "./page-data.ts";
