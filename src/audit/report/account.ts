@@ -92,7 +92,7 @@ export async function readAccount(connection: DuckDBConnection) {
   if (run === undefined) throw new TypeError("the run has no row in run");
   const checks = await readChecks(connection);
   const nameless = await rowsOf(connection, destinationRow, NAMELESS);
-  const lacking = checks.find(({ checkName }) => checkName === MAPPED_VALUES_CHECK);
+  const lacking = checks.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   return {
     ...run,
     checks,
@@ -102,7 +102,7 @@ export async function readAccount(connection: DuckDBConnection) {
       run.instanceUrl === "sample" ? [] : nameless.map(({ destinationId }) => destinationId),
     /** Whether dynamic and full answers mean different times by `updated_at`. */
     modesDiffer: checks.some(
-      ({ checkName, verdict }) => checkName === SAME_TIMES_CHECK && verdict !== "passed",
+      ({ check_name, verdict }) => check_name === SAME_TIMES_CHECK && verdict !== "passed",
     ),
     /** Why the configured destinations have no mapped values; null: they have, or none are configured. */
     withoutMappedValues: lacking?.verdict === "warning" ? lacking.detail : null,
@@ -142,7 +142,7 @@ export function checksSection({ checks, warnings, passes }: Account): Markup {
 }
 
 const CHECK_COLUMNS: readonly Column<RunCheck>[] = [
-  { head: "Check", cell: ({ checkName }) => foreign(checkName), kind: "head" },
+  { head: "Check", cell: ({ check_name }) => foreign(check_name), kind: "head" },
   { head: "Verdict", cell: ({ verdict }) => html`<span class="status check-${verdict}">${verdict}</span>` },
   { head: "Counted", cell: ({ figure }) => count(figure), kind: "number" },
   { head: "Expected", cell: ({ expected }) => countOrEmpty(expected), kind: "number" },

@@ -115,7 +115,7 @@ function runPoints({ warnings, itemsRejected, namelessDestinations }: Account): 
     warnings.length > 0 &&
       html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
         warnings,
-        (check) => html`${foreign(check.checkName)} (${count(check.figure)})`,
+        (check) => html`${foreign(check.check_name)} (${count(check.figure)})`,
       )}.`,
     namelessDestinations.length > 0 && nameless(namelessDestinations),
   ].filter((point) => point !== false);
