@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { type DuckDBValue, listValue } from "@duckdb/node-api";
 import type { Answer, Cell, CellKind, Column, Section } from "../common/answer.ts";
-import { count, counted, fileSize, minuteOf } from "../common/figures.ts";
+import { count, counted, duration, fileSize, minuteOf } from "../common/figures.ts";
 import { jsonText, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
@@ -61,7 +61,7 @@ export function shownText({ kind }: Pick<Column, "kind">, cell: Cell): string {
 const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = {
   count,
   bytes: fileSize,
-  milliseconds: (value) => `${count(Math.round(value))} ms`,
+  milliseconds: (value) => duration(value / 1000),
   share: (value) => `${(100 * value).toFixed(1)} %`,
 };
 
@@ -201,6 +201,12 @@ async function* sectionMarkdown(section: Section): AsyncIterable<string> {
     );
     yield lines.join("");
   }
+}
+
+/** The rows of a section alone. */
+export async function* sectionJson(section: Section): AsyncIterable<string> {
+  yield* jsonArray(streamOf(section));
+  yield "\n";
 }
 
 /** The facts, then the sections by their names, a row a line. */
