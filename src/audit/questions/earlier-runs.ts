@@ -1,19 +1,17 @@
-/** The kept runs before the one that a report is of: figures of each, and the run before to compare with. */
+/** The kept runs before the one that a report is of: what each came to, and the run before to compare with. */
 import { WarehouseError } from "../../common/errors.ts";
 import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
 import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
-
-/** What a run came to, by its manifest. */
-export type RunFigures = ReturnType<typeof figuresOf>;
+import { listedRun } from "./runs.ts";
 
 type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
 
 export type EarlierRuns = Awaited<ReturnType<typeof earlierRuns>>;
 
-/** Runs that the chart goes back, the one of the report included. */
+/** Runs that a report lists, its own included. */
 const RUNS_SHOWN = 30;
 
 export async function earlierRuns(
@@ -32,8 +30,8 @@ export async function earlierRuns(
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: compared,
-    /** The oldest first. */
-    figures: shown.toReversed().map(({ manifest }) => figuresOf(manifest)),
+    /** The newest first. */
+    listed: shown.map(({ manifest }) => listedRun(manifest, "")),
   };
 }
 
@@ -45,18 +43,4 @@ function isComparable(run: ReadableRun): boolean {
 function readable(run: PublishedRun): ReadableRun | undefined {
   const { manifest } = run;
   return manifest instanceof WarehouseError ? undefined : { ...run, manifest };
-}
-
-function figuresOf({ run, sequence, startedAt, verdict, items, rows, mappedValues }: Manifest) {
-  return {
-    run,
-    sequence,
-    startedAt: new Date(startedAt),
-    verdict,
-    loaded: items?.loaded ?? rows.content ?? 0,
-    /** Null: an earlier version did not say. */
-    rejected: items?.rejected ?? null,
-    /** Values without an external value; null: the run has no mapped values, or an earlier version did not say. */
-    unmapped: mappedValues?.unmapped ?? null,
-  };
 }

@@ -32,8 +32,23 @@ const RUNS = {
 } as const;
 export type ListedRun = RowOf<typeof RUNS>;
 
+/** What a run states of itself, as far as a list of runs has it. */
+type Stated = Pick<
+  Manifest,
+  | "run"
+  | "sequence"
+  | "startedAt"
+  | "endedAt"
+  | "verdict"
+  | "rows"
+  | "items"
+  | "mappedValues"
+  | "changes"
+  | "files"
+>;
+
 /** What a run came to, by its manifest. */
-export function listedRun(manifest: Manifest, mark: ListedRun["mark"]): ListedRun {
+export function listedRun(manifest: Stated, mark: ListedRun["mark"]): ListedRun {
   const { run, sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
   return {
     mark,
@@ -115,7 +130,7 @@ function unpublishedText(runs: readonly PublishedRun[], unpublished: string | un
 }
 
 /** `+3 ~12 -1`; null of a run that was not compared. */
-function changeText({ changes }: Manifest): string | null {
+function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   if (changes === undefined) return null;
   const changed = changes.changed === null ? "" : ` ~${count(changes.changed)}`;
   return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
@@ -191,6 +206,6 @@ function sizeOf(files: Manifest["files"]): number {
   return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
-function tookMs({ startedAt, endedAt }: Manifest): number {
+function tookMs({ startedAt, endedAt }: Pick<Manifest, "startedAt" | "endedAt">): number {
   return Date.parse(endedAt) - Date.parse(startedAt);
 }

@@ -26,8 +26,8 @@ export function overviewOf(facts: OverviewFacts): Overview {
   const { verdict, reason } = account;
   const isComplete = verdict === "complete";
   const isWarned = (name: string) =>
-    checks.some((check) => check.checkName === name && check.verdict !== "passed");
-  const lacking = checks.find(({ checkName }) => checkName === MAPPED_VALUES_CHECK);
+    checks.some((check) => check.check_name === name && check.verdict !== "passed");
+  const lacking = checks.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const isLacking = lacking?.verdict === "warning";
   const why = reason !== null && html`: ${foreign(reason)}`;
   const unsettled = html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`;
@@ -115,7 +115,7 @@ function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
     warnings.length > 0 &&
       html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
         warnings,
-        ({ checkName, figure }) => html`${foreign(checkName)} (${count(figure)})`,
+        ({ check_name, figure }) => html`${foreign(check_name)} (${count(figure)})`,
       )}.`,
     nameless.length > 0 && namelessPoint(nameless),
   ].filter((point) => point !== false);

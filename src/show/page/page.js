@@ -2,8 +2,8 @@
 // Tables that are sorted by a column, searched and written as CSV. Without this script they stand as they came.
 
 const SORT_COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-/** Rows of a table before it is unfolded. */
-const ROWS_SHOWN = 20;
+/** Rows of a table that were found, before it is unfolded. */
+const FOUND_SHOWN = 20;
 
 const count = (number) => number.toLocaleString("en-US");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -82,7 +82,8 @@ function enhance(answer) {
   const all = [...body.rows];
   // A narrow screen has each row as lines of its own.
   const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
-  for (const row of all) for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
+  for (const row of all)
+    for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
   const search = element("input", {
     type: "search",
     "aria-label": `Search: ${title}`,
@@ -100,8 +101,11 @@ function enhance(answer) {
   };
   const draw = () => {
     const rows = matching();
-    body.replaceChildren(...(state.isWhole ? rows : rows.slice(0, ROWS_SHOWN)));
-    more.hidden = state.isWhole || rows.length <= ROWS_SHOWN;
+    const limit = search.value === "" ? Number(answer.dataset.limit) : FOUND_SHOWN;
+    const shown = state.isWhole ? rows : rows.slice(0, limit);
+    body.replaceChildren(...shown);
+    table.parentElement.hidden = shown.length === 0;
+    more.hidden = shown.length === rows.length;
     more.textContent = `Show all ${count(rows.length)}`;
     found.textContent =
       rows.length < all.length ? `${count(rows.length)} of ${counted(all.length, "row")}` : "";

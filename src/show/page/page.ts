@@ -7,20 +7,19 @@ import { INVISIBLE } from "../../common/printable.ts";
 import { dataIsland, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
 import { sectionMarkup } from "./table.ts";
 
-/** An answer in the page; its ID is its address. */
-export interface PagePart {
+/** An answer in the page. */
+export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
+  /** Its address. */
   readonly id: string;
   /** In the navigation. */
   readonly name: string;
   readonly title: string;
-  /** Undefined: `picture` is all there is. */
-  readonly answer: Answer | undefined;
   /** The command that gives the same answer. */
   readonly command: string;
   /** Before the sections. */
   readonly picture?: Part;
-  /** Columns whose figures have bars, by the key of the section. */
-  readonly bars?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Columns whose figures have bars. */
+  readonly bars?: readonly string[] | undefined;
 }
 
 export interface Page {
@@ -109,12 +108,17 @@ ${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
 `;
 }
 
-function partMarkup({ id, title, answer, command, picture, bars }: PagePart): Markup {
-  const { lead = "", sections = [], next = [] } = answer ?? {};
+function partMarkup(part: PagePart): Markup {
+  const { id, title, lead = "", sections, next = [], command, picture, bars } = part;
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
-  sectionMarkup(section, { id: `${id}-${section.key}`, command, bars: bars?.[section.key] }),
+  sectionMarkup(section, {
+    id: `${id}-${section.key}`,
+    command,
+    isAlone: sections.length === 1,
+    bars,
+  }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;
 }

@@ -2,29 +2,34 @@
 import type { Cell, Column, Section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
-import { foreign, html, type Markup, type Part } from "./markup.ts";
+import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 
 /** Rows of a table in a page; the command that gives the same answer has all. */
 export const ROWS_LIMIT = 500;
+
+/** Rows of a table before it is unfolded, at most. */
+const ROWS_SHOWN = 20;
 
 export interface Drawn {
   /** Address of the section. */
   readonly id: string;
   /** The command that gives the same answer. */
   readonly command: string;
+  /** Whether the part has no other section: its title says it all. */
+  readonly isAlone: boolean;
   /** Columns whose figures have bars. */
   readonly bars?: readonly string[] | undefined;
 }
 
 /** The table of a section below its title, or what there is to say without rows. */
 export function sectionMarkup(section: Section, drawn: Drawn): Markup {
-  const { title, lead, none = "none", rows, all = "--format json" } = section;
-  const { id, command } = drawn;
-  if (rows.length === 0) return html`<p class="empty" id="${id}">${title}: ${none}</p>\n`;
-  const more = rows.length - ROWS_LIMIT;
-  return html`<div class="answer" id="${id}">
-<div class="answer-head"><h3>${title}</h3></div>
-${lead !== undefined && html`<p class="lead">${foreign(lead)}</p>\n`}${table(section, drawn)}
+  const { title, lead, none = "none", rows, total = rows.length, all = "--format json", limit } = section;
+  const { id, command, isAlone } = drawn;
+  if (rows.length === 0) return html`<p class="empty" id="${id}">${!isAlone && `${title}: `}${none}</p>\n`;
+  const more = total - Math.min(rows.length, ROWS_LIMIT);
+  return html`<div class="answer" id="${id}" data-limit="${Math.min(limit ?? ROWS_SHOWN, ROWS_SHOWN)}">
+<div class="answer-head"><h3${isAlone && html` class="visually-hidden"`}>${title}</h3></div>
+${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}${table(section, drawn)}
 ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </div>
 `;
@@ -79,7 +84,7 @@ function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Par
   if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   if (STATES.includes(name) && /^[a-z_]+$/.test(text))
     return html`<span class="status ${text}">${text}</span>`;
-  return foreign(text);
+  return typeof value === "string" || column.kind === "list" ? foreign(text) : text;
 }
 
 /** As long as the figure is large beside the largest of its column. */
