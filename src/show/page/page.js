@@ -123,6 +123,7 @@ function enhance(answer) {
   );
   more.addEventListener("click", () => {
     state.isWhole = true;
+    answer.classList.add("whole");
     draw();
     table.parentElement.focus();
   });

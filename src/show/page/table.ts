@@ -28,8 +28,8 @@ export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   if (rows.length === 0) return html`<p class="empty" id="${id}">${!isAlone && `${title}: `}${none}</p>\n`;
   const more = total - Math.min(rows.length, ROWS_LIMIT);
   return html`<div class="answer" id="${id}" data-limit="${Math.min(limit ?? ROWS_SHOWN, ROWS_SHOWN)}">
-<div class="answer-head"><h3${isAlone && html` class="visually-hidden"`}>${title}</h3></div>
-${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}${table(section, drawn)}
+<div class="answer-head"><div><h3${isAlone && html` class="visually-hidden"`}>${title}</h3>${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>`}</div></div>
+${table(section, drawn)}
 ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </div>
 `;
@@ -81,9 +81,9 @@ const STATES = ["status", "verdict"];
 
 function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
-  if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   if (STATES.includes(name) && /^[a-z_]+$/.test(text))
     return html`<span class="status ${text}">${text}</span>`;
+  if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;
 }
 

@@ -3,7 +3,6 @@ import { before, test } from "node:test";
 import { loadSql } from "../../../src/audit/load-sql.ts";
 import { type Diff, diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
-import { readChanges } from "../../../src/audit/report/changes.ts";
 import { changeWords } from "../../../src/cli/render/diff-text.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
@@ -179,23 +178,6 @@ long(
       'item_changed mapping_changed: "Nordics" sends "nordic" 3 times, and did not before, 1',
       'mapping_changed: "Nordics": "north" -> "nordic", 2',
     ]);
-    const rows = { run_history: 5, mapped_value_history: 5 };
-    const changes = await readChanges(copied.connection, rows);
-    assert.deepEqual(
-      changes?.slice(1).map((run) => run.changes.map(({ cause, items, values }) => [cause, items, values])),
-      [
-        [["item_changed", 1, 2]],
-        [["item_changed", 1, 3]],
-        [
-          ["item_changed", 1, 2],
-          ["mapping_changed", 1, 2],
-        ],
-        [
-          ["item_changed", 1, 1],
-          ["mapping_changed", 1, 2],
-        ],
-      ],
-    );
     const held = await readHeldValues(copied.connection, "item", 5);
     assert.deepEqual(
       held.map(({ row, since }) => [row.valueId, since.run, since.causes.join(", ")]),

@@ -26,7 +26,9 @@ export class Element {
     const [last = "", ...outer] = selector.split(" ").toReversed();
     const rest = outer.toReversed().join(" ");
     const within = rest === "" ? [this] : this.all(rest);
-    const found = within.flatMap((each) => [...each.descendants()].filter((element) => element.matches(last)));
+    const found = within.flatMap((each) =>
+      [...each.descendants()].filter((element) => element.matches(last)),
+    );
     return [...new Set(found)];
   }
 
@@ -65,7 +67,7 @@ function textOf(node: Node): string {
 }
 
 /** The root element. */
-export function pageOf(html: string): Element {
+export function parsePage(html: string): Element {
   const [root] = childrenOf(parse(html));
   if (root === undefined) throw new TypeError("there is no element");
   return root;
