@@ -46,10 +46,13 @@ type CellOf<C extends Column> = C extends { readonly required: true } ? NonNulla
 export type RowOf<C extends Columns> = { readonly [N in keyof C]: CellOf<C[N]> };
 
 type Options = Omit<Column, "kind">;
+interface MakeColumn<K extends CellKind> {
+  (): { readonly kind: K };
+  <const O extends Options>(options: O): { readonly kind: K } & O;
+}
 const columnOf =
-  <K extends CellKind>(kind: K) =>
-  <const O extends Options = Record<never, never>>(options?: O) =>
-    ({ kind, ...options }) as { readonly kind: K } & O;
+  <K extends CellKind>(kind: K): MakeColumn<K> =>
+  (options: Options = {}) => ({ kind, ...options });
 
 /** Makers of columns: `col.count({ head: "unused" })`. */
 export const col = {
@@ -71,7 +74,7 @@ export interface Section<C extends Columns = Columns> {
   readonly title: string;
   /** One sentence that says what there is, before the table. */
   readonly lead?: string | undefined;
-  /** Said in place of a table without rows; undefined: "none". */
+  /** Said in place of a table without rows; undefined: "none"; empty: people do not see the section then. */
   readonly none?: string | undefined;
   /** In their order, for people too, who do not see the hidden ones. */
   readonly columns: C;
@@ -82,7 +85,7 @@ export interface Section<C extends Columns = Columns> {
   readonly total?: number | undefined;
   /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
   readonly keys?: number | undefined;
-  /** Rows that a screen gets; undefined: 20. */
+  /** Rows that a screen gets; undefined: 20; 0: none, and no title unless there is a leading sentence. */
   readonly limit?: number | undefined;
   /** Options of the command that give all rows; undefined: `--format json`. */
   readonly all?: string | undefined;

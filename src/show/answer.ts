@@ -98,9 +98,14 @@ export function answerText(answer: Answer, screen: Screen): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
-    ...sections.map((section) => sectionText(section, screen)),
+    ...sections.filter(isTold).map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
+}
+
+/** What people get neither rows nor a sentence of is for programs. */
+function isTold({ limit, lead, rows, none }: Section): boolean {
+  return lead !== undefined || (rows.length === 0 ? none !== "" : limit !== 0);
 }
 
 function sentence(text: string, { width }: Pick<Screen, "width">): string {
@@ -132,7 +137,11 @@ function drawn(section: Section, some: readonly Row[], width: number | undefined
   const shown = shownColumns(section);
   const columns = shown.map(([name, column]): TextColumn => {
     const align = isNumber(column) ? "right" : "left";
-    return { name: headOf(name, column), align, ...(column.kind === "name" ? { whole: true } : {}) };
+    return {
+      name: headOf(name, column),
+      align,
+      ...(column.kind === "name" ? { whole: true } : { wraps: true }),
+    };
   });
   const rows = some.map((row) => shown.map(([name]) => shownCell(section, name, row)));
   const table: TextTable = { columns, rows };
@@ -176,7 +185,9 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
 /** Headings of the second level with tables below, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
   let before = "";
-  for (const text of [lead, ...sections, ...next].filter((each) => each !== "")) {
+  for (const text of [lead, ...sections.filter((each) => isTold({ ...each, limit: 1 })), ...next].filter(
+    (each) => each !== "",
+  )) {
     yield before;
     if (typeof text === "string") yield `${markdownText(text)}\n`;
     else yield* sectionMarkdown(text);

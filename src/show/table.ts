@@ -1,11 +1,13 @@
 import { counted } from "../common/figures.ts";
-import { displayWidth, printableLine, truncate } from "./terminal.ts";
+import { displayWidth, printableLine, wrapped } from "./terminal.ts";
 
 export interface TextColumn {
   readonly name: string;
   readonly align: "left" | "right";
   /** Names that are typed again, such as a run's: not cut while any other layout fits. Numbers, on the right, never are. */
   readonly whole?: true;
+  /** A cell that is too wide goes on in further lines, a few; undefined: it is cut. */
+  readonly wraps?: true;
 }
 
 /** A column of a table of things, and its cell for each. */
@@ -59,6 +61,8 @@ const FRAME = 3;
 const NARROWEST = 8;
 /** Where a table takes several parts anyway, or goes without some columns, its cells have this much room. */
 const ROOMY = 14;
+/** Of a cell that wraps. */
+const MOST_LINES = 6;
 const LEFT_OUT: Measured = { name: "…", align: "left", index: -1, natural: 1 };
 
 /** Draws a table with lines. With a width, long cells are cut, and columns that still do not fit are left out. */
@@ -77,13 +81,17 @@ export function layOut(table: TextTable, width: number | undefined): TableLayout
   const line = (left: string, middle: string, right: string) =>
     `${left}${drawn.map((_, place) => "─".repeat(widthOf(place) + 2)).join(middle)}${right}\n`;
   const row = (cells: readonly string[]) => {
-    const texts = drawn.map(({ align, index, natural }, place) => {
+    const lines = drawn.map(({ align, index, natural, wraps }, place) => {
       const text = printableLine(index < 0 ? LEFT_OUT.name : (cells[index] ?? ""));
       // A number is told whole, though it pushes the rest of its line aside.
       const isCut = width !== undefined && (align === "left" || widthOf(place) < natural);
-      return ` ${pad(isCut ? truncate(text, widthOf(place)) : text, widthOf(place), align)} `;
+      return isCut ? wrapped(text, widthOf(place), wraps === true ? MOST_LINES : 1) : [text];
     });
-    return `│${texts.join("│")}│\n`;
+    const height = Math.max(...lines.map(({ length }) => length));
+    return Array.from({ length: height }, (_, number) => {
+      const texts = drawn.map(({ align }, place) => pad(lines[place]?.[number] ?? "", widthOf(place), align));
+      return `│ ${texts.join(" │ ")} │\n`;
+    }).join("");
   };
   return {
     head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),

@@ -43,6 +43,30 @@ export function truncate(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/** A text in lines of `width` cells at most, broken at blanks where there are any; the last of `most` lines is cut. */
+export function wrapped(text: string, width: number, most: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (lines.length < most - 1 && displayWidth(rest) > width) {
+    const [line, end] = firstLine(rest, width);
+    lines.push(line);
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, truncate(rest, width)];
+}
+
+/** The beginning of a text that finds room, and where it ends. */
+function firstLine(text: string, width: number): [line: string, end: number] {
+  let fits = "";
+  for (const character of charactersOf(text)) {
+    if (fits !== "" && displayWidth(fits + character) > width) break;
+    fits += character;
+  }
+  const blank = text[fits.length] === " " ? fits.length : fits.lastIndexOf(" ");
+  const end = blank > 0 ? blank : fits.length;
+  return [text.slice(0, end), end];
+}
+
 /**
  * A paragraph whose further lines begin under its first word: `lead` stands before the first line, and as many spaces
  * before the others. Without a width it is one line.

@@ -4,9 +4,9 @@ import type { RunAccount } from "../../audit/questions/account.ts";
 import { diffAnswer } from "../../audit/questions/diff-answer.ts";
 import type { RunPair } from "../../audit/questions/diff-runs.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { previousInHistory } from "../../audit/questions/run-history.ts";
-import { comparison, partOf } from "./parts.ts";
+import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { PagePart } from "./page.ts";
+import { comparison, partOf } from "./parts.ts";
 
 interface Reported {
   /** Has the tables of the run, and those of the run before beside them where that is known. */
@@ -19,7 +19,8 @@ interface Reported {
 export async function changesPart(reported: Reported): Promise<PagePart> {
   const pair = await pairOf(reported);
   const part = partOf("changes", "Changes", "diff", []);
-  if (pair === undefined) return { ...part, lead: reported.hasHistory ? BEGINS : comparison(reported.earlier) };
+  if (pair === undefined)
+    return { ...part, lead: reported.hasHistory ? BEGINS : comparison(reported.earlier) };
   const filter = { cause: undefined, destination: undefined, field: undefined };
   const options = { filter, items: false, limit: undefined };
   return { ...part, ...(await diffAnswer(reported.connection, pair, options)), bars: ["items", "values"] };
@@ -30,17 +31,23 @@ const BEGINS =
 
 /** The run and the one before it, by its own history, else by both their tables; undefined: nothing tells of both. */
 async function pairOf({ connection, account, hasHistory, earlier }: Reported): Promise<RunPair | undefined> {
-  const { run, sequence, verdict } = account;
-  const after = { run, sequence, verdict };
+  const { run } = account;
+  const after = comparedRun(account);
   if (hasHistory) {
-    const before = await previousInHistory(connection, run);
-    return before && { before, after, basis: run };
+    const known = await readKnownRuns(connection);
+    const own = known.find((each) => each.run === run);
+    const before = known.find((each) => each.run === own?.previousRun);
+    return before && { before: comparedRun(before), after, basis: run };
   }
   const { before } = earlier ?? {};
   if (before === undefined) return undefined;
   return {
-    before: { run: before.run, sequence: before.sequence, verdict: before.manifest.verdict },
+    before: comparedRun({ ...before, verdict: before.manifest.verdict }),
     after,
     basis: undefined,
   };
+}
+
+function comparedRun({ run, sequence, verdict }: RunPair["before"]): RunPair["before"] {
+  return { run, sequence, verdict };
 }

@@ -19,9 +19,11 @@ import {
   requestsSection,
   tablesSection,
 } from "../../audit/questions/run-facts.ts";
+import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { listedRun } from "../../audit/questions/runs.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
+import { changesPart } from "./changes.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
 import { pageMarkup } from "./page.ts";
@@ -52,6 +54,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const parts = [
     coveragePart(coverage),
     valuesPart(coverage),
+    await changesPart({ connection, account, hasHistory: isHistoryIn(manifest), earlier }),
     itemsPart(items),
     rejectsPart(account, await readRejectsSection(connection, ROWS_LIMIT)),
     driftPart(drift, earlier),
