@@ -23,7 +23,7 @@ export async function changesPart(reported: Reported): Promise<PagePart> {
     return { ...part, lead: reported.hasHistory ? BEGINS : comparison(reported.earlier) };
   const filter = { cause: undefined, destination: undefined, field: undefined };
   const options = { filter, items: false, limit: undefined };
-  return { ...part, ...(await diffAnswer(reported.connection, pair, options)), bars: ["items", "values"] };
+  return { ...part, ...(await diffAnswer(reported.connection, pair, options)), bars: { causes: ["values"] } };
 }
 
 const BEGINS =

@@ -18,8 +18,8 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly command: string;
   /** Before the sections. */
   readonly picture?: Part;
-  /** Columns whose figures have bars. */
-  readonly bars?: readonly string[] | undefined;
+  /** Columns whose figures have bars, by the key of their section. */
+  readonly bars?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 export interface Page {
@@ -117,7 +117,7 @@ ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${secti
     id: `${id}-${section.key}`,
     command,
     isAlone: sections.length === 1,
-    bars,
+    bars: bars?.[section.key],
   }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;

@@ -54,10 +54,8 @@ export function valuesPart(coverage: Coverage): PagePart {
       { ...section, key: "flagged", title: "Mapped values that are archived or ambiguous", rows: others },
     ];
   });
-  const title = "Values without an external value";
   return {
     ...partOf("unmapped", "Values", "audit", sections),
-    title,
     lead: "The value that touches most items first.",
   };
 }
@@ -124,6 +122,6 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
     ...partOf("runs", "Runs", "runs", [own]),
     title: "Kept runs",
     lead,
-    bars: ["items", "rejected", "unmapped"],
+    bars: { runs: ["items", "rejected", "unmapped"] },
   };
 }

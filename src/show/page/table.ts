@@ -55,7 +55,7 @@ function table(section: Section, { bars = [] }: Drawn): Markup {
     });
     return html`<tr>${cells}</tr>\n`;
   });
-  return html`<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="Table: ${title}" tabindex="0"><table>
 <caption class="visually-hidden">${title}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>${lines}</tbody>
