@@ -160,12 +160,3 @@ export function tablesSection(tables: readonly TableSize[]): Section {
     limit: 200,
   });
 }
-
-/** Tables of a run that is about to be published. */
-export function readTables(connection: DuckDBConnection): Promise<TableSize[]> {
-  return rowsBy(
-    connection,
-    TABLES,
-    `SELECT table_name AS "table", row_count AS "rows", parquet_bytes FROM run_tables ORDER BY "rows" DESC, "table"`,
-  );
-}

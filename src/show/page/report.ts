@@ -1,5 +1,5 @@
 /** The report of a run: answers to the questions that commands answer, in one page. The same runs give the same bytes. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
@@ -15,8 +15,8 @@ import {
   checksSection,
   passesSection,
   readRejectsSection,
-  readTables,
   requestsSection,
+  type TableSize,
   tablesSection,
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
@@ -35,6 +35,8 @@ export const REPORT_FILE = "report.html";
 
 /** A run whose tables are open, and those of the run before beside them, where there is one to compare with. */
 export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
+  /** Has its Parquet files. */
+  readonly directory: string;
   readonly manifest: Fullness;
   /** Undefined: nothing may be told of other runs. */
   readonly earlier: EarlierRuns | undefined;
@@ -61,7 +63,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     partOf("checks", "Checks", "runs show", [checksSection(checks), await passesSection(connection)]),
     runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
     partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
-    partOf("tables", "Tables", "runs show", [tablesSection(await readTables(connection))]),
+    partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),
   ];
   const comparedWith = earlier?.before?.sequence;
   const { run: name, sequence, verdict, packageVersion } = account;
@@ -81,6 +83,22 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
 function subtitle({ startedAt, endedAt, instanceUrl, pipeline }: RunAccount): Markup {
   const built = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
   return html`${foreign(instanceUrl)}, read by the pipeline ${foreign(pipeline)} on <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>; its tables were built ${built} later.`;
+}
+
+function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "manifest">): TableSize[] {
+  return Object.entries(manifest.rows).map(([table, rows]) => {
+    const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
+    return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
+  });
+}
+
+/** None where the run is published as DuckDB alone. */
+function parquetFiles(directory: string, table: string): string[] {
+  const folder = join(directory, "parquet", table);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /** As a list of runs has it, before it is published. */
@@ -137,14 +155,9 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
   // A run that was killed may have left a part of one.
   await rm(file, { force: true });
   if (missingTables(rows).length > 0) return false;
-  const parquet = (table: string) => {
-    const folder = join(result, "parquet", table);
-    const names = readdirSync(folder).sort();
-    return names.map((name) => join(folder, name));
-  };
   const own = {
     tables: Object.keys(rows),
-    source: { directory: result, database, filesOf: parquet },
+    source: { directory: result, database, filesOf: (table: string) => parquetFiles(result, table) },
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
@@ -156,7 +169,13 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
   await using tables = both ?? (await openViews(own));
   const { connection } = tables;
   const manifest = { rows, emptyColumns };
-  const page = await reportOf({ connection, connect: () => tables.connect(), manifest, earlier });
+  const page = await reportOf({
+    connection,
+    connect: () => tables.connect(),
+    directory: result,
+    manifest,
+    earlier,
+  });
   try {
     await writeFile(file, page, { mode: 0o600 });
   } catch (thrown) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { capture } from "../../cli/capture.ts";
+import { program } from "../../cli/running.ts";
 import { parsePage, tableRecords } from "./dom.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
@@ -50,6 +51,129 @@ test("the second night is compared with the first, and stands beside it", async 
     }),
   );
   assert.deepEqual(rows, figures);
+});
+
+async function asked(...command: string[]) {
+  const { stdout } = await program([...command, "--warehouse", nights.out, "--format", "json"]);
+  return JSON.parse(stdout);
+}
+type Json = Readonly<Record<string, unknown>>;
+
+/** The members of a row in JSON by the headings that they have in a page, where that is not their name. */
+const HEADS: Readonly<Record<string, string>> = {
+  unknown_value: "unknown",
+  no_value_mapping: "not sent",
+  entries_unused: "unused",
+  custom_field: "field",
+  custom_fields: "fields",
+  external_field_name: "external name",
+  field_type: "type",
+  alike: "no payload change",
+  words: "change",
+  path: "field",
+  exampleContentId: "item",
+  meaning: "what",
+  check_name: "check",
+  figure: "counted",
+  distinct_items: "items",
+  duplicates: "repeats",
+  bytes: "received",
+  parquet_bytes: "Parquet",
+};
+const STAND_INS: Readonly<Record<string, string>> = {
+  destination: "destination_id",
+  custom_field: "custom_field_id",
+  value: "value_id",
+};
+
+/** Each cell of a table of the page is what the command says there; returns how many cells there are. */
+function assertTable(caption: string, rows: readonly Json[]): number {
+  const records = tableRecords(root, caption, { raw: true });
+  const expected = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).flatMap(([name, cell]) => {
+        const head = HEADS[name] ?? name.replaceAll("_", " ");
+        const text = cell ?? row[STAND_INS[name] ?? ""] ?? "";
+        return Object.hasOwn(records[0] ?? {}, head) ? [[head, String(text).trim()]] : [];
+      }),
+    ),
+  );
+  const order = (some: readonly object[]) =>
+    some.map((each) => JSON.stringify(each, Object.keys(records[0] ?? {}))).sort();
+  assert.deepEqual(order(records), order(expected), caption);
+  return records.flatMap((record) => Object.keys(record)).length;
+}
+
+test("each figure of a table is the one that a command gives", async () => {
+  const audit = await asked("audit");
+  const diff = await asked("diff");
+  const drift = await asked("drift");
+  const show = await asked("runs", "show", "current");
+  const runs = await asked("runs");
+  const without = (row: Json) => row.status === "unmapped" || row.status === "unknown_value";
+  const captions: Record<string, Json[]> = {
+    "Coverage, in values": audit.coverage,
+    "Mapping entries that no item uses": audit.unused_entries,
+    "Fields with values that no destination maps": audit.unmapped_fields,
+    "Many-to-one values": audit.many_to_one,
+    "Values without an external value": audit.values.filter(without),
+    "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
+    "Changes by cause": diff.causes,
+    "Changes by cause, destination and field": diff.groups,
+    "What changed": diff.lines,
+    "New fields (not in the specification)": drift.newFields,
+    "Done by the personal-data policy": drift.policy,
+    Checks: show.checks,
+    "Passes over the listing": show.passes,
+    Runs: runs.runs,
+    Requests: show.requests,
+    Tables: show.tables,
+  };
+  for (const [caption, rows] of Object.entries(captions)) assert.ok(assertTable(caption, rows) > 0, caption);
+  const others = root
+    .all("table caption")
+    .map(({ textContent }) => textContent)
+    .filter((caption) => !Object.hasOwn(captions, caption));
+  assert.deepEqual(
+    others.map((caption) => caption.split(",")[0]),
+    ["Share of values that are mapped", "Items"],
+    "all tables were compared, but for the shaded form of one and the search",
+  );
+});
+
+test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
+  const { totals, collisions } = await asked("audit");
+  const { checks, about } = await asked("runs", "show", "current");
+  const { accounting, mappedValues, checks: judged } = nights.summary;
+  const figures = root.all(".figures dd").map(({ textContent }) => textContent);
+  const { mapped = 0, unmapped = 0 } = mappedValues ?? {};
+  const told = (number: number) => number.toLocaleString("en-US");
+  assert.equal(unmapped, totals.unmapped + totals.unknown_value);
+  assert.ok(about.some(({ text }: Json) => text === `${told(mapped)} mapped, ${told(unmapped)} unmapped`));
+  const warnings = checks.filter(({ verdict }: Json) => verdict !== "passed");
+  assert.deepEqual(
+    [judged.warnings.length, judged.passed],
+    [warnings.length, checks.length - warnings.length],
+  );
+  assert.deepEqual(figures, [
+    `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
+    `${((mapped / (mapped + unmapped)) * 100).toFixed(1)}%${told(mapped)} of ${told(mapped + unmapped)} values of fields with a value mapping`,
+    `${told(unmapped)} values${told(totals.unmapped)} unmapped, ${told(totals.unknown_value)} unknown`,
+    `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
+  ]);
+  const points = root.all(".attention li").map(({ textContent }) => textContent);
+  assert.ok(points.some((point) => point.startsWith(`${warnings.length} checks warn: `)));
+  assert.ok(points.some((point) => point.startsWith(`${told(totals.ambiguous)} values are ambiguous`)));
+  assert.equal(
+    points.some((point) => /of several fields/.test(point)),
+    collisions.length > 0,
+  );
+  assert.match(
+    root.first("#rejects .lead")?.textContent ?? "",
+    new RegExp(
+      `^${accounting.listed} items listed, ${accounting.loaded} loaded, ${accounting.rejected} rejected\\.$`,
+    ),
+  );
 });
 
 test("a page that is made again is the same, byte by byte", async () => {
