@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service show show/page",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
-  mcp: "common tables storage",
+  mcp: "common tables storage audit",
   fleet: "common extract config warehouse run/summary.ts run",
   cli: "common tables storage pipeline.ts warehouse extract transform audit warehouse/erase run/summary.ts targets observe config service show show/page run mcp fleet",
 };

@@ -55,7 +55,12 @@ export function shownText({ kind }: Pick<Column, "kind">, cell: Cell): string {
   if (cell === null) return "";
   if (cell instanceof Date) return minuteOf(cell);
   if (typeof cell === "number") return (NUMBERS[kind] ?? String)(cell);
-  return typeof cell === "object" ? cell.join(", ") : String(cell);
+  return typeof cell === "object" ? cell.map(element).join(", ") : String(cell);
+}
+
+/** In quotes where it could be taken for two. */
+function element(text: string): string {
+  return /[,"]|^$/.test(text) ? JSON.stringify(text) : text;
 }
 
 const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = {

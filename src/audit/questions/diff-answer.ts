@@ -5,7 +5,9 @@ import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import { rowsBy, streamBy } from "../../storage/rows-by.ts";
+import type { Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
+import type { Choice, Question } from "../open-run.ts";
 import { changeWords, wordsIn } from "./change-words.ts";
 import {
   CAUSES_COUNTED,
@@ -18,7 +20,8 @@ import {
   type PlacedChange,
   whyOf,
 } from "./diff.ts";
-import type { RunPair } from "./diff-runs.ts";
+import { findPair, type RunPair } from "./diff-runs.ts";
+import type { Scoped } from "./filters.ts";
 
 /** For people; where causes cannot be told, that is said. */
 const CAUSE = { cause: col.name({ dispensable: 1 }) } as const;
@@ -34,6 +37,28 @@ export interface DiffOptions {
   readonly items: boolean;
   /** Rows of each list; undefined: all. */
   readonly limit: number | undefined;
+}
+
+export interface DiffRequest extends Scoped {
+  /** Name or number of a run, also one whose files are gone, `current` or `previous`. */
+  readonly before: string;
+  readonly after: string;
+  readonly cause?: Cause | undefined;
+  readonly items?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+export function diffQuestion(request: DiffRequest): Question<Choice & { readonly pair: RunPair }> {
+  const { before, after, cause, destination, field, items = false, limit } = request;
+  return {
+    async choose(folder, temporaryDirectory) {
+      const pair = await findPair(folder, [before, after], temporaryDirectory);
+      const { basis, before: earlier, after: later } = pair;
+      return { pair, wanted: basis ?? later.run, beside: basis === undefined ? earlier.run : undefined };
+    },
+    answer: ({ connection }, { pair }) =>
+      diffAnswer(connection, pair, { filter: { cause, destination, field }, items, limit }),
+  };
 }
 
 interface Lists extends Pick<DiffOptions, "limit"> {

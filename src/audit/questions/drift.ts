@@ -7,7 +7,8 @@ import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
 import { type Fullness, vanished } from "../checks/mass-change.ts";
-import type { PreviousRun } from "./run-history.ts";
+import type { Choice, Question } from "../open-run.ts";
+import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
 const required = { required: true } as const;
 
@@ -205,8 +206,22 @@ const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
   token_redacted: "token redacted",
 };
 
-/** What `drift` answers. */
-export function driftAnswer(
+/** `run`: name or number of a run; it is compared with the one that was current when it began. */
+export function driftQuestion(run: string): Question<Choice & { readonly previous: PreviousRun }> {
+  return {
+    async choose(folder) {
+      const previous = await findPreviousRun(folder, run);
+      return { wanted: run, beside: previous.manifest?.run, anyPipeline: true, previous };
+    },
+    async answer(opened, { previous }) {
+      const { connection, manifest } = opened;
+      const drift = await driftOf({ connection, now: manifest, before: previous.manifest });
+      return driftAnswer({ run: opened.run, previous }, drift);
+    },
+  };
+}
+
+function driftAnswer(
   { run, previous }: { readonly run: string; readonly previous: PreviousRun },
   drift: DriftReport,
 ): Answer {

@@ -1,10 +1,9 @@
-import { diffAnswer } from "../../audit/questions/diff-answer.ts";
-import { findPair } from "../../audit/questions/diff-runs.ts";
+import { diffQuestion } from "../../audit/questions/diff-answer.ts";
 import type { Answer } from "../../common/answer.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { CliCommand, positive, processEnvironment } from "../command.ts";
-import { withRuns } from "../with-run.ts";
+import { withAnswer } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -44,19 +43,8 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
-      withRuns(
-        options.warehouse,
-        async (folder, temporaryDirectory) => {
-          const pair = await findPair(folder, [before, after], temporaryDirectory);
-          const { basis, before: earlier, after: later } = pair;
-          return { pair, wanted: basis ?? later.run, beside: basis === undefined ? earlier.run : undefined };
-        },
-        async (opened, { pair }) => {
-          const { cause, destination, field, limit, items = false } = options;
-          const filter = { cause, destination, field };
-          const answer = await diffAnswer(opened.connection, pair, { filter, items, limit });
-          await show(out, wanted(answer, options), options);
-        },
+      withAnswer(options.warehouse, diffQuestion({ before, after, ...options }), (answer) =>
+        show(out, wanted(answer, options), options),
       ),
     );
 }

@@ -1,8 +1,7 @@
-import { driftAnswer, driftOf } from "../../audit/questions/drift.ts";
-import { findPreviousRun } from "../../audit/questions/run-history.ts";
+import { driftQuestion } from "../../audit/questions/drift.ts";
 import { type AnswerFormat, show } from "../../show/answer.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
-import { withRuns } from "../with-run.ts";
+import { withAnswer } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -26,17 +25,7 @@ export function driftCommand({ out } = processEnvironment()): CliCommand {
     .warehouse()
     .format("table", "json", "markdown")
     .addHelpText("after", EXAMPLES)
-    .action((wanted: string, { warehouse, format }: Options) =>
-      withRuns(
-        warehouse,
-        async (folder) => {
-          const previous = await findPreviousRun(folder, wanted);
-          return { wanted, beside: previous.manifest?.run, anyPipeline: true, previous };
-        },
-        async ({ run, connection, manifest }, { previous }) => {
-          const drift = await driftOf({ connection, now: manifest, before: previous.manifest });
-          await show(out, driftAnswer({ run, previous }, drift), { format });
-        },
-      ),
+    .action((run: string, { warehouse, format }: Options) =>
+      withAnswer(warehouse, driftQuestion(run), (answer) => show(out, answer, { format })),
     );
 }
