@@ -268,14 +268,19 @@ function sinceCells(
   };
 }
 
+type Explained = Pick<
+  MappedValue,
+  "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId" | "valueArchived"
+>;
+
 /** Why a value is sent, or not. */
-function whyOf(row: MappedValue, fieldType: string | null, passthrough: boolean): string {
+export function whyOf(row: Explained, fieldType: string | null, passthrough: boolean): string {
   const archived = row.valueArchived ? "; the value is archived" : "";
   return `${because(row, fieldType, passthrough)}${archived}`;
 }
 
 function because(
-  { status, externalFieldName, externalValue, mappingId, mappingValueId }: MappedValue,
+  { status, externalFieldName, externalValue, mappingId, mappingValueId }: Explained,
   fieldType: string | null,
   passthrough: boolean,
 ): string {

@@ -8,6 +8,7 @@ import { loadSql } from "../load-sql.ts";
 import { isSent, mappedValueRow, STATUSES, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
 import { flag, keep, keepRange, rowsOf } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
+import { whyOf } from "./explain-answer.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 /** How much of a run is packed. */
@@ -56,9 +57,10 @@ const DESTINATIONS = `
   SELECT destination_id AS id, identification AS name, NOT supports_custom_field_mappings AS unsupported
   FROM destinations ORDER BY identification NULLS LAST, destination_id`;
 
-const fieldRow = z.object({ id: z.string(), name: z.string().nullable() });
-const FIELDS =
-  "SELECT custom_field_id AS id, name FROM custom_fields ORDER BY name NULLS LAST, custom_field_id";
+const fieldRow = z.object({ id: z.string(), name: z.string().nullable(), type: z.string().nullable() });
+const FIELDS = `
+  SELECT custom_field_id AS id, name, field_type AS type
+  FROM custom_fields ORDER BY name NULLS LAST, custom_field_id`;
 
 /** A mapped value, as however many items have it. */
 const answerRow = mappedValueRow
@@ -108,17 +110,19 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
   for (const { id, name, unsupported } of unpacked.destinations)
     destinations.add(id, [id, name, unsupported]);
   for (const { id, name } of unpacked.fields) fields.add(id, [id, name]);
+  const typeOf = new Map(unpacked.fields.map(({ id, type }) => [id, type]));
   const types = new Numbered((name: string) => name);
   const texts = new Numbered((text: string) => text);
   const answers = new Numbered((number: number) => {
     const row = unpacked.answers[number];
     if (row === undefined) throw new TypeError(`there is no answer ${number}`);
     const { externalFieldName, valueId, value, mappingId, mappingValueId, externalValue } = row;
+    const why = whyOf(row, typeOf.get(row.customFieldId) ?? null, passthrough);
     const bits = Object.values(FLAGS).map((isSet, bit) => (isSet(row, passthrough) ? 1 << bit : 0));
     return [
       destinations.of(row.destinationId),
       fields.of(row.customFieldId),
-      ...[externalFieldName, valueId, value, mappingId, mappingValueId, externalValue].map((text) =>
+      ...[externalFieldName, valueId, value, mappingId, mappingValueId, externalValue, why].map((text) =>
         texts.ofNullable(text),
       ),
       STATUSES.indexOf(row.status),

@@ -13,7 +13,7 @@
   const destinations = data.destinations.map(([id, name, unsupported]) => ({ id, name, unsupported }));
   const fields = data.fields.map(([id, name]) => ({ id, name }));
   const answers = data.answers.map(
-    ([destination, field, name, valueId, value, mapping, entry, external, status, bits]) => ({
+    ([destination, field, name, valueId, value, mapping, entry, external, why, status, bits]) => ({
       destination: destinations[destination],
       field: fields[field],
       name: textOf(name),
@@ -22,6 +22,7 @@
       mapping: textOf(mapping),
       entry: textOf(entry),
       external: textOf(external),
+      why: textOf(why),
       status: statuses[status],
       flags: flags.filter((_, bit) => (bits & (1 << bit)) !== 0),
     }),
@@ -265,36 +266,27 @@
   const members = (sent) => [...Map.groupBy(sent, ({ name }) => name)];
   const sentValue = ({ status, external, value }) => (status === "mapped" ? external : value);
 
-  /** What is sent and where it is from, or the value and why it is not sent; with the IDs of what says so. */
+  /** What is sent and where it is from, or the value; why; and the IDs of what says so. */
   function valueEntry(answer) {
-    const { status, field, valueId, mapping, entry } = answer;
+    const { field, valueId, mapping, entry, why } = answer;
     const isSent = has(answer, "sent");
-    const tags = answer.flags
-      .filter((flag) => flag !== "sent")
-      .map((flag) => [" ", span("tag", flag.replaceAll("_", " "))]);
-    const from =
-      status === "mapped"
-        ? ["mapped from ", named(field), ": ", valuePart(answer)]
-        : ["sent as is (no value mapping), from ", named(field)];
+    const tags = answer.flags.filter((flag) => flag !== "sent");
     const ids = Object.entries({ value: valueId, mapping, entry }).filter(([, id]) => id !== null);
     return element(
       "dd",
       {},
       span("sent", isSent ? foreign(sentValue(answer)) : valuePart(answer)),
-      span("whence", isSent ? from : reasonOf(answer), tags),
+      span(
+        "whence",
+        isSent && [named(field), ": ", valuePart(answer), "; "],
+        foreign(why),
+        tags.map((flag) => [" ", span("tag", flag.replaceAll("_", " "))]),
+      ),
       span(
         "ids",
         ids.map(([what, id]) => span("id", `${what} `, code(id))),
       ),
     );
-  }
-
-  function reasonOf({ status, name, external }) {
-    if (status === "unmapped") return "Unmapped: the mapping has no entry for this value.";
-    if (status === "unknown_value") return "Unknown value: the field offers no such value.";
-    if (name === null) return "Mapped, but the mapping names no field at the destination.";
-    if (status === "mapped" && external === null) return "Mapped, but the entry has no external value.";
-    return "Not sent: the field has no value mapping, and this pipeline sends no values as they are.";
   }
 
   function jsonPart(sent) {

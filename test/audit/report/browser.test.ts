@@ -250,6 +250,12 @@ async function findings(page: Page): Promise<string[]> {
   return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 }
 
+/** All rows of all tables. */
+async function unfold(page: Page): Promise<void> {
+  const more = page.getByRole("button", { name: /^Show all/ });
+  while ((await more.count()) > 0) await more.first().click();
+}
+
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1280, 360]) {
     long(
@@ -259,8 +265,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       },
       async (t) => {
         const { page } = await open(t, { colorScheme, viewport: { width, height: 800 } });
-        for (const details of await page.locator("main details").all())
-          await details.locator("summary").click();
+        await unfold(page);
         assert.deepEqual(await findings(page), []);
         await page.locator("#item-rows button.title").first().click();
         for (const summary of await page.locator("dialog summary").all()) await summary.click();
@@ -312,8 +317,16 @@ long(
 long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip }, async (t) => {
   const { page } = await open(t, { viewport: { width: 360, height: 740 } });
   const width = () => page.evaluate("document.documentElement.scrollWidth");
-  for (const details of await page.locator("main details").all()) await details.locator("summary").click();
   assert.equal(await width(), 360);
+  await unfold(page);
+  const cut = await page
+    .locator("main :is(.scroll, pre, p, li)")
+    .evaluateAll((parts) =>
+      parts
+        .filter((part) => part.scrollWidth > part.clientWidth + 1)
+        .map((part) => part.outerHTML.slice(0, 200)),
+    );
+  assert.deepEqual(cut, [], "nothing is cut off");
   for (const id of nights?.hostile.values() ?? []) {
     await field(page, "Title or ID").fill(id);
     await page.locator("#item-rows button.title").click();

@@ -26,7 +26,7 @@ export function pageItems(page: string): Map<string, PageItem> {
 function itemOf(data: Data, numbers: readonly number[]): PageItem {
   const payloads = new Map<string, { name: string; values: string[] }[]>();
   const values = numbers.map((number) => {
-    const [destination = 0, field = 0, name, , value, mapping, entry, external, status = 0, bits = 0] =
+    const [destination = 0, field = 0, name, , value, mapping, entry, external, , status = 0, bits = 0] =
       data.answers[number] ?? [];
     const text = (index: number | null | undefined) => data.texts[index ?? -1] ?? "";
     const site = data.destinations[destination]?.[0] ?? "";
