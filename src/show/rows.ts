@@ -17,7 +17,6 @@ import {
 } from "@duckdb/node-api";
 import { csvRow } from "../common/csv.ts";
 import { jsonText, printableText, spreadsheetText } from "../common/printable.ts";
-import type { Row } from "../storage/duckdb.ts";
 
 export type Rows = Iterable<readonly DuckDBValue[]>;
 
@@ -74,14 +73,6 @@ export function jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
   return rowTexts(chunks, (row) => `${object(row)}\n`);
 }
 
-/** An array of objects, of rows that are all there; `names`: the columns to take, all unless given. */
-export function jsonRows(rows: readonly Row[], names?: readonly string[]): string {
-  if (rows.length === 0) return "[]";
-  const entries = (row: Row) =>
-    names?.map((name) => [name, row[name] ?? null] as const) ?? Object.entries(row);
-  return `[\n${rows.map((row) => jsonObject(entries(row))).join(",\n")}\n]`;
-}
-
 export interface CsvOptions {
   /** Texts that a spreadsheet would take for formulas get an apostrophe in front. */
   readonly spreadsheet: boolean;
@@ -94,7 +85,7 @@ export async function* csvTexts({ names, chunks }: RowStream, options: CsvOption
 }
 
 /** A line with its end. On a screen, control characters are left out. */
-export function csvLine(row: readonly DuckDBValue[], { spreadsheet, toScreen }: CsvOptions): string {
+function csvLine(row: readonly DuckDBValue[], { spreadsheet, toScreen }: CsvOptions): string {
   const line = csvRow(row.map((value) => (value === null ? null : csvText(value, spreadsheet))));
   return toScreen ? printableText(line) : line;
 }
@@ -130,7 +121,7 @@ export function cellText(value: DuckDBValue): string {
  * A value as JSON text. Numbers of any size are written digit by digit, what JSON has no number for (NaN, infinity)
  * as text. Characters that could steer a terminal are escaped.
  */
-export function cellJson(value: DuckDBValue): string {
+function cellJson(value: DuckDBValue): string {
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number")
     return Number.isFinite(value) ? JSON.stringify(value) : jsonText(String(value));
@@ -150,7 +141,7 @@ function nestedJson(value: DuckDBValue): string | undefined {
 }
 
 /** An object of values by name, in their order. */
-export function jsonObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
+function jsonObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
   return `{${entries.map(([name, value]) => `${jsonText(name)}:${cellJson(value)}`).join(",")}}`;
 }
 

@@ -47,9 +47,9 @@ type Stated = Pick<
   | "files"
 >;
 
-/** What a run came to, by its manifest. */
-export function listedRun(manifest: Stated, mark: ListedRun["mark"]): ListedRun {
-  const { run, sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
+/** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
+export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
+  const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
   return {
     mark,
     run,
@@ -76,7 +76,9 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const past = withPast(current, runs);
   const listed = runs.map((each) => {
     const mark = each.current ? "*" : isOutside(each, past) ? "/" : "";
-    return each.manifest instanceof WarehouseError ? unreadable(each, mark) : listedRun(each.manifest, mark);
+    return each.manifest instanceof WarehouseError
+      ? unreadable(each, mark)
+      : listedRun(each.manifest, mark, each.run);
   });
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [manifest.message] : [],

@@ -9,6 +9,8 @@ import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { runExport } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summary.ts";
+import { summaryAnswer } from "../../run/summary-answer.ts";
+import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
 import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
@@ -16,7 +18,6 @@ import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
-import { summaryText, takesColours } from "../render/summary.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 
 interface RunFlags extends Omit<ConfigFlags, "destinations"> {
@@ -146,10 +147,18 @@ async function writeSummary(
   const { cwd, out } = environment;
   if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
   if (quiet === true && json !== true) return;
-  const reader = { width: out.columns, cwd, isColoured: takesColours(environment, flags) };
-  const text = json === true ? jsonLine(summary) : summaryText(summary, reader);
+  const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
+  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, cwd), screen);
   const done = "The run is published, but its summary";
   await writeOutcome(environment, { text, done });
+}
+
+/** Colours only for a terminal, and not where `NO_COLOR` is set to anything (no-color.org) or `TERM` is `dumb`. */
+export function takesColours(
+  { env, out }: Pick<CliEnvironment, "env" | "out">,
+  { color = true }: { readonly color?: boolean },
+): boolean {
+  return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
 /** Width of a terminal that does not know its own. */

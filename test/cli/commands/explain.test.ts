@@ -54,7 +54,7 @@ test("with --steps, one field at one destination is explained rule by rule, with
       null,
     ],
     [4, "multiselect", "it has value mappings: each value is looked up", null],
-    [5, value, 'the ID of a value of the field: "Nordics"', `/custom_fields/${id} ["${value}"]`],
+    [5, value, 'a value ID, as custom_field_value_ids says: "Nordics"', `/custom_fields/${id} ["${value}"]`],
     [6, value, 'the entry 99d2ad268cd71d3690522f18 makes it "nordic"', null],
     [7, "market", '["nordic"]', "content_external_payloads has the same"],
   ]);

@@ -7,7 +7,6 @@ import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../../src/cli/commands/verify.ts";
-import { summaryText } from "../../../src/cli/render/summary.ts";
 import { duration } from "../../../src/common/figures.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { prepareOutput } from "../../../src/warehouse/layout.ts";
@@ -19,6 +18,7 @@ import { long } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
+import { summaryText } from "../../run/summary-text.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture, outcome } from "../capture.ts";
 

@@ -1,43 +1,45 @@
 /** What a run did, to be read at a glance. */
 import { resolve } from "node:path";
-import { styleText } from "node:util";
-import { DIFFERENT_TIMES, isOfMostItems } from "../../audit/checks/checks.ts";
-import { type DriftLine, type DriftPart, isNew } from "../../audit/questions/drift.ts";
-import { count, counted, duration, megabytes } from "../../common/figures.ts";
-import type { OutageTotals } from "../../extract/http/outage.ts";
-import type { Throttled } from "../../extract/http/throttle.ts";
-import type { Resumed, RunSummary } from "../../run/summary.ts";
-import { paragraph, printableLine, printableText, shellWord } from "../../show/terminal.ts";
-import { isAboutTheRun } from "../../tables/all.ts";
-import type { CliEnvironment } from "../command.ts";
+import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
+import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
+import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
+import { count, counted, duration, megabytes } from "../common/figures.ts";
+import { printableLine } from "../common/printable.ts";
+import type { OutageTotals } from "../extract/http/outage.ts";
+import type { Throttled } from "../extract/http/throttle.ts";
+import { shellWord } from "../show/terminal.ts";
+import { isAboutTheRun } from "../tables/all.ts";
+import type { Resumed, RunSummary } from "./summary.ts";
 
-export interface SummaryReader {
-  /** Of the screen; undefined: no screen, and no line is broken. */
-  readonly width: number | undefined;
-  readonly isColoured: boolean;
-  /** Working directory: commands name the warehouse where they would not find it from there. */
-  readonly cwd: string;
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
+
+/** `cwd`: working directory; commands name the warehouse where they would not find it from there. */
+export function summaryAnswer(summary: RunSummary, cwd: string): Answer {
+  const { run, sequence, verdict, noMappedValues } = summary;
+  const rows = fieldsOf(summary, cwd)
+    .filter((field) => field !== false)
+    .map(([name, text]) => ({ name, text: lineOrLines(name, text), notable: WORTH_A_LOOK.has(name) }));
+  return {
+    lead: headline(summary),
+    isWell: verdict === "complete" && noMappedValues === null,
+    facts: { run, sequence, verdict },
+    sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
+  };
 }
 
-/** Colours only for a terminal, and not where `NO_COLOR` is set to anything (no-color.org) or `TERM` is `dumb`. */
-export function takesColours(
-  { env, out }: Pick<CliEnvironment, "env" | "out">,
-  { color = true }: { readonly color?: boolean },
-): boolean {
-  return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
+type Field = readonly [name: string, text: string];
+
+/** A line break in a text of foreign origin does not begin a field of its own; lines to copy stay lines. */
+function lineOrLines(name: string, text: string): string {
+  return name === "To add" ? text : text.replaceAll(/\s*\n\s*/g, " ");
 }
 
-const NO_SCREEN: SummaryReader = { width: undefined, isColoured: false, cwd: "/" };
-
-/** Its name and what it says: a sentence, which a narrow screen breaks, or lines to copy. */
-type Field = readonly [name: string, value: string | readonly string[]];
-
-export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCREEN): string {
+function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
   const { warehouse } = summary;
-  const where = warehouse === resolve(reader.cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
+  const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
   const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
-  const fields: (Field | false)[] = [
+  return [
     ["Items", items(summary)],
     mappedValues !== null && [
       "Values",
@@ -66,39 +68,13 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
     ["Next", `content-warehouse ${nextQuestion(summary)}${where}`],
   ];
-  const lines = fields.filter((field) => field !== false).map((field) => fieldText(field, reader));
-  return `${headline(summary, reader)}\n${lines.join("")}`;
 }
 
-function headline(summary: RunSummary, { width, isColoured }: SummaryReader): string {
-  const { verdict, run, pipeline, milliseconds, noMappedValues } = summary;
-  const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
+function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
   const word = `${verdict === "complete" ? "Complete" : "UNSETTLED"}${lacking}`;
   const so = verdict === "complete" ? "" : "; published, but its answers do not agree, so run again";
-  const text = paragraph("", printableText(`${word}: ${what}${so}`), width);
-  if (!isColoured || !text.startsWith(word)) return text;
-  return (
-    painted(verdict === "complete" && lacking === "" ? "green" : "yellow", word) + text.slice(word.length)
-  );
-}
-
-function painted(colour: "green" | "yellow" | "dim", text: string): string {
-  return styleText(colour, text, { validateStream: false });
-}
-
-const NAME_WIDTH = 10;
-const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
-
-/** A line break in a text of foreign origin does not begin a field of its own. */
-function fieldText([name, value]: Field, { width, isColoured }: SummaryReader): string {
-  const lead = `  ${name.padEnd(NAME_WIDTH)} `;
-  const text =
-    typeof value === "string"
-      ? paragraph(lead, printableText(value.replaceAll(/\s*\n\s*/g, " ")), width)
-      : value.map((line, index) => `${index === 0 ? lead : " ".repeat(lead.length)}${line}\n`).join("");
-  if (!isColoured) return text;
-  return `  ${painted(WORTH_A_LOOK.has(name) ? "yellow" : "dim", name)}${text.slice(2 + name.length)}`;
+  return `${word}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`;
 }
 
 function items({ accounting, changes, previousRun }: RunSummary): string {
@@ -241,12 +217,12 @@ function driftedAnew({ drift, previousRun }: RunSummary): boolean {
 }
 
 /** A mapping has the ID of its destination alone, so only people can say the name. */
-function linesToAdd(ids: readonly string[]): string[] {
+function linesToAdd(ids: readonly string[]): string {
   const names = ids.map((id, index) => {
     const comma = index < ids.length - 1 ? "," : "";
     return `  { "name": "<name of ${printableLine(id)}>" }${comma}`;
   });
-  return ['"destinations": [', ...names, "]"];
+  return ['"destinations": [', ...names, "]"].join("\n");
 }
 
 /** The one command that shows what this run is worth a look for. */

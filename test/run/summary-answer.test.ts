@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import type { Check } from "../../../src/audit/checks/checks.ts";
-import type { DriftLine } from "../../../src/audit/questions/drift.ts";
-import { summaryText, takesColours } from "../../../src/cli/render/summary.ts";
-import type { PassRecord } from "../../../src/extract/passes/pass-record.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
+import type { Check } from "../../src/audit/checks/checks.ts";
+import type { DriftLine } from "../../src/audit/questions/drift.ts";
+import { takesColours } from "../../src/cli/commands/run.ts";
+import type { PassRecord } from "../../src/extract/passes/pass-record.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { summaryText } from "./summary-text.ts";
 
 function pass(number: number, mode: string, distinctItems: number): PassRecord {
   return {
