@@ -31,7 +31,7 @@ export async function earlierRuns(
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: compared,
     /** The newest first. */
-    listed: shown.map(({ manifest }) => listedRun(manifest, "")),
+    listed: shown.map(({ run, manifest }) => listedRun(manifest, "", run)),
   };
 }
 
