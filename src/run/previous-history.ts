@@ -8,8 +8,7 @@ import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Baseline, PersonalTreatment } from "../warehouse/baseline.ts";
-import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
-import type { RunContext } from "./context.ts";
+import { type OutputFolder, parseRunName, type StagingFolder } from "../warehouse/layout.ts";
 
 /** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
@@ -74,31 +73,33 @@ export function historyWarnings(history: PreviousHistory): string[] {
 
 /** What the history says of a run whose documents have landed. */
 export function historyOf(
-  { staging, beginning, pipeline, history }: HistoryPlace,
-  record: ExtractRecord,
+  { staging, pipeline, history }: HistoryPlace,
+  facts: ExtractRecord,
 ): BuildRequest["history"] {
-  const { verdict, removed, vanished, rejected, rejectedWithoutId } = record;
+  const { verdict, removed, vanished, unreadable, rejectedWithoutId } = facts;
   const identity = parseRunName(staging.run);
   return {
     previous: history,
     run: {
       run: staging.run,
       sequence: staging.sequence,
-      startedAt: identity?.startedAt ?? new Date(beginning.startedMs),
-      extractedMs: Date.parse(record.extractedAt),
+      startedAt: identity?.startedAt ?? new Date(facts.startedAt),
+      extractedMs: Date.parse(facts.extractedAt),
       pipeline: pipeline.name,
       verdict,
       packageVersion: VERSION,
     },
     absences: {
       confirmed: new Set([...removed, ...vanished]),
-      unread: new Set(rejected),
+      unread: new Set(unreadable),
       listIsWhole: verdict === "complete" && !rejectedWithoutId,
     },
   };
 }
 
 /** Whose history it is, and what it carries on. */
-export interface HistoryPlace extends Pick<RunContext, "staging" | "pipeline" | "history"> {
-  readonly beginning: Pick<RunContext["beginning"], "startedMs">;
+interface HistoryPlace {
+  readonly staging: StagingFolder;
+  readonly pipeline: Pipeline;
+  readonly history: PreviousHistory;
 }
