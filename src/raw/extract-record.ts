@@ -215,24 +215,27 @@ function serialized(record: object): string {
   return `${JSON.stringify(Object.fromEntries(keys))}\n`;
 }
 
-/** Throws `config.newer_version` for the file of a newer program, `verify.failed` where it is damaged or of an older one. */
-export async function readExtractRecord(file: string): Promise<ExtractRecord> {
-  return recordIn(await readFile(file, "utf8"), file);
-}
-
-function recordIn(text: string, file: string): ExtractRecord {
-  const value = parsed(text);
-  const version = z.looseObject({ version: z.number() }).safeParse(value).data?.version ?? VERSION;
+/**
+ * Undefined: an older program wrote the file, which does not say all that tables are built from. Throws
+ * `config.newer_version` for that of a newer program, `verify.failed` where it is damaged.
+ */
+export async function readExtractRecord(file: string): Promise<ExtractRecord | undefined> {
+  const text = await readFile(file, "utf8");
+  const { data } = z.looseObject({ version: z.number() }).safeParse(parsed(text));
+  const version = data?.version ?? VERSION;
   if (version > VERSION) {
     throw new WarehouseError(
       "config.newer_version",
       `${file} was written by a newer version of content-warehouse; read it with that version.`,
     );
   }
-  const record = extractRecord.safeParse(value);
+  return version < VERSION ? undefined : recordIn(text, file);
+}
+
+function recordIn(text: string, file: string): ExtractRecord {
+  const record = extractRecord.safeParse(parsed(text));
   if (record.success) return record.data;
-  const why = version < VERSION ? "an older version of content-warehouse wrote it" : "it is damaged";
-  throw new WarehouseError("verify.failed", `${file} does not say what was extracted: ${why}.`, {
+  throw new WarehouseError("verify.failed", `${file} does not say what was extracted: it is damaged.`, {
     cause: record.error,
   });
 }

@@ -1,6 +1,7 @@
 /** A raw folder: all that the tables of its run are made from, be it that it has just landed or that it is read again. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { WarehouseError } from "../common/errors.ts";
 import { readPart, type StagedPart } from "../storage/parquet-file.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
@@ -30,11 +31,17 @@ const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
  * Reads a run's folder `raw`. The room of an item whose listed document did not land is not known, so that large tables
- * may be cut at another item. Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it
- * should be, and what the system says of one that cannot be read.
+ * may be cut at another item. Throws `config.not_found` where an older program wrote the folder, `config.newer_version`,
+ * `verify.failed` or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
  */
 export async function readRaw(folder: string): Promise<Landed> {
   const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
+  if (facts === undefined) {
+    throw new WarehouseError(
+      "config.not_found",
+      `An older version of content-warehouse wrote ${folder}, which does not say all that tables are built from; build a run of this version.`,
+    );
+  }
   const items = new ItemIndex();
   const index = new RawIndex(items);
   for (const file of ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)))) {

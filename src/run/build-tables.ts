@@ -21,7 +21,7 @@ import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
-import type { Building } from "./build.ts";
+import type { Building } from "./building.ts";
 import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";

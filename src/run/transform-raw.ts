@@ -3,7 +3,7 @@ import { collectGarbage } from "../common/gc.ts";
 import { rangeBounds, vectorBytes } from "../load/range-bounds.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Transformed, transformItems } from "../transform/transform-items.ts";
-import type { Building } from "./build.ts";
+import type { Building } from "./building.ts";
 
 export interface RawTransformed extends Transformed {
   /** Of the ranges of items that the widest table is loaded by. */

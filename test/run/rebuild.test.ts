@@ -9,7 +9,7 @@ import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { generateContentSet } from "../generator/generate.ts";
-import { long } from "../long.ts";
+import { either, long } from "../long.ts";
 import { applyChanges } from "../overlay.ts";
 import { assertSameReport, assertSameRun, builtAgain } from "./again.ts";
 import { servedNight } from "./nights.ts";
@@ -134,13 +134,16 @@ test("nights with edited, vanished, removed, unlisted, rejected and returned ite
     assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
   const again = (run: string, before?: string) =>
     builtAgain(t, { directory: run, pipelineUrl: NIGHTLY, ...(before !== undefined && { before }) });
-  for (const [run, before] of [[first], [second, first], [third, second], [fork, second]] as const) {
+  // In the short form a night, and a fork whose run before is pruned.
+  const night = { run: second, before: first };
+  const others = [{ run: first }, { run: third, before: second }, { run: fork, before: second }];
+  for (const { run, before } of either([night], [night, ...others])) {
     const made = await again(run.directory, before?.directory);
     assert.equal((await assertSameRun(run.directory, made))[0], 54);
     await assertSameReport(run.directory, made);
   }
   // Where the run before is pruned, its report alone differs: it compares with a run that is gone.
-  for (const { directory: alone } of [second, third, fork]) {
+  for (const { directory: alone } of either([fork], [second, third, fork])) {
     assert.equal((await assertSameRun(alone, await again(alone)))[0], 54);
   }
 });
@@ -177,25 +180,40 @@ long(
 
 const ITEMS = 3000;
 
-/** Every 50th item gets another title and time, every 100th goes, from the place on. */
+/**
+ * From the place on every 50th item gets another title and time, and the values of another item or none; every 100th
+ * goes; and every 10th mapping gets another external value.
+ */
 async function changedSet(set: string, place: number): Promise<string> {
   const [changes, out] = [`${set}-changes-${place}`, `${set}-${place}`];
-  const lines = (await readFile(join(set, "content.ndjson"), "utf8")).trimEnd().split("\n");
-  const at = (every: number, from: number) => lines.filter((_, index) => index % every === from);
-  const edited = at(50, place).map((line) => {
-    const document = JSON.parse(line);
-    return JSON.stringify({
-      ...document,
-      title: `Edited ${place}`,
-      updated_at: `2026-11-0${place}T10:00:00Z`,
-    });
+  const linesOf = async (name: string) =>
+    (await readFile(join(set, name), "utf8"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const items = await linesOf("content.ndjson");
+  const edited = items.flatMap((each, index) => {
+    if (index % 50 !== place) return [];
+    const values = index % 100 === place ? {} : (items[index - 1]?.custom_fields ?? {});
+    const time = `2026-11-0${place}T10:00:00Z`;
+    return { ...each, title: `Edited ${place}`, updated_at: time, custom_fields: values };
   });
-  const removed = at(100, 20 + place).map((line) => {
-    return JSON.stringify({ file: "content.ndjson", id: JSON.parse(line).id });
+  const removed = items.flatMap(({ id }, index) =>
+    index % 100 === 20 + place ? { file: "content.ndjson", id } : [],
+  );
+  const fields = (await linesOf("custom_fields.ndjson")).flatMap((field, index) => {
+    const [mapping] = field.mappings ?? [];
+    const [entry] = mapping?.values ?? [];
+    if (entry === undefined || index % 10 !== place) return [];
+    entry.value = `Other ${place}`;
+    return field;
   });
   await mkdir(changes);
-  await writeFile(join(changes, "content.ndjson"), `${edited.join("\n")}\n`);
-  await writeFile(join(changes, "removed.ndjson"), `${removed.join("\n")}\n`);
+  const files = { "content.ndjson": edited, "removed.ndjson": removed, "custom_fields.ndjson": fields };
+  for (const [name, rows] of Object.entries(files)) {
+    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+    if (rows.length > 0) await writeFile(join(changes, name), text);
+  }
   await applyChanges(set, changes, out);
   return out;
 }
@@ -222,6 +240,8 @@ long(`three nights of ${ITEMS} items with all oddities are built again`, async (
     await assertSameReport(directory, again);
   }
   const last = nights.at(-1)?.directory ?? "";
+  const causes = "SELECT DISTINCT unnest(CAST(cause AS VARCHAR[])) FROM mapped_value_history ORDER BY 1";
+  assert.deepEqual((await rowsOf(last, causes)).flat(), ["first_seen", "item_changed", "mapping_changed"]);
   assert.equal(
     (await assertSameRun(last, await builtAgain(t, { directory: last, pipelineUrl: NIGHTLY, gates })))[0],
     54,
