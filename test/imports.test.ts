@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   transform: "common api tables storage raw pipeline.ts define-pipeline.ts",
   load: "common tables storage raw pipeline.ts warehouse transform",
   audit: "common api tables storage raw warehouse extract load",
-  "warehouse/erase": "common tables storage raw warehouse load audit",
+  erase: "common tables storage raw warehouse load audit",
   targets: "common tables storage pipeline.ts warehouse load",
   "run/summary.ts": "common raw extract audit targets",
   observe: "common storage tables warehouse audit targets run/summary.ts",
@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
   mcp: "common tables storage",
   fleet: "common extract config warehouse run/summary.ts run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit warehouse/erase run/summary.ts targets observe config service run mcp fleet",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit erase run/summary.ts targets observe config service run mcp fleet",
 };
 
 /** Files of a folder's own. */

@@ -129,7 +129,7 @@ export function originOf({ source }: Config): string {
 }
 
 /** How a run compares the instance that it reads with that of the run before. */
-export function comparisonOf({ acceptNewAddress }: Config): Comparison {
+export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddress">): Comparison {
   return acceptNewAddress ? "moved" : "run";
 }
 

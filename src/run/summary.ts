@@ -10,12 +10,11 @@ import {
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
-import type { Extraction } from "../extract/extract.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
-import type { PassRecord } from "../extract/passes/pass-record.ts";
 import type { DriftEntry } from "../raw/drift.ts";
+import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 
 /** What a run did, for people and programs. */

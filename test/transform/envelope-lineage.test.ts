@@ -8,7 +8,7 @@ import { systemClock } from "../../src/common/clock.ts";
 import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
 import { readPass } from "../../src/extract/passes/listing.ts";
 import { passRecord } from "../../src/extract/passes/pass-record.ts";
-import type { RunRows } from "../../src/load/build-warehouse.ts";
+import type { RunRows } from "../../src/load/stage-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
 import { passes, requests } from "../../src/tables/run.ts";

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Check } from "../../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../../src/audit/questions/drift.ts";
 import { summaryText, takesColours } from "../../../src/cli/render/summary.ts";
-import type { PassRecord } from "../../../src/extract/passes/pass-record.ts";
+import type { PassRecord } from "../../../src/raw/extract-record.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
 
 function pass(number: number, mode: string, distinctItems: number): PassRecord {

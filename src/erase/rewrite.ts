@@ -2,10 +2,9 @@
 import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { WarehouseError } from "../../common/errors.ts";
-import { readTree } from "../../common/tree.ts";
-import { createViewsOver } from "../../load/views.ts";
-import { EXTRACT_FILE } from "../../raw/extract-record.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { readTree } from "../common/tree.ts";
+import { createViewsOver } from "../load/views.ts";
 import {
   all,
   execute,
@@ -13,13 +12,14 @@ import {
   openForScanning,
   PREVIOUS_CATALOG,
   type Query,
-} from "../../storage/duckdb.ts";
-import { PARQUET_OPTIONS, readParquet } from "../../storage/parquet-sql.ts";
-import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { isAboutTheRun, TABLES } from "../../tables/all.ts";
-import { DATABASE_FILE, databaseOf, type StagingFolder } from "../layout.ts";
-import { MANIFEST_FILE, type Manifest } from "../manifest.ts";
-import type { PublishedFiles } from "../published-tables.ts";
+} from "../storage/duckdb.ts";
+import { PARQUET_OPTIONS, readParquet } from "../storage/parquet-sql.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { isAboutTheRun, TABLES } from "../tables/all.ts";
+import { DATABASE_FILE, databaseOf, type StagingFolder } from "../warehouse/layout.ts";
+import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
+import type { PublishedFiles } from "../warehouse/published-tables.ts";
+import { FACTS, rewriteFacts } from "./facts.ts";
 import type { Person } from "./person.ts";
 import {
   columnsOf,
@@ -30,6 +30,7 @@ import {
   type SourceColumn,
   searchRaw,
   searchTable,
+  tableOf,
 } from "./search.ts";
 
 export interface Rewriting {
@@ -58,15 +59,13 @@ export async function rewriteRun(rewriting: Rewriting): Promise<void> {
 }
 
 const REPORT = "report.html";
-/** IDs of items and the verdict: nothing of a person. */
-const EXTRACT = join("raw", EXTRACT_FILE);
 
 /**
  * The page tells of the tables, so it is made from the new ones. Nothing of other runs goes into it: they may still show
  * the person, and their numbers change.
  */
 async function rewriteReport({ from, to }: Rewriting): Promise<void> {
-  const { writeReport } = await import("../../audit/report/report.ts");
+  const { writeReport } = await import("../audit/report/report.ts");
   await writeReport({
     result: to.result,
     database: from.manifest.loaders.includes("duckdb") ? to.database : undefined,
@@ -87,7 +86,7 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
   });
   const { connection } = database;
   const others = files.filter((path) => ![MANIFEST_FILE, DATABASE_FILE, REPORT].includes(path));
-  const strange = others.find((path) => !path.endsWith(".parquet") && path !== EXTRACT);
+  const strange = others.find((path) => !path.endsWith(".parquet") && path !== FACTS);
   if (strange !== undefined) {
     throw new WarehouseError(
       "internal",
@@ -99,9 +98,13 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
     const file = join(from.directory, path);
     const target = join(to.result, renumbered(path, from.sequence, to.sequence));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    if (path === FACTS) {
+      await rewriteFacts(from.directory, to.result, rewriting);
+      continue;
+    }
     const table = tableOf(path);
     const { tables, raw } = rewriting.erasure;
-    const changes = table === undefined ? raw.has(path) : tables.has(table) || tellsOfRuns(table);
+    const changes = raw.has(path) || (table !== undefined && tables.has(table)) || tellsOfRuns(table);
     if (!changes) {
       await copyFile(file, target);
       continue;
@@ -112,12 +115,14 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
   }
 }
 
-/** `run` says what the run is called, `run_tables` how large its files are, the histories in which run something changed. */
+/**
+ * `run` says what the run is called, `run_tables` how large its files are, `run_checks` which run it was held against, the
+ * histories in which run something changed.
+ */
 const tellsOfRuns = (table: string | undefined): boolean =>
-  table === "run" || table === "run_tables" || isHistory(table);
+  table === "run" || table === "run_tables" || table === "run_checks" || isHistory(table);
 const isHistory = (table: string | undefined): boolean =>
   TABLES.find(({ name }) => name === table)?.stage === "history";
-const tableOf = (path: string): string | undefined => /^parquet\/([^/]+)\//.exec(path)?.[1];
 const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
 
 /** The number of a run is part of its files' names. */
@@ -249,9 +254,9 @@ function newCell(column: string, changed: readonly string[], erasure: Erasure): 
   return cell;
 }
 
-/** What a run says of itself: its name and number, and the sizes of its files. */
+/** What a run says of itself: its name and number, the names of others, and the sizes of its files. */
 async function ownFacts(
-  { from, to }: Rewriting,
+  { from, to, renamed }: Rewriting,
   table: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   if (table === "run") {
@@ -259,6 +264,13 @@ async function ownFacts(
       ["run", quoteLiteral(to.run)],
       ["sequence", String(to.sequence)],
     ]);
+  }
+  if (table === "run_checks") {
+    const named = [...renamed].reduce(
+      (cell, [old, now]) => `replace(${cell}, ${quoteLiteral(old)}, ${quoteLiteral(now)})`,
+      "t.detail",
+    );
+    return new Map([["detail", named]]);
   }
   if (table !== "run_tables" || !from.manifest.loaders.includes("parquet")) return new Map();
   const sizes = await Promise.all(

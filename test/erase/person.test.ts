@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dynamicItem } from "../../../src/api/dynamic.ts";
-import { fullItem } from "../../../src/api/full.ts";
-import { userPlaces } from "../../../src/api/user-places.ts";
-import { Person } from "../../../src/warehouse/erase/person.ts";
+import { dynamicItem } from "../../src/api/dynamic.ts";
+import { fullItem } from "../../src/api/full.ts";
+import { userPlaces } from "../../src/api/user-places.ts";
+import { Person } from "../../src/erase/person.ts";
 
 const ID = "5f1e0c2ab4d3e90017c0ffe1";
 const thing = { id: ID, name: "Name", contact_email: "mail@example.com" };

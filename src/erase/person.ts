@@ -2,16 +2,18 @@
  * One person's details in documents and cells: which they are, and what is left without them. The user ID stays, so that
  * rows can be joined as before; so does what the specification knows of a user that is not personal.
  */
-import { parseExact, parseIfJson } from "../../common/json.ts";
-import { isObject, type JsonObject } from "../../raw/document.ts";
-import { looksPersonal } from "../../raw/personal-names.ts";
+import { parseExact, parseIfJson } from "../common/json.ts";
+import { isObject, type JsonObject } from "../raw/document.ts";
+import { looksPersonal } from "../raw/personal-names.ts";
 import {
+  FREE_TEXTS,
   KEPT_ATTRIBUTES,
+  NAMED_BESIDE,
   PERSON_FIELDS,
   PERSONAL_ATTRIBUTES,
   USER_FIELDS,
-} from "../../raw/personal-places.ts";
-import { fieldsUnknown, isRawShape } from "../../raw/prepare.ts";
+} from "../raw/personal-places.ts";
+import { fieldsUnknown, isRawShape } from "../raw/prepare.ts";
 
 /** What the tables say of an ID. */
 export interface Identity {
@@ -21,14 +23,6 @@ export interface Identity {
   readonly otherTable: string | undefined;
 }
 
-/** Free text about a person, which says nothing of where else the person is meant. */
-const FREE_TEXT = new Set(["bio", "short_bio"]);
-/** Where a description has no ID of its own, the item names the person beside it. */
-const NAMED_BESIDE: Readonly<Record<string, string>> = {
-  author_details: "author",
-  creator_details: "creator",
-  owner_details: "owner",
-};
 /** Shorter texts are found everywhere. */
 const TELLING_LENGTH = 4;
 /** From this length on a detail is looked for within other texts. */
@@ -59,7 +53,7 @@ export class Person {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     if (text === "") return;
     this.#described.add(text);
-    const telling = typeof value === "string" && text.length >= TELLING_LENGTH && !FREE_TEXT.has(attribute);
+    const telling = typeof value === "string" && text.length >= TELLING_LENGTH && !FREE_TEXTS.has(attribute);
     if (telling && (PERSONAL_ATTRIBUTES.has(attribute) || looksPersonal(attribute))) this.details.add(text);
   }
 
@@ -118,7 +112,7 @@ export class Person {
     let found = 0;
     for (const key of PERSON_FIELDS) {
       const value = item[key];
-      const beside = NAMED_BESIDE[key];
+      const beside = NAMED_BESIDE.get(key);
       const meant = beside !== undefined && item[beside] === this.id;
       if (typeof value === "string" && (meant || this.#showsIn(value))) {
         this.note("name", value);

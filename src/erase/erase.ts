@@ -2,18 +2,25 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
-import { removeTree } from "../../common/tree.ts";
-import { assertFree, type FreeBytes } from "../disk.ts";
-import { commitPlan, erasePlace, finishErase, stagedReplacement } from "../erase-plan.ts";
-import { runNamed, withPast } from "../identity.ts";
-import { nameOf, nextRun, type OutputFolder, parseRunName, type RunIdentity, runName } from "../layout.ts";
-import { type Manifest, type Statement, writeManifest } from "../manifest.ts";
-import { finishPublication } from "../publish.ts";
-import { listRuns, type PublishedRun } from "../retention.ts";
-import { verifyResult } from "../verify.ts";
-import { verifyRuns } from "../verify-run.ts";
+import type { Clock } from "../common/clock.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { removeTree } from "../common/tree.ts";
+import { assertFree, type FreeBytes } from "../warehouse/disk.ts";
+import { commitPlan, erasePlace, finishErase, stagedReplacement } from "../warehouse/erase-plan.ts";
+import { runNamed, withPast } from "../warehouse/identity.ts";
+import {
+  nameOf,
+  nextRun,
+  type OutputFolder,
+  parseRunName,
+  type RunIdentity,
+  runName,
+} from "../warehouse/layout.ts";
+import { type Manifest, type Statement, writeManifest } from "../warehouse/manifest.ts";
+import { finishPublication } from "../warehouse/publish.ts";
+import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { verifyResult } from "../warehouse/verify.ts";
+import { verifyRuns } from "../warehouse/verify-run.ts";
 import { assertSamePast, namedInHistory } from "./history.ts";
 import { type Identity, Person } from "./person.ts";
 import { rewriteRun } from "./rewrite.ts";
@@ -178,15 +185,17 @@ async function plan(
   const gone = new Map<string, RunIdentity>();
   const meant = new Map<Readable, ReadonlyMap<string, RunIdentity>>();
   for (const from of kept) {
-    const named = await namedInHistory(from, temporary);
     const past = withPast(
       from,
       erasures.map((each) => each.from),
     );
-    meant.set(
-      from,
-      new Map(named.map((each) => [each.run, runNamed(each.run, kept, past) ?? goneRun(gone, each)])),
+    const named = (await namedInHistory(from, temporary)).map(
+      (each) => [each.run, runNamed(each.run, kept, past) ?? goneRun(gone, each)] as const,
     );
+    // A run without a history names the run before it all the same.
+    const name = nameOf(from.manifest.previousRun ?? "");
+    const before = runNamed(name, kept, past);
+    meant.set(from, new Map(before === undefined ? named : [...named, [name, before]]));
   }
   const numbered = [...kept, ...gone.values()]
     .filter(({ sequence }) => sequence >= first)

@@ -1,9 +1,9 @@
 /** Erases a user and ends, as a kill would end it, at a step: `node killed-erase.ts FOLDER USER "rewrite 2"`. */
-import { systemClock } from "../../../src/common/clock.ts";
-import { freeBytes } from "../../../src/warehouse/disk.ts";
-import { eraseUser } from "../../../src/warehouse/erase/erase.ts";
-import { outputFolder } from "../../../src/warehouse/layout.ts";
-import { acquireLock } from "../../../src/warehouse/lock.ts";
+import { systemClock } from "../../src/common/clock.ts";
+import { eraseUser } from "../../src/erase/erase.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { acquireLock } from "../../src/warehouse/lock.ts";
 
 const [, , out = "", userId = "", at = ""] = process.argv;
 const [kind, times = "1"] = at.split(" ");

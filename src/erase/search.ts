@@ -1,18 +1,19 @@
 /** Where a published run holds something of a person: by table, which cells become NULL or another text. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, scalar } from "../../storage/duckdb.ts";
-import { readParquet } from "../../storage/parquet-sql.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
-import { DATA_TABLES, TABLES } from "../../tables/all.ts";
-import type { Table } from "../../tables/declare.ts";
+import { all, scalar } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { DATA_TABLES, TABLES } from "../tables/all.ts";
+import type { Table } from "../tables/declare.ts";
 import {
   fromTable,
   openTables,
   type PublishedFiles,
   sourceOf,
   type TablesSource,
-} from "../published-tables.ts";
+} from "../warehouse/published-tables.ts";
+import { examplesIn, FACTS } from "./facts.ts";
 import type { Identity, Person } from "./person.ts";
 
 /** Rows in SQL. */
@@ -126,11 +127,31 @@ export async function searchRun(
     if (rows > 0) tables.set(table, rows);
   }
   const raw = new Map<string, number>();
-  for (const { path } of manifest.files.filter((file) => /^raw\/.*\.parquet$/.test(file.path))) {
-    const { rows } = await searchRaw(connection, fileSource(join(directory, path)), person);
+  for (const { path } of manifest.files.filter((file) => file.path.startsWith("raw/"))) {
+    const rows = await searchRawFile(connection, { directory, path }, person);
     if (rows > 0) raw.set(path, rows);
   }
   return { tables, raw };
+}
+
+/** How many rows of a file of raw documents have something of the person. */
+async function searchRawFile(
+  connection: DuckDBConnection,
+  { directory, path }: { readonly directory: string; readonly path: string },
+  person: Person,
+): Promise<number> {
+  if (path === FACTS) return examplesIn(directory, person);
+  const [source, table] = [fileSource(join(directory, path)), tableOf(path)];
+  const erasure = await (table === undefined
+    ? searchRaw(connection, source, person)
+    : searchTable(connection, source, table, person));
+  return erasure.rows;
+}
+
+/** The table whose rows a file of a run has; undefined: they are raw documents, or no rows. */
+export function tableOf(path: string): string | undefined {
+  const note = /^raw\/(requests|rejects)-/.exec(path)?.[1];
+  return note === undefined ? /^parquet\/([^/]+)\//.exec(path)?.[1] : `run_${note}`;
 }
 
 function partsOf(source: TablesSource, table: string): Source[] {

@@ -1,7 +1,7 @@
-import { definePipeline } from "../../../src/define-pipeline.ts";
-import { customFields, destinations, listing, singleItems } from "../../../src/extract/stages.ts";
-import { duckdb } from "../../../src/load/stages.ts";
-import { contentTables } from "../../../src/transform/stages.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb } from "../../src/load/stages.ts";
+import { contentTables } from "../../src/transform/stages.ts";
 
 /** Few tables, so that a run takes little time. */
 export default definePipeline({

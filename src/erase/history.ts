@@ -1,10 +1,10 @@
 /** Runs that the histories name, also those whose files are gone: they keep their places when runs are numbered anew. */
 import { isDeepStrictEqual } from "node:util";
-import { WarehouseError } from "../../common/errors.ts";
-import { all, scalar } from "../../storage/duckdb.ts";
-import { TABLES } from "../../tables/all.ts";
-import { parseRunName, type RunIdentity } from "../layout.ts";
-import { fromTable, openTables, type PublishedFiles, sourceOf } from "../published-tables.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { all, scalar } from "../storage/duckdb.ts";
+import { TABLES } from "../tables/all.ts";
+import { parseRunName, type RunIdentity } from "../warehouse/layout.ts";
+import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import { limits } from "./search.ts";
 
 const RUN_HISTORY = "run_history";

@@ -1,10 +1,9 @@
-/** All requests of a run: lookups, listings, single items. */
+/** All requests of a run: lookups, listings, single items. What they bring lands as raw documents and a statement of facts. */
 import { mkdir } from "node:fs/promises";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
-import type { Lookups } from "../audit/checks/unmatched.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
-import { decisionsOf, type Extraction, extract } from "../extract/extract.ts";
+import { extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { observedAtOf, recordOf } from "../extract/journal.ts";
 import { passOfStages } from "../extract/landing/checkpoint.ts";
@@ -14,47 +13,35 @@ import { type CustomFieldLookup, createLookups, type DestinationLookup } from ".
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { SINGLES_LIMITS } from "../extract/passes/single-item.ts";
-import { wantedBy } from "../extract/wanted-columns.ts";
+import { type Wanted, wantedBy } from "../extract/wanted-columns.ts";
+import { stageRows } from "../load/stage-rows.ts";
 import { echoDrift } from "../raw/drift.ts";
-import { type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
+import { writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import { type RawLookups, readLookups } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import { RawIndex } from "../raw/raw-index.ts";
+import { type Landed, landedIn } from "../raw/read-raw.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
+import { factsOf, wantedDestinations } from "./facts.ts";
 import { policyOf } from "./personal-fields.ts";
+import { rejectRows, requestRows } from "./run-tables.ts";
 import { openClient } from "./source.ts";
 
-/** Which items there are, and where their documents lie. */
-export interface Landed {
-  readonly items: ItemIndex;
-  readonly index: RawIndex;
-}
-
-/** What the requests of a run brought. */
-export interface Extracted extends Lookups {
-  readonly extraction: Extraction;
-  /** What the documents do not say. */
-  readonly record: ExtractRecord;
-  /** Reads what the lookups landed. */
-  readonly rawLookups: () => RawLookups;
-  /** Gives the index away, once: it is large, and whoever takes it lets it go when the documents are read. */
-  readonly takeIndex: () => Landed;
-}
-
 /** Errors: those of the service, and `source.rejects`. */
-export async function runExtraction(run: RunContext): Promise<Extracted> {
+export async function land(run: RunContext): Promise<Landed> {
   const { config, signal } = run.options;
   const client = openClient(run.source, run.options, run);
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
-    const wanted = run.pipeline.destinations ?? run.source.destinations;
-    const destinations = await inStage(run, { stage: "lookups" }, () => lookups.destinations(wanted, signal));
+    const wanted = wantedBy(run.pipeline, config);
+    const destinations = await inStage(run, { stage: "lookups" }, () =>
+      lookups.destinations(wantedDestinations(run), signal),
+    );
     recordLookups(run, destinations);
     reportProgress(run, "lookups", 1, 2);
-    const { extraction, landed, fieldNames } = await extractItems(run, client);
+    const { extraction, landed, fieldNames } = await extractItems(run, client, wanted);
     judgeAnswers(config, extraction, run.journal);
     const { customFields } = run.pipeline;
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
@@ -66,22 +53,17 @@ export async function runExtraction(run: RunContext): Promise<Extracted> {
     // What the passes were compared by is garbage now, and would stay beside what comes.
     collectGarbage();
     const files = rawFilesOf(run);
-    const decisions = decisionsOf(extraction, run.journal, landed.items, run.options.clock.now());
-    const record = await writeExtractRecord(files.record, decisions);
-    const lookupFiles = landLookups(destinations, fields, {
+    landLookups(destinations, fields, {
       files,
       personal: policyOf(config, run.personalFields),
       drift: run.journal.drift,
       clock: run.options.clock,
     });
-    return {
-      destinations,
-      fields,
-      extraction,
-      record,
-      rawLookups: () => readLookups(lookupFiles),
-      takeIndex: once(landed),
-    };
+    stageRows(requestRows(run.journal.requests), (part) => files.ofNotes("requests", part));
+    stageRows(rejectRows(run.journal.rejects), (part) => files.ofNotes("rejects", part));
+    const answered = { wanted, extraction, items: landed.items, destinations, fields };
+    const facts = await writeExtractRecord(files.record, factsOf(run, answered));
+    return landedIn(files.folder, facts, landed);
   } finally {
     await client.close();
   }
@@ -90,16 +72,6 @@ export async function runExtraction(run: RunContext): Promise<Extracted> {
 function rawFilesOf({ staging, options }: RunContext): RawFiles {
   const { root: directory, sequence } = staging;
   return new RawFiles({ directory, folder: rawFolder(options.config), sequence });
-}
-
-function once<Value>(value: Value): () => Value {
-  let kept: Value | undefined = value;
-  return () => {
-    if (kept === undefined) throw new TypeError("the index was taken already");
-    const given = kept;
-    kept = undefined;
-    return given;
-  };
 }
 
 /** Takes the token out of an answer that is read on this thread. */
@@ -123,11 +95,10 @@ function recordLookups(
   }
 }
 
-async function extractItems(run: RunContext, client: HttpClient) {
+async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted) {
   const { options, pipeline, staging, journal, resumed, checkpoint, source, baseline } = run;
   const { config, clock, signal, onProgress, threads: count } = options;
   const { listings } = pipeline;
-  const wanted = wantedBy(pipeline, config);
   await using threads = new LandingThreads(count, {
     ...policyOf(config, run.personalFields),
     aliases: config.aliases,
