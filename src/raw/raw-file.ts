@@ -5,29 +5,29 @@ import { parseExact } from "../common/json.ts";
 import type { Cell, Columns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
-import { type Column, column, REQUIRED } from "../tables/declare.ts";
+import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
 import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
 
 /** README.md says what they hold. */
 const COLUMNS = {
-  content_id: "text",
-  shape: "text",
-  mode: "text",
-  pass: "integer",
-  page: "integer",
-  position: "integer",
-  whole: "boolean",
-  observation: "bigint",
-  observed_at: "timestamp",
-  unknown_fields: "integer",
-  large_numbers: "boolean",
-  sha256: "text",
-  document: "json",
+  content_id: text,
+  shape: text,
+  mode: text,
+  pass: integer,
+  page: integer,
+  position: integer,
+  whole: boolean,
+  observation: bigint,
+  observed_at: timestamp,
+  unknown_fields: integer,
+  large_numbers: boolean,
+  sha256: text,
+  document: json,
 } as const;
 
-export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name, type]) =>
-  column(name, type, "", "", REQUIRED),
+export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name, column]) =>
+  column(name, { comment: "", required: true }),
 );
 
 /** A document on its way into a raw file. */

@@ -8,7 +8,7 @@ import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/custom-tables.ts";
+import { placeOf } from "../transform/fitting.ts";
 import type { RunContext } from "./context.ts";
 
 /** What loaders have written where no reader looks. */

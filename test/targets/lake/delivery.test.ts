@@ -36,7 +36,7 @@ suite("a delivery to a lake", () => {
   test("takes a table whose column has the name that DuckDB gives a file's", async (t) => {
     const folder = await temporaryFolder(t);
     const target = lake({ url: pathToFileURL(`${folder}/lake`).href, instance: "one" });
-    const columns = { content: [text("filename", "", "File name.")] };
+    const columns = { content: [text("filename", { comment: "File name." })] };
     await deliver(target, await makeRun(folder, { sequence: 1, machine: "a", columns }));
     const seen = await seenIn(openFileStore(`${folder}/lake`, new AbortController().signal), "one");
     assert.deepEqual(seen.content, { [mark("a", 1)]: 3 });
