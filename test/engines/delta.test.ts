@@ -119,7 +119,7 @@ async function deliver(instance: string, sequence: number, table: Table = CONTEN
         path,
         bytes: (await stat(file)).size,
         rows,
-        range: { column: "content_id", min: name, max: name, nulls: 0 },
+        statistics: [{ column: "content_id", min: name, max: name, nulls: 0 }],
       };
     }),
   );

@@ -65,7 +65,7 @@ export async function commitSnapshot(
     const content = await digestOf(file);
     const path = filePath(instance, RUN_SNAPSHOTS.name, sequence, content.sha256);
     await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, content);
-    const files = [{ path, bytes: content.bytes, rows, range: null }];
+    const files = [{ path, bytes: content.bytes, rows, statistics: [] }];
     return commitReplacement(store, { ...claim, table: RUN_SNAPSHOTS, files, retentionDays }, signal);
   });
 }
