@@ -108,9 +108,7 @@ export class RawWriter {
     const { contentId, mode, pass, page, position, whole, view, ...rest } = appended;
     const { shape, order, observedAt } = view;
     const { unknownFields, largeNumbers } = rest;
-    const document = this.#joined(rest.document);
-    const digest = hash("sha256", document);
-    const cells: Readonly<Record<keyof typeof COLUMNS, EncodedCell>> = {
+    const cellsWith = (document: Uint8Array): Readonly<Record<keyof typeof COLUMNS, EncodedCell>> => ({
       content_id: contentId,
       shape,
       mode,
@@ -122,14 +120,16 @@ export class RawWriter {
       observed_at: observedAt,
       unknown_fields: unknownFields,
       large_numbers: largeNumbers,
-      sha256: digest,
+      sha256: hash("sha256", document),
       document,
-    };
-    this.#builder.append(rowOf(this.#builder, cells));
+    });
+    this.#joined(rest.document, (document) =>
+      this.#builder.append(rowOf(this.#builder, cellsWith(document))),
+    );
   }
 
-  /** Until the next call. */
-  #joined(pieces: readonly Uint8Array[]): Uint8Array {
+  /** The text as a whole is there for `use` alone. */
+  #joined(pieces: readonly Uint8Array[], use: (text: Uint8Array) => void): void {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const room = length <= ROOM_BYTES ? this.#room : new Uint8Array(length);
     let at = 0;
@@ -138,7 +138,7 @@ export class RawWriter {
       room.set(piece, at);
       at += piece.length;
     }
-    return room.subarray(0, length);
+    use(room.subarray(0, length));
   }
 }
 
