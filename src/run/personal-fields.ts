@@ -8,8 +8,8 @@ import { type CustomFieldLookup, createLookups } from "../extract/lookups.ts";
 import { probeFieldNames } from "../extract/probe.ts";
 import type { PolicyOptions } from "../raw/personal.ts";
 import {
-  API_FIELD_NAMES,
-  isApiField,
+  ITEM_FIELD_NAMES,
+  isItemField,
   NO_PERSONAL_FIELDS,
   type PersonalFields,
 } from "../raw/personal-fields.ts";
@@ -37,10 +37,10 @@ export async function findPersonalFields(
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const { definitions, unmatched } = await source.lookUp(names);
   const specified = new Set(Object.values(aliases));
-  const unknown = unmatched.filter((name) => !isApiField(name) && !specified.has(name));
+  const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
   if (unknown.length > 0) {
     const others = await probeFieldNames(source.client, source.signal);
-    const sentences = unknown.map((name) => sentenceOf(name, [...others, ...API_FIELD_NAMES]));
+    const sentences = unknown.map((name) => sentenceOf(name, [...others, ...ITEM_FIELD_NAMES]));
     throw new ConfigError(
       sentences.map((sentence) => ({ code: "config.invalid", about: "settings", sentence })),
     );

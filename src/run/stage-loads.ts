@@ -8,7 +8,7 @@ import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/custom-tables.ts";
+import { placeOf } from "../transform/fitting.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
 /** A run whose tables are built and checked. */

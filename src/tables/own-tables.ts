@@ -2,8 +2,8 @@
 import { hint } from "../common/nearest.ts";
 import { isObject } from "../common/objects.ts";
 import { isArrayOf, isText } from "../common/options.ts";
-import { DATA_TABLES, TABLES } from "./all.ts";
-import { COLUMN_TYPES, RESOURCES } from "./declare.ts";
+import { DATA_TABLES } from "./all.ts";
+import { COLUMN_TYPES } from "./declare.ts";
 
 /** Views of a warehouse. */
 export const VIEWS = ["content_wide", "content_mapped_wide", "mapping_coverage", "mapped_value_intervals"];
@@ -11,19 +11,6 @@ const MACROS = ["mapped_values_as_of", "payloads_as_of", "payload_as_of", "mappe
 /** What stands beside the tables while they are built and asked. */
 const TAKEN = ["run", "mapping_targets", "mapping_inputs", "mapping_answers", "constructor"];
 const TAKEN_BEGINNINGS = ["run_", "before_", "history_", "previous_", "made_"];
-
-/** Fields of the documents of each resource, by name; the full one has those of basic too. */
-const FIELDS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
-  const all = TABLES.flatMap(({ columns }) => columns.flatMap(({ origins }) => origins));
-  const of = (...resources: readonly string[]) =>
-    new Set(all.flatMap(({ resource, path }) => (resources.includes(resource) ? [fieldOf(path)] : [])));
-  return new Map(RESOURCES.map((each) => [each, each === "full" ? of("basic", "full") : of(each)]));
-})();
-
-/** `attachments[].url` is of the field `attachments`; what is below may have names that an instance gave. */
-function fieldOf(path: string): string {
-  return path.split(/[.[{]/, 1)[0] ?? "";
-}
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
@@ -68,27 +55,16 @@ function columnFaults(column: unknown, place: number): string[] {
     COLUMN_TYPES.some((type) => type === column.type) &&
     typeof column.comment === "string" &&
     typeof column.nullable === "boolean" &&
-    Array.isArray(column.origins);
+    Array.isArray(column.origins) &&
+    isArrayOf(column.faults, isText);
   if (!isColumn)
-    return [`columns[${place}] is no column: call its factory, as in text("title", "", "Title.")`];
-  const { name } = column;
+    return [`columns[${place}] is no column: call its factory, as in text("title", { comment: "Title." })`];
+  const { name, faults, make } = column;
   const fits = typeof name === "string" && NAME.test(name) && name !== "constructor";
   return [
     ...unless(fits, `the name of columns[${place}] is not in lower-case letters, digits and _`),
-    ...Array.from(column.origins as readonly unknown[]).flatMap((origin) =>
-      originFaults(origin, String(name)),
-    ),
-  ];
-}
-
-function originFaults(origin: unknown, column: string): string[] {
-  if (!isObject(origin) || !isText(origin.resource) || !isText(origin.path))
-    return [`its column ${column} has origins that are no API fields`];
-  const fields = FIELDS.get(origin.resource) ?? new Set();
-  const field = fieldOf(origin.path);
-  if (fields.has(field)) return [];
-  return [
-    `its column ${column} is from "${origin.resource}:${origin.path}", which is no API field${hint(field, fields)}`,
+    ...(faults as readonly string[]),
+    ...unless(make === undefined, `its column ${name} has make, but its values are those of the rows`),
   ];
 }
 

@@ -19,7 +19,6 @@ import {
   double,
   integer,
   json,
-  REQUIRED,
   type Table,
   text,
   timestamp,
@@ -42,17 +41,20 @@ const CONTENT = defineTable({
   stage: "item",
   key: ["content_id"],
   columns: [
-    text("content_id", "", "Item.", REQUIRED),
-    integer("word_count", "", "Words."),
-    timestamp("seen_at", "", "When it was seen."),
-    date("day", "", "Its day."),
-    bigint("total", "", "More than 32 bit."),
-    double("share", "", "A fraction."),
-    boolean("live", "", "Whether it is published."),
-    json("extra", "", "What else there is."),
+    text("content_id", { comment: "Item.", required: true }),
+    integer("word_count", { comment: "Words." }),
+    timestamp("seen_at", { comment: "When it was seen." }),
+    date("day", { comment: "Its day." }),
+    bigint("total", { comment: "More than 32 bit." }),
+    double("share", { comment: "A fraction." }),
+    boolean("live", { comment: "Whether it is published." }),
+    json("extra", { comment: "What else there is." }),
   ],
 });
-const WITH_NOTE: Table = { ...CONTENT, columns: [...CONTENT.columns, column("note", "text", "", "A note.")] };
+const WITH_NOTE: Table = {
+  ...CONTENT,
+  columns: [...CONTENT.columns, column("note", "text", { comment: "A note." })],
+};
 
 /** Rows of a run: of its number, the one before and the one after, in a file each. */
 function query(instance: string, number: number, note: boolean): string {
@@ -117,7 +119,7 @@ async function deliver(instance: string, sequence: number, table: Table = CONTEN
         path,
         bytes: (await stat(file)).size,
         rows,
-        range: { column: "content_id", min: name, max: name, nulls: 0 },
+        statistics: [{ column: "content_id", min: name, max: name, nulls: 0 }],
       };
     }),
   );

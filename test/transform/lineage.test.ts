@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import type { Resource } from "../../src/api/fields.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
 import { DATA_TABLES, TABLES } from "../../src/tables/all.ts";
-import type { Column, Origin, Resource, Table } from "../../src/tables/declare.ts";
+import type { Column, Origin, Table } from "../../src/tables/declare.ts";
 import { schemaDocument } from "../../src/tables/render.ts";
 import { type Transformed, transform } from "./harness.ts";
 import { mutationsOf } from "./mutations.ts";

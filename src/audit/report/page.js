@@ -59,7 +59,7 @@
     return made;
   }
 
-  // The same as in visible.ts.
+  // The same as in markup.ts.
   const INVISIBLE =
     /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
 

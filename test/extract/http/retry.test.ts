@@ -6,10 +6,10 @@ import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
 import { Outage } from "../../../src/extract/http/outage.ts";
+import { retryPauseMs } from "../../../src/extract/http/pauses.ts";
 import {
   type Attempt,
   createRetry,
-  pauseMs,
   RETRY_LIMITS,
   type RetryOptions,
 } from "../../../src/extract/http/retry.ts";
@@ -473,13 +473,13 @@ test("a pause is never shorter than the service asked for, and else anything bel
       fc.option(fc.nat(900_000)),
       draw,
       (failed, asked, random) => {
-        const pause = pauseMs(failed, asked, () => random, RETRY_LIMITS);
+        const pause = retryPauseMs(failed, asked, () => random);
         const bound = Math.min(60_000, 500 * 2 ** (failed - 1));
         if (asked === null) assert.ok(pause >= 0 && pause < bound);
         else assert.ok(pause >= asked && pause <= Math.max(asked, bound) + 1000);
       },
     ),
   );
-  const spread = [0, 0.25, 0.99].map((random) => pauseMs(3, null, () => random, RETRY_LIMITS));
+  const spread = [0, 0.25, 0.99].map((random) => retryPauseMs(3, null, () => random));
   assert.deepEqual(spread, [0, 500, 1980]);
 });

@@ -10,14 +10,7 @@ import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
-import {
-  type Column,
-  defineTable,
-  integer,
-  REQUIRED,
-  type Table,
-  text,
-} from "../../../src/tables/declare.ts";
+import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
 import { type Claim, claimNumbers, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
 import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf, instancesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
@@ -126,7 +119,11 @@ function declared(name: string, more: readonly Column[]): Table {
     comment: `Rows of ${name}.`,
     stage: "query",
     key: ["id"],
-    columns: [integer("id", "", "Key.", REQUIRED), text("run", "", "Who made it."), ...more],
+    columns: [
+      integer("id", { comment: "Key.", required: true }),
+      text("run", { comment: "Who made it." }),
+      ...more,
+    ],
   });
 }
 

@@ -74,9 +74,9 @@ suite("a checkpoint", () => {
       const store = new MemoryStore();
       const table = { ...CONTENT, columns: [column(name, type)] };
       const [path, bytes, rows] = [pathOf("a", 1), 1, 3];
-      const range = { column: name, min, max, nulls: 1 };
-      await commit(store, runOf("a", 1, { table, files: [{ path, bytes, rows, range }] }));
-      const empty = { path: pathOf("b", 1), bytes, rows: 0, range: null };
+      const statistics = [{ column: name, min, max, nulls: 1 }];
+      await commit(store, runOf("a", 1, { table, files: [{ path, bytes, rows, statistics }] }));
+      const empty = { path: pathOf("b", 1), bytes, rows: 0, statistics: [] };
       await commit(store, runOf("b", 1, { table, files: [empty] }));
       const { metaData } = await content(store);
       const configuration = { ...metaData.configuration, "delta.checkpoint.writeStatsAsStruct": "true" };

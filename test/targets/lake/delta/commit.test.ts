@@ -248,20 +248,20 @@ suite("the columns that readers expect statistics of", () => {
     return [named, count];
   };
   /** A file of two rows, with a range of one column. */
-  const ranged = (name: string, min: string | number, max: string | number) => ({
-    files: [{ path: "x", bytes: 1, rows: 2, range: { column: name, min, max, nulls: 0 } }],
+  const withStatistics = (name: string, min: string | number, max: string | number) => ({
+    files: [{ path: "x", bytes: 1, rows: 2, statistics: [{ column: name, min, max, nulls: 0 }] }],
   });
-  const unranged = (rows: number) => ({ files: [{ path: "x", bytes: 1, rows, range: null }] });
+  const withoutStatistics = (rows: number) => ({ files: [{ path: "x", bytes: 1, rows, statistics: [] }] });
 
   test("are those that all files have whole ones of", async () => {
     const store = new MemoryStore();
     await commit(store, runOf("a", 1));
     assert.deepEqual(await said(store), ["content_id", undefined]);
-    await commit(store, runOf("b", 1, unranged(2)));
+    await commit(store, runOf("b", 1, withoutStatistics(2)));
     assert.deepEqual(await said(store), [undefined, "0"]);
-    await commit(store, runOf("b", 2, unranged(0)));
+    await commit(store, runOf("b", 2, withoutStatistics(0)));
     assert.deepEqual(await said(store), ["content_id", undefined]);
-    await commit(store, runOf("c", 1, ranged("word_count", 1, 2)));
+    await commit(store, runOf("c", 1, withStatistics("word_count", 1, 2)));
     assert.deepEqual(await said(store), [undefined, "0"]);
     await commit(store, runOf("c", 2, { files: [] }));
     assert.deepEqual(await said(store), ["content_id", undefined]);
@@ -307,7 +307,7 @@ suite("the columns that readers expect statistics of", () => {
     ] as const) {
       const store = new MemoryStore();
       const table = { ...CONTENT, columns: [column(name, type)] };
-      await commit(store, runOf("a", 1, { table, ...ranged(name, min, max) }));
+      await commit(store, runOf("a", 1, { table, ...withStatistics(name, min, max) }));
       assert.deepEqual(await said(store), expected);
     }
   });
