@@ -43,7 +43,7 @@ export interface TablesBuilt
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
 export async function buildTables(building: Building, transformed: RawTransformed): Promise<TablesBuilt> {
-  const { before, folder, gates, pipeline, history, landed } = building;
+  const { before, folder, gates, pipeline, landed } = building;
   const { facts } = landed;
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: facts.origin };
@@ -59,10 +59,42 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const drift = tally.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
+  const { reasons, ...judged } = judge(building, { transformed, lookups, loaded, drift });
+  const stated = statedOf(building, reasons);
+  const all = [...loaded.tables];
+  await inStage(building, { stage: "load" }, async () => {
+    for (const made of runTables(building, stated, { ...judged, loaded, drift })) {
+      all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
+    }
+    await build.finish();
+  });
+  const statement = {
+    ...stated,
+    ...statementOf(building, judged.accounting),
+    instance,
+    rows: rowCounts(all),
+    emptyColumns: [...loaded.emptyColumns],
+  };
+  return { ...judged, tables: all, statement };
+}
+
+interface Found {
+  readonly transformed: RawTransformed;
+  readonly lookups: RawLookups;
+  readonly loaded: Loaded;
+  readonly drift: readonly DriftEntry[];
+}
+
+/** The checks and what is said of them; `reasons`: why the run is unsettled. Throws what forbids to publish. */
+function judge(
+  { before, gates, pipeline, history, landed }: Building,
+  { transformed, lookups, loaded, drift }: Found,
+): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
+  const { facts } = landed;
   const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
   const reasons = [...facts.disagreements, ...contradictionReasons(drift, items)];
   const accounting = accountingOf(facts, loaded, reasons);
-  const judged = judgeTables({ gates, before, loaded, facts });
+  const tables = judgeTables({ gates, before, loaded, facts });
   const matching = matchingOf(facts, lookups, transformed, loaded);
   const echoes = judgeEchoes(drift);
   const checks = [
@@ -71,27 +103,12 @@ export async function buildTables(building: Building, transformed: RawTransforme
     ...matching.checks,
     ...answerChecks(facts),
     ...echoes.checks,
-    ...judged.checks,
+    ...tables.checks,
     ...historyChecks(history, pipeline),
   ];
   assertPassed(checks);
-  const stated = statedOf(building, reasons);
-  const all = [...loaded.tables];
-  await inStage(building, { stage: "load" }, async () => {
-    for (const made of runTables(building, stated, { loaded, accounting, checks, drift })) {
-      all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
-    }
-    await build.finish();
-  });
   return {
-    tables: all,
-    statement: {
-      ...stated,
-      ...statementOf(building, accounting),
-      instance,
-      rows: rowCounts(all),
-      emptyColumns: [...loaded.emptyColumns],
-    },
+    reasons,
     accounting,
     checks,
     warnings: [
@@ -99,7 +116,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
       ...echoes.warnings,
       ...singlesWarnings(facts),
       ...pageWarnings(facts),
-      ...judged.warnings,
+      ...tables.warnings,
       ...historyWarnings(history),
     ],
     noMappedValues: matching.noMappedValues,

@@ -43,8 +43,8 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     unmatched: unmatchedOf(answered),
     personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
-    before: beforeOf(baseline),
-    history: historyOf(run.history),
+    before: statedBefore(baseline),
+    history: statedHistory(run.history),
     verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
     unreadable: rejected.filter((id) => id !== null),
     rejectedWithoutId: rejected.includes(null),
@@ -90,7 +90,7 @@ function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatch
   };
 }
 
-function beforeOf(baseline: Baseline): ExtractRecord["before"] {
+function statedBefore(baseline: Baseline): ExtractRecord["before"] {
   if (baseline.kind === "none") return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "damaged", run, reason: baseline.reason };
@@ -98,7 +98,7 @@ function beforeOf(baseline: Baseline): ExtractRecord["before"] {
   return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns };
 }
 
-function historyOf(history: PreviousHistory): ExtractRecord["history"] {
+function statedHistory(history: PreviousHistory): ExtractRecord["history"] {
   if (history.kind !== "carried") return history;
   return { kind: "carried", run: history.run, forgotten: history.forgotten };
 }
