@@ -246,7 +246,11 @@ suite("a composition is refused for", () => {
             name: "odd",
             columns: [loose(text)("a", "full:title", "x"), loose(text)("b", { form: [] })],
           }),
-          titles({ name: "made", columns: [text("c", { comment: "x", make: () => "c" })] }),
+          titles({
+            name: "made",
+            columns: [text("c", { from: ["full:id"], comment: "x", make: () => "c" })],
+          }),
+          titles({ name: "idle", columns: [text("c", { comment: "x", make: () => "c" })] }),
         ],
       },
       'customTable "titles": column "title": from has "dynamic:titel", which is no API field (did you mean "dynamic:title"?)',
@@ -256,6 +260,7 @@ suite("a composition is refused for", () => {
       'customTable "odd": column "b" has no option "form" (did you mean "from"?)',
       'customTable "odd": column "b": comment is missing',
       'customTable "made": its column c has make, but its values are those of the rows',
+      'customTable "idle": column "c": from is missing',
     ],
     "bad keys": [
       {

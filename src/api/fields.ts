@@ -6,6 +6,7 @@ import { destination } from "./destination.ts";
 import { dynamicItem } from "./dynamic.ts";
 import { listEnvelope } from "./envelope.ts";
 import { fullItem } from "./full.ts";
+import { placesIn } from "./places.ts";
 
 /** By resource of the specification. */
 const DOCUMENTS = {
@@ -41,22 +42,15 @@ type Below<Value> = unknown extends Value
 
 /** All of them; one that ends with a point stands for any path below it. */
 const API_FIELDS: ReadonlySet<string> = new Set(
-  Object.entries(DOCUMENTS).flatMap(([resource, schema]) =>
-    pathsBelow(schema).map((path) => `${resource}:${path.slice(1)}`),
+  Object.entries(DOCUMENTS).flatMap(([resource, document]) =>
+    placesIn(document, (schema) => schema instanceof z.ZodRecord)
+      .filter(({ path }) => path.length > 0 && path.at(-1) !== "[]")
+      .flatMap(({ path, schema }) => {
+        const field = `${resource}:${path.join(".").replaceAll(".[]", "[]")}`;
+        return schema instanceof z.ZodRecord ? [field, `${field}.`] : [field];
+      }),
   ),
 );
-
-/** Each begins with the point of the object that it is in, or with that of a list's elements. */
-function pathsBelow(schema: z.core.$ZodType): string[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return pathsBelow(schema.unwrap());
-  if (schema instanceof z.ZodArray) return pathsBelow(schema.element).map((path) => `[]${path}`);
-  if (schema instanceof z.ZodRecord) return ["."];
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap(pathsBelow);
-  if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape).flatMap(([name, field]) =>
-    ["", ...pathsBelow(field)].map((path) => `.${name}${path}`),
-  );
-}
 
 /** Names of the fields that a text may stand for. */
 export const API_FIELD_NAMES: readonly string[] = [...API_FIELDS].filter((field) => !field.endsWith("."));

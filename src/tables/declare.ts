@@ -167,6 +167,12 @@ const COLUMN_OPTIONS: Options = {
   emptyDefault: isFlag,
 };
 
+function columnFaults(column: string, options: unknown): string[] {
+  if (!isObject(options)) return [`${column} takes options, as in { comment: "Title." }`];
+  const needed = options.make === undefined ? ["comment"] : ["comment", "from"];
+  return optionFaults(column, options, COLUMN_OPTIONS, needed);
+}
+
 /** A column; what is wrong with its options is said where its table is used, with all else that is. */
 export function column<
   const Name extends string,
@@ -178,10 +184,7 @@ export function column<
   type: Type,
   options: ColumnOptions<Type, Field, Required>,
 ): Column<Name, Type, IsNullable<Required>> {
-  const what = `column ${shown(name)}`;
-  const faults = isObject(options)
-    ? optionFaults(what, options, COLUMN_OPTIONS, ["comment"])
-    : [`${what} takes options, as in { comment: "Title." }`];
+  const faults = columnFaults(`column ${shown(name)}`, options);
   const {
     from = [],
     comment,

@@ -5,9 +5,9 @@ import { isListOf, isText, type Options, optionFaults } from "../common/options.
 import { shown } from "../common/shown.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
 import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
+import { customTableFaults } from "../tables/custom-tables.ts";
 import { type Column, contentId, type Table } from "../tables/declare.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
-import { ownTableFaults } from "../tables/own-tables.ts";
 
 export interface ContentTablesOptions {
   /** These tables, and no others. */
@@ -113,7 +113,7 @@ export function customTable<const Columns extends readonly Column[], Given exten
   options: CustomTableOptions<Columns, Given>,
 ): Transformer {
   const { columns, key = [], rows } = objectOf(options);
-  const declared = ownTable("customTable", options, { rows: isFunction }, () => ({
+  const declared = declaredTable("customTable", options, { rows: isFunction }, () => ({
     reads: [],
     stage: "item",
     key: ["content_id", ...key],
@@ -152,7 +152,7 @@ export function sqlTable<const Columns extends readonly Column[]>(
 ): Transformer {
   const { columns, key, reads, sql } = objectOf(options);
   const checks = { key: isKey, reads: isListOf("names of tables", isText), sql: isOneText };
-  const declared = ownTable("sqlTable", options, checks, () => ({
+  const declared = declaredTable("sqlTable", options, checks, () => ({
     reads,
     stage: "query",
     key,
@@ -179,7 +179,7 @@ const NEEDED: Options = {
 };
 
 /** A declared table of the user's own, or what is wrong with it. `checks`: of options that it must have besides. */
-function ownTable(
+function declaredTable(
   factory: string,
   options: TableOptions<readonly Column[]>,
   checks: Options,
@@ -192,6 +192,6 @@ function ownTable(
   if (faults.length > 0) return { name: stage, tables: [], reads: [], faults };
   const { reads, ...declared } = declare();
   const table: Table = { name, comment, rows: { kind: "program" }, ...declared };
-  const wrong = ownTableFaults(table).map((fault) => `${stage}: ${fault}`);
+  const wrong = customTableFaults(table).map((fault) => `${stage}: ${fault}`);
   return { name: stage, tables: wrong.length > 0 ? [] : [table], reads, faults: wrong };
 }

@@ -93,7 +93,7 @@ for (const [what, make, message] of [
 test("a column that is from nowhere, and a function where rows have the values, are refused", () => {
   const nowhere = boolean("is_evergreen", { comment: "x" });
   assert.throws(() => cellOf(nowhere, { id: "c-1" }), /neither API fields nor a function/);
-  const columns = [text("a", { comment: "x", required: true, make: () => "a" })];
+  const columns = [text("a", { from: ["full:id"], comment: "x", required: true, make: () => "a" })];
   assert.throws(
     () => defineTable({ name: "a", comment: "x", stage: "item", key: ["a"], columns }),
     /a: a has make, but the table's rows have its values/,

@@ -1,8 +1,8 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { TABLES } from "../../tables/all.ts";
+import { VIEWS } from "../../tables/custom-tables.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import { VIEWS } from "../../tables/own-tables.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../render/schema-dbt.ts";

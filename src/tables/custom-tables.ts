@@ -15,7 +15,7 @@ const TAKEN_BEGINNINGS = ["run_", "before_", "history_", "previous_", "made_"];
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /** What is wrong with a table of a user's own; none: it can be built. */
-export function ownTableFaults(table: unknown): string[] {
+export function customTableFaults(table: unknown): string[] {
   if (!isObject(table)) return ["it is no table"];
   const { name, comment, references, rows } = table;
   const faults = [
