@@ -31,6 +31,10 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       const published = content === null ? await publishedBefore(file) : publishedMetrics(outcome, endedMs);
       await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
     },
+    check: async () => {
+      await publishedBefore(file);
+      await besideFile(file, async () => {});
+    },
   };
 }
 
@@ -118,15 +122,26 @@ async function publishedBefore(file: string): Promise<string[]> {
   return lines.map((line) => `${line}\n`);
 }
 
-/** The collector reads names that end with `.prom`, so the other one does not. It must be able to read the file. */
 async function replaceFile(file: string, text: string): Promise<void> {
+  await besideFile(file, async (written) => {
+    await writeFile(written, text);
+    await rename(written, file);
+  });
+}
+
+/**
+ * Makes a file beside, which does not end with `.prom`: the collector reads those that do. It must be able to read what
+ * becomes of it. Whatever is left of it is gone afterwards.
+ */
+async function besideFile(file: string, use: (written: string) => Promise<void>): Promise<void> {
   const written = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(written, text, { mode: 0o644 });
-    await rename(written, file);
+    await writeFile(written, "", { mode: 0o644 });
+    await use(written);
   } catch (thrown) {
+    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
+  } finally {
     // A failure to tidy up does not hide why the file could not be written.
     await rm(written, { force: true }).catch(() => {});
-    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
   }
 }
