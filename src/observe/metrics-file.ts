@@ -1,5 +1,5 @@
 /** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
@@ -32,8 +32,10 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
     },
     check: async () => {
-      await publishedBefore(file);
-      await besideFile(file, async () => {});
+      await besideFile(file, async () => {
+        if (!(await stat(file).catch(() => undefined))?.isDirectory()) return;
+        throw Object.assign(new Error("a folder is in the way"), { code: "EISDIR" });
+      });
     },
   };
 }

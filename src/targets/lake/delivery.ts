@@ -7,23 +7,12 @@ import { inParallel } from "../../storage/parallel.ts";
 import { laterRun, sameRun, standingOf } from "../../warehouse/identity.ts";
 import { fenced } from "../fenced.ts";
 import { proveConditionalPut, type Store } from "../store/store.ts";
-import {
-  type Claim,
-  type ClaimedTable,
-  claimOf,
-  isPast,
-  keyedFiles,
-  lastClaim,
-  newClaim,
-  putClaim,
-  runOf,
-} from "./claim.ts";
-import { readTable } from "./delta/read.ts";
-import { assertWritable } from "./delta/schema.ts";
-import { finish, LANES, type LakePlace, type Settled, settle } from "./finish.ts";
+import { droppedSince, tablesTaken } from "./check.ts";
+import { type Claim, claimOf, isPast, keyedFiles, lastClaim, newClaim, putClaim, runOf } from "./claim.ts";
+import { finish, LANES, type LakePlace, settle } from "./finish.ts";
 import { type Plan, planDelivery, type Upload } from "./plan.ts";
 import { register, registeredService } from "./registration.ts";
-import { RUN_SNAPSHOTS, snapshotVersions } from "./snapshots.ts";
+import { snapshotVersions } from "./snapshots.ts";
 
 /** Opens the lake for one step. Once the signal is aborted, whatever the step asks of the store throws its reason. */
 export type OpenLake = <Result>(
@@ -42,10 +31,7 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
     assertNext(store, settled.claim, run);
     const plan = await planDelivery(run, instance);
-    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    await inParallel(LANES, [...tables, RUN_SNAPSHOTS], async (_, table) => {
-      assertWritable(await readTable(store, table.name), table);
-    });
+    await tablesTaken(store, settled, plan.tables);
     if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
     await register(store, instance, run.instance);
     await uploadAll(store, plan.uploads, run);
@@ -68,13 +54,6 @@ function isOf(run: DeliveredRun, claim: Claim | null): boolean {
 function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
   if (last === null || isOf(run, last) || standingOf(runOf(last), run) === "earlier") return;
   throw fenced(address, runOf(last), run);
-}
-
-/** Tables that the last claim has and the new run has not, without files. Where it is not finished, those that it dropped too. */
-function droppedSince({ claim, fault }: Settled, tables: readonly ClaimedTable[]): ClaimedTable[] {
-  const names = new Set(tables.map(({ name }) => name));
-  const before = claim?.tables.filter(({ files }) => files.length > 0 || fault !== null) ?? [];
-  return before.filter(({ name }) => !names.has(name)).map((table) => ({ ...table, files: [] }));
 }
 
 /** The manifest comes after everything that it names. */

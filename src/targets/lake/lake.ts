@@ -5,7 +5,8 @@ import { isName, isText, type Options, optionFaults } from "../../common/options
 import type { Target } from "../../pipeline.ts";
 import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
-import { proveConditionalPut, type Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import { proveDeliverable } from "./check.ts";
 import { claimNumbers, lastClaim } from "./claim.ts";
 import { type OpenLake, stageDelivery } from "./delivery.ts";
 import { lastRun } from "./finish.ts";
@@ -79,7 +80,7 @@ export function lakeIn(
     last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
     taken: (signal) => open(signal, async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),
     stage: (run) => stageDelivery(open, run, systemClock),
-    check: (signal) => open(signal, ({ store }) => proveConditionalPut(store)),
+    check: (signal, tables) => open(signal, (place) => proveDeliverable(place, tables, signal)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
     restorable: (signal) => open(signal, restorableRuns),
     forget: (signal) =>
