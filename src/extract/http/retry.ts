@@ -4,7 +4,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import { isOutage, isThrottling, type Outage } from "./outage.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
-import type { Throttle } from "./throttle.ts";
+import { FIRST_PAUSE_MS, MAX_PAUSE_MS, type Throttle } from "./throttle.ts";
 import { ThrottleLog } from "./throttle-log.ts";
 
 /**
@@ -38,8 +38,8 @@ export interface Retry {
 
 export const RETRY_LIMITS = {
   /** Longest pause before the second attempt; it doubles with each that follows. */
-  firstPauseMs: 500,
-  pauseAtMostMs: 60_000,
+  firstPauseMs: FIRST_PAUSE_MS,
+  pauseAtMostMs: MAX_PAUSE_MS,
   /** Retries of all requests together: this many (0: what fails is not asked for again), */
   retriesAtMost: 200,
   /** and this share of the requests made so far, */

@@ -30,9 +30,9 @@ const MEASUREMENTS = 3;
 const FEW_ANSWERS = 5;
 /** The first request after a pause goes alone for so long: if it is refused, the others are spared. */
 const ALONE_MS = 250;
-/** Bound of the first pause that the service does not set; it doubles with each that follows. */
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 60_000;
+/** Bound of the first pause that the service does not set; it doubles with each that follows. So it is before retries. */
+export const FIRST_PAUSE_MS = 500;
+export const MAX_PAUSE_MS = 60_000;
 /** A request that is sent late, because the machine is busy, lets the next one follow this much sooner at most. */
 const MAX_MADE_UP_MS = 20;
 /** What comes on top of a pause that the service sets, so that several clients do not come back together. */

@@ -7,11 +7,10 @@ import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { proveDeliverable } from "./check.ts";
-import { claimNumbers, lastClaim } from "./claim.ts";
-import { type OpenLake, stageDelivery } from "./delivery.ts";
-import { lastRun } from "./finish.ts";
-import { restorableRuns, restoreRun } from "./published.ts";
-import { hasEarlierFiles, removeRuns } from "./vacuum.ts";
+import { forgetEarlier } from "./forget.ts";
+import { highestTaken, lastRun } from "./last.ts";
+import { restorableRuns, restoreRun } from "./restore.ts";
+import { type OpenLake, stageDelivery } from "./stage.ts";
 
 export interface LakeOptions extends StoreOptions {
   /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
@@ -78,19 +77,11 @@ export function lakeIn(
     name,
     open,
     last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
-    taken: (signal) => open(signal, async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),
+    taken: (signal) => open(signal, highestTaken),
     stage: (run) => stageDelivery(open, run, systemClock),
     check: (signal, tables) => open(signal, (place) => proveDeliverable(place, tables, signal)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
     restorable: (signal) => open(signal, restorableRuns),
-    forget: (signal) =>
-      open(signal, async (place) => {
-        const earlier = (await claimNumbers(place.store, place.instance)).slice(0, -1);
-        await removeRuns(place, earlier, Number.POSITIVE_INFINITY);
-        if (!(await hasEarlierFiles(place))) return [];
-        return [
-          `Earlier versions of the tables in ${place.store.address} may hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
-        ];
-      }),
+    forget: (signal) => open(signal, forgetEarlier),
   };
 }
