@@ -44,12 +44,13 @@ export async function wantedOf(
   const fleet = await readFleet(cwd, file);
   const instance = findInstance(fleet, name);
   const { config, warehouse } = instance;
-  // For the targets of a configuration that several instances share.
+  // A configuration that is a module may read it.
   process.env.CONTENT_WAREHOUSE_INSTANCE = name;
   return {
     url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
     inputs: {
       ...inputs,
+      env: { ...env, CONTENT_WAREHOUSE_INSTANCE: name },
       cwd: fleet.folder,
       flags: { ...given, config, warehouse },
       instance: namedInstance(fleet, instance, env),
