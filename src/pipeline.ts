@@ -214,8 +214,8 @@ export interface Target {
   readonly taken?: (signal: AbortSignal) => Promise<number>;
   /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */
   readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
-  /** Proves, without delivering anything, that it can be written to. */
-  readonly check?: (signal: AbortSignal) => Promise<void>;
+  /** Proves, without delivering anything, that a run of these tables could be delivered now. */
+  readonly check?: (signal: AbortSignal, tables: readonly Table[]) => Promise<void>;
   /** Copies the files of a run that it keeps, the manifest among them, into an empty folder. `run` is one that it has. */
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
   /** Runs that it can restore, the newest first. */

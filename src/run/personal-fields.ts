@@ -4,7 +4,7 @@ import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import { type CustomFieldLookup, createLookups } from "../extract/lookups.ts";
+import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { probeFieldNames } from "../extract/probe.ts";
 import type { PolicyOptions } from "../raw/personal.ts";
 import {
@@ -13,9 +13,6 @@ import {
   NO_PERSONAL_FIELDS,
   type PersonalFields,
 } from "../raw/personal-fields.ts";
-
-import type { RunOptions } from "./context.ts";
-import { type OpenSource, openClient, type Pace } from "./source.ts";
 
 export interface FieldSource {
   readonly client: Pick<HttpClient, "readAs">;
@@ -49,24 +46,6 @@ export async function findPersonalFields(
     name === undefined ? [] : [[id, name]],
   );
   return { names, customFields };
-}
-
-/** The same for a run that has not begun: what it cannot know how to treat must not land. */
-export async function askForPersonalFields(
-  options: RunOptions,
-  source: OpenSource,
-  pace: Pace,
-): Promise<PersonalFields> {
-  const { config, signal } = options;
-  if (config.personalFields.length === 0) return NO_PERSONAL_FIELDS;
-  const client = openClient(source, options, pace);
-  try {
-    const lookups = createLookups(client, config.lookupMethod);
-    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
-    return await findPersonalFields(config, { client, lookUp, signal });
-  } finally {
-    await client.close();
-  }
 }
 
 /** IDs of the custom fields among them, for a run that goes on: what landed was treated by these. */

@@ -3,7 +3,7 @@ import { addAbortListener } from "node:events";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
-import { printable } from "../common/printable.ts";
+import { clauseOf, printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
@@ -111,8 +111,7 @@ async function takeBack(load: unknown): Promise<void> {
 
 /** The message of what a loader threw, and where in the user's own files. */
 function reasonOf(thrown: unknown): string {
-  const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
-  return printable(message, 300).replace(/\.$/, "") + placeOf(thrown);
+  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + placeOf(thrown);
 }
 
 function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {

@@ -1,8 +1,7 @@
 /** What a delivery uploads, and what its claim says of the tables: made before anything is written. */
 import { join } from "node:path";
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import { WarehouseError } from "../../common/errors.ts";
-import type { DeliveredRun, LoadTable } from "../../pipeline.ts";
+import type { DeliveredRun } from "../../pipeline.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -11,7 +10,6 @@ import type { FileContent } from "../store/store.ts";
 import type { ClaimedTable, ColumnStatistics } from "./claim.ts";
 import { filePath, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
-import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
 export interface Upload extends FileContent {
   readonly key: string;
@@ -25,9 +23,7 @@ export interface Plan {
   readonly uploads: readonly Upload[];
 }
 
-/** Throws `target.refused` for a table that the lake cannot have. */
 export async function planDelivery(run: DeliveredRun, instance: string): Promise<Plan> {
-  for (const { table } of run.tables) assertPossible(table);
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -57,17 +53,6 @@ export async function planDelivery(run: DeliveredRun, instance: string): Promise
 /** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */
 function columnsWithStatistics({ columns, key }: Table): Column[] {
   return columns.filter(({ name }) => name === key[0]);
-}
-
-/** Names that the lake has given already. */
-function assertPossible({ name, columns }: LoadTable["table"]): void {
-  const taken = columns.find((column) => column.name.toLowerCase() === "instance")?.name;
-  if (name !== RUN_SNAPSHOTS.name && taken === undefined) return;
-  const what = taken === undefined ? `The table ${name}` : `The column ${taken} of the table ${name}`;
-  throw new WarehouseError(
-    "target.refused",
-    `${what} cannot be delivered: the lake has one of its own by that name; give it another name in the pipeline.`,
-  );
 }
 
 /** In the order of the files. Each is asked by itself: a table may have any name for a column, that of the file's too. */

@@ -1,10 +1,12 @@
 /** What a check found, as a value. */
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError } from "../../common/errors.ts";
 
 export type CheckName =
   | "node"
+  | "memory"
   | "configuration"
   | "token"
+  | "pipeline"
   | "warehouse"
   | "lock"
   | "disk"
@@ -17,7 +19,8 @@ export type CheckName =
   | "destinations"
   | "personal fields"
   | "current run"
-  | "target";
+  | "target"
+  | "observers";
 
 /** `warning`: a run begins all the same. `skipped`: what it needs failed before. */
 export type CheckStatus = "ok" | "warning" | "failed" | "skipped";
@@ -29,10 +32,18 @@ export interface Finding {
   readonly detail: string;
   /** What a run would end with for it; 0 unless it failed. */
   readonly exitCode: number;
+  /** Whether a run would publish nothing for it. */
+  readonly stops: boolean;
 }
 
 function finding(status: CheckStatus) {
-  return (check: CheckName, detail: string): Finding => ({ check, status, detail, exitCode: 0 });
+  return (check: CheckName, detail: string): Finding => ({
+    check,
+    status,
+    detail,
+    exitCode: 0,
+    stops: false,
+  });
 }
 
 export const ok = finding("ok");
@@ -41,20 +52,17 @@ export const skipped = finding("skipped");
 
 export function failed(check: CheckName, thrown: unknown): Finding {
   const { message, exitCode } = asWarehouseError(thrown);
-  return { check, status: "failed", detail: message, exitCode };
+  return { check, status: "failed", detail: message, exitCode, stops: true };
 }
 
-/** What `look` finds; a text is ok, and what it throws has failed. */
-export async function lookAt(check: CheckName, look: () => Promise<string | Finding>): Promise<Finding> {
-  try {
-    const found = await look();
-    return typeof found === "string" ? ok(check, found) : found;
-  } catch (thrown) {
-    return failed(check, thrown);
-  }
+/** What a run meets once it is published. */
+export function failedLater(check: CheckName, thrown: unknown): Finding {
+  return { ...failed(check, thrown), stops: false };
 }
 
-/** What a run would end with: the exit code of the first failure. */
+/** What a run would end with: what stops it first, else what fails after it is published. */
 export function exitCodeOf(findings: readonly Finding[]): number {
-  return findings.find(({ status }) => status === "failed")?.exitCode ?? 0;
+  const failures = findings.filter(({ status }) => status === "failed");
+  const [first] = [...failures.filter(({ stops }) => stops), ...failures];
+  return first?.exitCode ?? 0;
 }

@@ -1,29 +1,16 @@
-/** Delivers a run in three steps: upload where no reader looks, claim its number, commit each table. */
+/** Uploads a run where no reader looks; its commit claims its number, and then commits each table. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import { laterRun, sameRun, standingOf } from "../../warehouse/identity.ts";
-import { fenced } from "../fenced.ts";
+import { laterRun } from "../../warehouse/identity.ts";
 import { proveConditionalPut, type Store } from "../store/store.ts";
-import {
-  type Claim,
-  type ClaimedTable,
-  claimOf,
-  isPast,
-  keyedFiles,
-  lastClaim,
-  newClaim,
-  putClaim,
-  runOf,
-} from "./claim.ts";
-import { readTable } from "./delta/read.ts";
-import { assertWritable } from "./delta/schema.ts";
-import { finish, LANES, type LakePlace, type Settled, settle } from "./finish.ts";
+import { tablesTaken } from "./check.ts";
+import { claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
+import { assertNext, commitDelivery, isOf } from "./commit.ts";
+import { LANES, type LakePlace, settle } from "./finish.ts";
 import { type Plan, planDelivery, type Upload } from "./plan.ts";
 import { register, registeredService } from "./registration.ts";
-import { RUN_SNAPSHOTS, snapshotVersions } from "./snapshots.ts";
 
 /** Opens the lake for one step. Once the signal is aborted, whatever the step asks of the store throws its reason. */
 export type OpenLake = <Result>(
@@ -42,10 +29,7 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
     assertNext(store, settled.claim, run);
     const plan = await planDelivery(run, instance);
-    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    await inParallel(LANES, [...tables, RUN_SNAPSHOTS], async (_, table) => {
-      assertWritable(await readTable(store, table.name), table);
-    });
+    await tablesTaken(store, settled, plan.tables);
     if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
     await register(store, instance, run.instance);
     await uploadAll(store, plan.uploads, run);
@@ -60,23 +44,6 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
 
 const NOTHING_TO_DO: StagedLoad = { commit: async () => {}, abort: async () => {} };
 
-function isOf(run: DeliveredRun, claim: Claim | null): boolean {
-  return claim !== null && sameRun(runOf(claim), run);
-}
-
-/** Throws `target.fenced` where the last claim leaves no place for the run. */
-function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
-  if (last === null || isOf(run, last) || standingOf(runOf(last), run) === "earlier") return;
-  throw fenced(address, runOf(last), run);
-}
-
-/** Tables that the last claim has and the new run has not, without files. Where it is not finished, those that it dropped too. */
-function droppedSince({ claim, fault }: Settled, tables: readonly ClaimedTable[]): ClaimedTable[] {
-  const names = new Set(tables.map(({ name }) => name));
-  const before = claim?.tables.filter(({ files }) => files.length > 0 || fault !== null) ?? [];
-  return before.filter(({ name }) => !names.has(name)).map((table) => ({ ...table, files: [] }));
-}
-
 /** The manifest comes after everything that it names. */
 async function uploadAll(store: Store, uploads: readonly Upload[], run: DeliveredRun): Promise<void> {
   const total = uploads.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -88,37 +55,6 @@ async function uploadAll(store: Store, uploads: readonly Upload[], run: Delivere
   };
   await inParallel(LANES, uploads.slice(0, -1), upload);
   await inParallel([0], uploads.slice(-1), upload);
-}
-
-async function commitDelivery(
-  place: LakePlace,
-  delivered: DeliveredRun,
-  plan: Plan,
-  made: Pick<Claim, "attempt" | "atMs">,
-): Promise<void> {
-  const { store, instance } = place;
-  const { signal } = delivered;
-  for (;;) {
-    const settled = await settle(place, delivered.instance, signal);
-    if (isOf(delivered, settled.claim)) {
-      if (settled.fault !== null) throw settled.fault;
-      return;
-    }
-    assertNext(store, settled.claim, delivered);
-    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    const claim = newClaim({ ...delivered, ...made, instance, tables });
-    if (!(await putClaim(store, claim, settled.claim))) continue;
-    const isFinished = await finish(place, claim, signal);
-    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);
-    return;
-  }
-}
-
-function givenUp({ address }: Store, { run }: DeliveredRun): WarehouseError {
-  return new WarehouseError(
-    "target.fenced",
-    `${address} went on to a later run, because a file or a table of ${run} was changed before all tables had it; run again, and deliver the new run.`,
-  );
 }
 
 /**
