@@ -55,12 +55,9 @@ async function programs(port: number): Promise<string> {
 function masked(text: string): string {
   return text
     .replace(/\b(0{5}([12]))-\d{8}T\d{6}Z/g, (_, number: string, at: string) => `${number}-${nightOf(at)}`)
-    .replace(
-      /since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, run 0{5}([12])/g,
-      (_, at: string) => `since 2026-11-${19 + Number(at)} 02:00:00 UTC, run 00000${at}`,
-    )
-    .replace(/answered \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "answered 2026-11-21 02:00:00 UTC")
-    .replace(/SHA-256 [0-9a-f]{64}/g, "SHA-256 ...");
+    .replace(/answered \d{4}-\d\d-\d\d \d\d:\d\d UTC/g, "answered 2026-11-21 02:00 UTC")
+    .replace(/│ \d{4}-\d\d-\d\d \d\d:\d\d │/g, "│ 2026-11-21 02:00 │")
+    .replace(/\b[0-9a-f]{64}\b/g, "(SHA-256)".padEnd(64));
 }
 
 const nightOf = (at: string): string => `202611${19 + Number(at)}T020000Z`;

@@ -21,18 +21,20 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   transform: "common api tables storage raw pipeline.ts define-pipeline.ts",
   load: "common tables storage raw pipeline.ts warehouse transform",
   audit: "common api tables storage raw warehouse extract load",
-  erase: "common tables storage raw warehouse load audit",
+  show: "common storage",
+  "show/page": "common storage warehouse audit show",
+  erase: "common tables storage raw warehouse load audit show/page",
   targets: "common tables storage pipeline.ts warehouse load",
   "run/summary.ts": "common raw extract audit targets",
   observe: "common storage tables warehouse audit targets run/summary.ts",
   config: "common api raw pipeline.ts warehouse extract audit targets observe",
   service: "common api",
-  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service",
+  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service show show/page",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
-  mcp: "common tables storage",
+  mcp: "common tables storage audit",
   fleet: "common extract config warehouse run/summary.ts run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit erase run/summary.ts targets observe config service run mcp fleet",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit erase run/summary.ts targets observe config service show show/page run mcp fleet",
 };
 
 /** Files of a folder's own. */

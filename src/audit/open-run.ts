@@ -1,6 +1,7 @@
 /** A published run, opened for the questions of an audit: its tables as views in a database in memory beside it. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Answer } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { VIEWED } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
@@ -46,6 +47,15 @@ export interface OpenRequest {
   readonly beside?: string | undefined;
   /** Whether the runs may lack mapped values: for questions that do not read them. */
   readonly anyPipeline?: boolean | undefined;
+}
+
+/** Which run is opened, and another beside it. */
+export type Choice = Omit<OpenRequest, "folder" | "temporaryDirectory">;
+
+/** A question to published runs, for whoever opens what it chooses and draws its answer while that is open. */
+export interface Question<C extends Choice = Choice> {
+  choose(folder: OutputFolder, temporaryDirectory: string): Promise<C>;
+  answer(opened: OpenedRun, chosen: C): Promise<Answer>;
 }
 
 /**

@@ -3,8 +3,8 @@ import { type FileHandle, open, readFile, realpath, rm } from "node:fs/promises"
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { fileSize } from "../common/figures.ts";
+import { printableText } from "../show/terminal.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { printableText } from "./render/terminal.ts";
 
 /** `what`: what the message calls it. Throws `config.not_found`. */
 export async function readNamedFile(what: string, file: string): Promise<Buffer> {

@@ -2,6 +2,7 @@ import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
+import { jsonLine, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { invalid, logTo, processEnvironment } from "./command.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -27,8 +28,7 @@ import { targetsCommand } from "./commands/targets.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
-import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
-import { jsonLine, printableText, writeAll, writeOutcome } from "./render/terminal.ts";
+import { HELP_WIDTH, wrapHelp } from "./help.ts";
 import { usageError } from "./usage-error.ts";
 
 const AFTER = `

@@ -1,5 +1,6 @@
 /** What a question is asked of: a run, and the service that it read. */
-import { type OpenedRun, type OpenRequest, openRun } from "../audit/open-run.ts";
+import { type Choice, type OpenedRun, openRun, type Question } from "../audit/open-run.ts";
+import type { Answer } from "../common/answer.ts";
 import { systemClock } from "../common/clock.ts";
 import { type Config, type ConfigFlags, loadConfig } from "../config/config.ts";
 import { type Asking, type OpenSource, openSource, originOf } from "../run/source.ts";
@@ -7,9 +8,6 @@ import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { type CliEnvironment, existingFolder, warningsTo } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
-
-/** Which run is opened, and another beside it. */
-type Choice = Omit<OpenRequest, "folder" | "temporaryDirectory">;
 
 /** Opens a published run for a question, and closes it afterwards. */
 export function withRun<T>(
@@ -32,6 +30,15 @@ export async function withRuns<C extends Choice, T>(
     await using opened = await openRun({ ...chosen, folder, temporaryDirectory });
     return await use(opened, chosen);
   });
+}
+
+/** Has a question answered; its answer is drawn while its runs are open. */
+export function withAnswer<C extends Choice>(
+  warehouse: string,
+  { choose, answer }: Question<C>,
+  use: (answer: Answer) => Promise<void>,
+): Promise<void> {
+  return withRuns(warehouse, choose, async (opened, chosen) => use(await answer(opened, chosen)));
 }
 
 /** `command`: how the caller is asked for a run of the sample. Throws what {@link loadConfig} throws. */

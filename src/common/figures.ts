@@ -41,3 +41,11 @@ export function fileSize(bytes: number): string {
   if (bytes >= 1e10) return `${(bytes / 1e9).toFixed(1)} GB`;
   return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
 }
+
+/** `93.4%`; 100% and 0% are said of all and of none alone. `whole` is not 0. */
+export function percent(part: number, whole: number): string {
+  if (part === whole) return "100%";
+  if (part === 0) return "0%";
+  const share = Math.min(99.9, Math.max(0.1, (part / whole) * 100));
+  return `${share.toFixed(1)}%`;
+}

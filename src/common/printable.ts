@@ -1,7 +1,7 @@
 /**
  * Text of foreign origin, made safe for where it goes. What steers is one class; what becomes of it is a matter of the
  * form: a sentence has a blank in its place, a terminal's text is without it, and where the text must stay whole, in
- * JSON and in spreadsheets, its code point stands there. The page of the report marks more: all that cannot be seen.
+ * JSON and in spreadsheets, its code point stands there. A page marks more: all that cannot be seen.
  */
 import { FORMULA } from "./csv.ts";
 
@@ -10,6 +10,22 @@ import { FORMULA } from "./csv.ts";
  * and halves of characters.
  */
 const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/**
+ * What cannot be seen or turns the text around it: control and format characters (those of direction among them),
+ * separators of lines, fillers and other characters that are drawn as nothing, as the first group. A joiner within an
+ * emoji and the mark that asks for its colours belong to it. The script of a page has this declaration too.
+ */
+export const INVISIBLE =
+  /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
+
+/** A page's text: `mark` of a code point such as `U+202E` in the place of each character that cannot be seen. */
+export function withMarks(text: string, mark: (codePoint: string) => string): string {
+  return text.replace(INVISIBLE, (all, invisible: string | undefined) => {
+    const number = invisible?.codePointAt(0);
+    return number === undefined ? all : mark(`U+${number.toString(16).toUpperCase().padStart(4, "0")}`);
+  });
+}
 
 function withoutSteering(text: string, form: (codePoint: string) => string, kept = ""): string {
   return text.replace(STEERING, (character) =>
@@ -56,6 +72,6 @@ export function spreadsheetText(text: string): string {
 }
 
 /** JSON of a value; equal to what `JSON.stringify` writes once it is read. */
-export function jsonText(value: string | object, indent?: number): string {
+export function jsonText(value: string | number | boolean | object | null, indent?: number): string {
   return withoutSteering(JSON.stringify(value, undefined, indent), (codePoint) => `\\u${codePoint}`, "\n");
 }

@@ -65,7 +65,7 @@ const REPORT = "report.html";
  * the person, and their numbers change.
  */
 async function rewriteReport({ from, to }: Rewriting): Promise<void> {
-  const { writeReport } = await import("../audit/report/report.ts");
+  const { writeReport } = await import("../show/page/report.ts");
   await writeReport({
     result: to.result,
     database: from.manifest.loaders.includes("duckdb") ? to.database : undefined,

@@ -3,6 +3,9 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import type { CoverageRequest } from "../audit/questions/coverage.ts";
+import type { DiffRequest } from "../audit/questions/diff-answer.ts";
+import type { ExplainRequest } from "../audit/questions/explain-answer.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { suggestion } from "../common/nearest.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -22,40 +25,27 @@ export interface RowsQuestion {
   readonly maxRows: number | undefined;
 }
 
-/** A command of the program, with its arguments. */
-export interface CommandQuestion {
-  readonly command: "audit" | "diff" | "explain";
-  readonly args: readonly string[];
-}
+/** A question to published runs, by its name. Its answer is the JSON form. */
+export type RunQuestion =
+  | { readonly question: "explain"; readonly request: ExplainRequest }
+  | { readonly question: "coverage"; readonly request: CoverageRequest }
+  | { readonly question: "diff"; readonly request: DiffRequest };
 
-export type Question = RowsQuestion | CommandQuestion;
+export type AssistantQuestion = RowsQuestion | RunQuestion;
 
 export interface Questions {
   readonly limits: AnswerLimits;
   /** The whole answer. Throws a WarehouseError for whatever keeps it from being given, also for one that is too long. */
-  answer(question: Question, signal: AbortSignal): Promise<string>;
+  answer(question: AssistantQuestion, signal: AbortSignal): Promise<string>;
 }
 
-/** What the command line calls otherwise than the tools do. */
-const NAMES: readonly (readonly [atCommandLine: RegExp, here: string])[] = [
-  [/ with "sql"/g, " with `query`"],
-  [/"--as-of (\d+)"/g, "`as_of` $1"],
-  [/, with --as-of\b/g, ", with `as_of`"],
-  [/\braise (--max-\w+)/g, 'start "content-warehouse mcp" with a higher $1'],
-  [/; "runs list" shows them| "runs list" shows those that exist\./g, ""],
-];
-
-/** The answer as text; a failure is an error of the tool, with the command line's sentence in the words of the tools. */
+/** The answer as text; a failure is an error of the tool. */
 async function textResult(answer: Promise<string>): Promise<CallToolResult> {
   try {
     return { content: [{ type: "text", text: await answer }] };
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
-    const text = NAMES.reduce(
-      (sentence, [atCommandLine, here]) => sentence.replace(atCommandLine, here),
-      message,
-    );
-    return { content: [{ type: "text", text }], isError: true };
+    return { content: [{ type: "text", text: message }], isError: true };
   }
 }
 
@@ -86,13 +76,8 @@ export function registerTools(server: McpServer, questions: Questions): void {
   const { maxRows, maxBytes, maxSeconds } = questions.limits;
   const queried = ({ signal }: Extra, sql: string, rows?: number) =>
     textResult(questions.answer({ sql, maxRows: rows }, signal));
-  /** Words after `--` are arguments of the command. */
-  const answered = (
-    { signal }: Extra,
-    command: CommandQuestion["command"],
-    options: OptionValues,
-    ...args: string[]
-  ) => textResult(questions.answer({ command, args: [...optionsOf(options), "--", ...args] }, signal));
+  const answered = ({ signal }: Extra, question: RunQuestion) =>
+    textResult(questions.answer(question, signal));
   server.registerTool(
     "list_tables",
     {
@@ -130,8 +115,8 @@ export function registerTools(server: McpServer, questions: Questions): void {
     "explain_item",
     {
       description:
-        "Explain an item: what each destination receives, which values are not sent and why. With steps: each rule, " +
-        "the mapping entry and the document behind every value, and since when it is so.",
+        "Explain an item: what each destination receives, what became of each value, why, and since when. With steps: " +
+        "each rule, the mapping entry and the document behind every value.",
       inputSchema: {
         item: z.string().describe("ID or slug of an item"),
         destination,
@@ -144,7 +129,8 @@ export function registerTools(server: McpServer, questions: Questions): void {
       },
       annotations,
     },
-    ({ item, as_of, ...options }, extra) => answered(extra, "explain", { ...options, "as-of": as_of }, item),
+    ({ as_of: asOf, ...request }, extra) =>
+      answered(extra, { question: "explain", request: { ...request, asOf } }),
   );
   server.registerTool(
     "mapping_coverage",
@@ -155,8 +141,8 @@ export function registerTools(server: McpServer, questions: Questions): void {
       inputSchema: { run, destination, field },
       annotations,
     },
-    ({ run, ...options }, extra) =>
-      answered(extra, "audit", { ...options, format: "json" }, run ?? "current"),
+    ({ run = "current", ...request }, extra) =>
+      answered(extra, { question: "coverage", request: { run, ...request } }),
   );
   server.registerTool(
     "diff_runs",
@@ -174,18 +160,9 @@ export function registerTools(server: McpServer, questions: Questions): void {
       },
       annotations,
     },
-    ({ before = "previous", after = "current", max_lines: limit = LINES, ...options }, extra) =>
-      answered(extra, "diff", { ...options, format: "json", limit }, before, after),
+    ({ before = "previous", after = "current", max_lines: limit = LINES, ...request }, extra) =>
+      answered(extra, { question: "diff", request: { before, after, limit, ...request } }),
   );
-}
-
-type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
-
-/** `--name=value`: a value that begins with a hyphen is no option. Nothing of one that is not given. */
-function optionsOf(values: OptionValues): string[] {
-  return Object.entries(values)
-    .filter(([, value]) => value !== undefined && value !== false)
-    .map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`));
 }
 
 const named = z.array(z.looseObject({ name: z.string() }));

@@ -2,7 +2,7 @@
  * From what landed to a run that can be published: tables, checks, statement and report, and nothing that a reader sees.
  * It knows no service and no checkpoint: whoever has the raw documents of a run builds it as it was built that night.
  */
-import { earlierRuns } from "../audit/report/earlier-runs.ts";
+import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { inStage } from "../common/run-events.ts";
 import { publishes } from "../pipeline.ts";
@@ -18,7 +18,7 @@ export interface Built extends TablesBuilt, Comparison {
   readonly report: string | null;
 }
 
-type ReportModule = typeof import("../audit/report/report.ts");
+type ReportModule = typeof import("../show/page/report.ts");
 
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
@@ -26,7 +26,7 @@ export async function build(building: Building): Promise<Built> {
   const transformed = await inStage(building, { stage: "transform" }, () => transformRaw(building));
   await building.measure();
   // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
-  const report = import("../audit/report/report.ts");
+  const report = import("../show/page/report.ts");
   report.catch(() => {});
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;

@@ -79,7 +79,7 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
     return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;
   }
   const names = ["current", ...runs.flatMap(({ run, sequence }) => [run, String(sequence)])];
-  return `There is no run "${wanted}" in ${root}.${suggestion(wanted, names, `The newest is ${newest}.`)} "runs list" shows those that exist.`;
+  return `There is no run "${wanted}" in ${root}.${suggestion(wanted, names, `The newest is ${newest}.`)}`;
 }
 
 /**

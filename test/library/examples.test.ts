@@ -148,10 +148,12 @@ test("csv-target.ts has a delivered run as CSV files, once", async (t) => {
   const again = await inCsv(["deliver"]);
   assert.deepEqual([again.code, again.stdout], [0, `csv: has ${run} already\n`], again.stderr);
   const listed = await inCsv(["targets", "--json"]);
-  assert.deepEqual(JSON.parse(listed.stdout), {
-    current: run,
-    targets: [{ target: "csv", state: "current", last: { run, sequence: 1 }, failure: null }],
-  });
+  const { current, targets } = JSON.parse(listed.stdout);
+  const [{ target, run: last, sequence, state, problem }] = targets;
+  assert.deepEqual(
+    { current, target, last, sequence, state, problem },
+    { current: run, target: "csv", last: run, sequence: 1, state: "current", problem: null },
+  );
   await writeFile(join(csv, run, "instance.txt"), "another");
   const refused = await inCsv(["deliver"]);
   assert.equal(refused.code, 26);

@@ -3,10 +3,12 @@ import { readFile } from "node:fs/promises";
 import { after, before, suite, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
+import { auditCommand } from "../../src/cli/commands/audit.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { VERSION } from "../../src/common/version.ts";
 import { MCP_SDK } from "../../src/mcp/server.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
+import { capture } from "../cli/capture.ts";
 import { program } from "../cli/running.ts";
 import { call, connect } from "./client.ts";
 
@@ -95,21 +97,33 @@ suite("an assistant that speaks the Model Context Protocol", () => {
   });
 
   test("has an item explained, with the steps if it asks for them", async () => {
-    const text = await answered("explain_item", { item: "fellgate-mid", destination: "Print Archive" });
-    assert.match(text, /\nPrint Archive, .* receives:\n {2}"SECTION": \["D"\]\n {2}Not sent:\n/);
-    assert.doesNotMatch(text, /SHA-256/);
-    assert.match(await answered("explain_item", { item: "fellgate-mid", steps: true }), /SHA-256/);
+    const asked = { item: "fellgate-mid", destination: "Print Archive" };
+    const { payloads, values, steps } = JSON.parse(await answered("explain_item", asked));
+    assert.deepEqual(
+      payloads.map(({ external_field_name, values: sent }: Record<string, unknown>) => [
+        external_field_name,
+        sent,
+      ]),
+      [["SECTION", ["D"]]],
+    );
+    assert.equal(values.find(({ status }: { status: string }) => status === "unmapped").value, "AW24");
+    assert.equal(steps, undefined);
+    const { steps: rules, evidence } = JSON.parse(await answered("explain_item", { ...asked, steps: true }));
+    assert.equal(rules[0].rule, 1);
+    assert.match(evidence[0].sha256, /^[0-9a-f]{64}$/);
     assert.match(await refused("explain_item", { item: "fellgate-mdi" }), /The nearest is "fellgate-mid"\./);
     assert.match(
       await refused("explain_item", { item: "--debug" }),
-      /has no item "--debug", .* look for it with `query`\.$/,
+      /has no item "--debug", .* a query over the table content may find it\.$/,
     );
   });
 
   test("asks for coverage, and for the difference of two runs", async () => {
-    const { run, coverage } = JSON.parse(
-      await answered("mapping_coverage", { destination: "Web CMS", field: "region" }),
-    );
+    const narrow = ["--destination", "Web CMS", "--field", "region"];
+    const text = await answered("mapping_coverage", { destination: "Web CMS", field: "region" });
+    const ofCommand = await capture(auditCommand, [...narrow, "--format", "json", "--warehouse", out]);
+    assert.equal(text, ofCommand, "what the command gives as JSON");
+    const { run, coverage } = JSON.parse(text);
     assert.match(run, /^000001-/);
     assert.deepEqual([coverage.length, coverage[0].custom_field], [1, "region"]);
     assert.match(await refused("mapping_coverage", { field: "regoin" }), /The nearest is "region"\./);
@@ -131,7 +145,7 @@ test("an answer takes no more rows or bytes than the server was started with", a
   );
   assert.deepEqual([long.whole, long.rows.length], [false, 2]);
   assert.deepEqual(await call(client, "mapping_coverage"), {
-    text: 'The answer is longer than 400 bytes; narrow the question, or start "content-warehouse mcp" with a higher --max-bytes.',
+    text: "The answer is longer than 400 bytes; narrow the question; --max-bytes of the server sets the limit.",
     isError: true,
   });
 });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { before } from "node:test";
 import fc from "fast-check";
 import { type MappedValue, payloadMembers } from "../../src/audit/mapping/mapped-value.ts";
-import { readChanges } from "../../src/audit/report/changes.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson } from "../audit/mapping/payload-json.ts";
 import { type Night, Nights } from "../load/history-world.ts";
@@ -154,7 +153,6 @@ long(
         }
         for (const run of chainOf(current)) await assertAsOf(run, seen);
         await assertRuns(chainOf(current));
-        await assertChart(chainOf(current));
         for (const to of chainOf(current)) {
           if (to.before !== undefined) await assertChanges(to.before.known, to.known, true, seen);
         }
@@ -197,17 +195,6 @@ async function assertRuns(chain: readonly Published[]): Promise<void> {
       before === undefined ? null : nameOf(before.known.sequence),
     ]),
   );
-}
-
-/** The report counts for each run the fields that it has in another order than the run before. */
-async function assertChart(chain: readonly Published[]): Promise<void> {
-  const runs = await readChanges(world.connection, { run_history: 1, mapped_value_history: 1 });
-  for (const { known, before } of chain) {
-    if (before === undefined) continue;
-    const { changes } = runs?.find(({ sequence }) => sequence === known.sequence) ?? {};
-    const found = changes?.find(({ cause }) => cause === "reordered")?.values ?? 0;
-    assert.equal(found, reorderedFields(before.known, known).length, `chart of run ${known.sequence}`);
-  }
 }
 
 async function assertAsOf({ known, passthrough }: Published, seen: Set<string>): Promise<void> {

@@ -1,9 +1,9 @@
 /** Services that answer requests from states of different age, or whose modes mean different times. */
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { summaryText } from "../../src/cli/render/summary.ts";
 import { exportFrom, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
+import { summaryText } from "./summary-text.ts";
 
 const MINUTES_AGO = "2026-11-20T01:58:30Z";
 const DAYS_AGO = "2026-11-15T22:00:00Z";

@@ -166,7 +166,7 @@ test("commands tell the run of another machine from one's own of the same name",
   assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: has ${name} already`));
   const { text } = await ask(runsCommand, "list");
   assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));
-  assert.match(text, /\n\/ not in the history of the current run: put aside, or rolled back\n$/);
+  assert.match(text, /; \/ is not in the history of the current run: put aside, or rolled back\.\n/);
   assert.match(
     (await ask(runsCommand, "show", "1")).error?.message ?? "",
     /^The number 1 is that of several runs/,

@@ -1,6 +1,6 @@
 /** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import { scalar } from "../../storage/duckdb.ts";
@@ -13,9 +13,9 @@ import {
   whereClause,
 } from "../../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../../storage/parallel.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
-import { integer, rowsOf } from "../rows.ts";
 
 export interface Check {
   readonly name: string;
@@ -169,20 +169,20 @@ export function accountingChecks(accounting: Accounting): Check[] {
   ];
 }
 
-const checkRow = z.object({
-  checkName: z.string(),
-  verdict: z.string(),
-  figure: integer,
-  expected: integer.nullable(),
-  detail: z.string().nullable(),
-});
-export type RunCheck = Readonly<z.output<typeof checkRow>>;
+export const CHECK_COLUMNS = {
+  check_name: col.text({ required: true, head: "check" }),
+  verdict: col.name({ required: true }),
+  figure: col.count({ required: true, head: "counted" }),
+  expected: col.count(),
+  detail: col.text(),
+} as const;
+export type RunCheck = RowOf<typeof CHECK_COLUMNS>;
 
 /** The checks that a published run made, what failed or warns first. */
 export function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
-  return rowsOf(
+  return rowsBy(
     connection,
-    checkRow,
+    CHECK_COLUMNS,
     "FROM run_checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
   );
 }

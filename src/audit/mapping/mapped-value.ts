@@ -65,7 +65,14 @@ export function payloadMembers(rows: readonly MappedValue[], passthrough: boolea
   );
 }
 
-function sentValue(row: MappedValue, passthrough: boolean): string | null {
+type Sendable = Pick<MappedValue, "status" | "externalFieldName" | "externalValue" | "value">;
+
+/** Whether the destination is sent a value for it. */
+export function isSent(row: Sendable, passthrough: boolean): boolean {
+  return row.externalFieldName !== null && sentValue(row, passthrough) !== null;
+}
+
+function sentValue(row: Sendable, passthrough: boolean): string | null {
   if (row.status === "mapped") return row.externalValue;
   return row.status === "no_value_mapping" && passthrough ? row.value : null;
 }

@@ -49,8 +49,8 @@ export async function runAsOf(
     const range = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
     throw notFound(
       instant === undefined
-        ? `No run "${asOf}" is kept (${range}); "runs list" shows them. An instant is written ${EXAMPLE}.`
-        : `No run that is kept had started by ${asOf} (${range}); "runs list" shows them.`,
+        ? `No run "${asOf}" is kept (${range}). An instant is written ${EXAMPLE}.`
+        : `No run that is kept had started by ${asOf} (${range}).`,
     );
   }
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
@@ -84,7 +84,7 @@ export async function assertNotPast(
   const past = runCalled(wanted, known);
   if (past === undefined) return;
   throw notFound(
-    `The files of run ${past.run} are gone; "--as-of ${past.sequence}" asks the history of the current run instead.`,
+    `The files of run ${past.run} are gone; ask as of ${past.sequence}, which the history of the current run answers.`,
   );
 }
 

@@ -1,13 +1,23 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { count, counted } from "../../common/figures.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
-import { type Status, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
+import {
+  STATUSES,
+  type Status,
+  sentOrNot,
+  WITHOUT_EXTERNAL_VALUE,
+  withoutValueMapping,
+} from "../mapping/mapped-value.ts";
+import type { OpenedRun, Question } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
-import { notFound, type Scope } from "./filters.ts";
+import { notFound, resolveScope, type Scope, type Scoped } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 export interface CoverageFilter extends Scope {
@@ -19,6 +29,89 @@ export interface CoverageFilter extends Scope {
 /** What is counted in uses: one use is one row of `content_mapped_values`. */
 export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
 export type Counted = (typeof COUNTED)[number];
+
+/** A destination that is known only by its ID is shown by it, and so is a field without a name. */
+export const DESTINATION = {
+  destination_id: col.text({ required: true, hidden: true }),
+  destination: col.text({ standIn: "destination_id" }),
+} as const;
+export const FIELD = {
+  custom_field_id: col.text({ required: true, hidden: true }),
+  custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
+} as const;
+
+const some = { required: true } as const;
+
+const COVERAGE = {
+  ...DESTINATION,
+  ...FIELD,
+  field_type: col.text({ hidden: true }),
+  external_field_name: col.text({ head: "external name", dispensable: 3 }),
+  items: col.count({ ...some, dispensable: 2 }),
+  items_with_gaps: col.count({ ...some, hidden: true }),
+  values: col.count(some),
+  mapped: col.count(some),
+  unmapped: col.count(some),
+  unknown_value: col.count({ ...some, head: "unknown" }),
+  no_value_mapping: col.count({ ...some, dispensable: 1 }),
+  archived: col.count({ ...some, dispensable: 5 }),
+  ambiguous: col.count({ ...some, dispensable: 6 }),
+  matched_by_text: col.count({ ...some, hidden: true }),
+  collision: col.count({ ...some, dispensable: 7 }),
+  entries: col.count({ ...some, hidden: true }),
+  entries_unused: col.count({ ...some, head: "unused", dispensable: 4 }),
+} as const;
+export type CoverageRow = RowOf<typeof COVERAGE>;
+
+const VALUES = {
+  ...DESTINATION,
+  ...FIELD,
+  external_field_name: col.text({ hidden: true }),
+  value_id: col.text({ hidden: true }),
+  value: col.text(),
+  status: col.text({ ...some, of: STATUSES }),
+  external_value: col.text({ dispensable: 1 }),
+  archived: col.flag({ ...some, dispensable: 2 }),
+  items: col.count(some),
+  uses: col.count({ ...some, hidden: true }),
+  ambiguous: col.count({ ...some, dispensable: 3 }),
+  matched_by_text: col.count({ ...some, hidden: true }),
+  collision: col.count({ ...some, hidden: true }),
+} as const;
+
+const UNUSED_ENTRIES = {
+  ...DESTINATION,
+  ...FIELD,
+  external_field_name: col.text({ hidden: true }),
+  mapping_id: col.text({ hidden: true }),
+  mapping_value_id: col.text({ hidden: true }),
+  value_id: col.text({ hidden: true }),
+  value: col.text({ standIn: "value_id" }),
+  external_value: col.text({ dispensable: 1 }),
+  reason: col.text(some),
+} as const;
+
+const UNMAPPED_FIELDS = {
+  ...FIELD,
+  field_type: col.text({ head: "type", dispensable: 1 }),
+  items: col.count(some),
+} as const;
+
+const MANY_TO_ONE = {
+  ...DESTINATION,
+  external_field_name: col.text({ head: "external name" }),
+  external_value: col.text(),
+  internal_values: col.count({ ...some, hidden: true }),
+  given_by: col.text(some),
+  uses: col.count({ ...some, dispensable: 1 }),
+} as const;
+
+const COLLISIONS = {
+  ...DESTINATION,
+  external_field_name: col.text({ head: "external name" }),
+  custom_fields: col.text({ ...some, head: "fields" }),
+  uses: col.count({ ...some, dispensable: 1 }),
+} as const;
 
 export type Coverage = Awaited<ReturnType<typeof coverageOf>>;
 
@@ -43,13 +136,13 @@ export async function coverageOf(
     await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
-  const coverage = await all(connection, loadSql("audit_coverage"), given);
-  const total = (kind: Counted) => coverage.reduce((sum, row) => sum + Number(row[kind]), 0);
+  const coverage = await rowsBy(connection, COVERAGE, loadSql("audit_coverage"), given);
+  const total = (kind: Counted) => coverage.reduce((sum, row) => sum + row[kind], 0);
   return {
     /** Per destination and mapped custom field. */
     coverage,
     /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
-    values: await all(connection, loadSql("audit_values"), [...given, !isNarrow]),
+    values: await rowsBy(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
     totals: {
@@ -66,14 +159,115 @@ export async function coverageOf(
 async function factsOfDefinitions(connection: DuckDBConnection) {
   return {
     /** Mapping entries that no item uses. */
-    unusedEntries: await all(connection, loadSql("audit_unused_entries")),
+    unusedEntries: await rowsBy(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
     /** Fields with values that no destination maps. */
-    unmappedFields: await all(connection, loadSql("audit_unmapped_fields")),
+    unmappedFields: await rowsBy(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
     /** External values that several internal values give. */
-    manyToOne: await all(connection, loadSql("audit_many_to_one")),
+    manyToOne: await rowsBy(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
     /** External names that several fields have. */
-    collisions: await all(connection, loadSql("audit_collisions")),
+    collisions: await rowsBy(connection, COLLISIONS, loadSql("audit_collisions")),
   };
+}
+
+export interface CoverageRequest extends Scoped {
+  /** Name or number of a run, or `current`. */
+  readonly run: string;
+}
+
+export function coverageQuestion({ run, ...scoped }: CoverageRequest): Question {
+  return {
+    choose: async () => ({ wanted: run }),
+    async answer(opened) {
+      const scope = await resolveScope(opened.connection, scoped);
+      return coverageAnswer(opened, await coverageOf(opened.connection, scope));
+    },
+  };
+}
+
+/** What `audit` answers. */
+export function coverageAnswer(
+  { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
+  coverage: Coverage,
+): Answer {
+  const { passthrough, totals } = coverage;
+  return {
+    lead: `${totalText(coverage)} in the run ${run}.`,
+    facts: { run, verdict: manifest.verdict, passthrough, totals },
+    sections: coverageSections(coverage),
+  };
+}
+
+function totalText({ coverage, totals, passthrough }: Coverage): string {
+  const sum = (name: "values" | "no_value_mapping") => coverage.reduce((total, row) => total + row[name], 0);
+  const { unmapped, unknown_value, ambiguous, collision } = totals;
+  return (
+    `${counted(sum("values"), "value")}: ${count(unmapped)} unmapped, ${count(unknown_value)} unknown, ` +
+    `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
+    `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
+  );
+}
+
+/** Keys of the parts of the answer. */
+export const COVERAGE_SECTIONS = [
+  "coverage",
+  "values",
+  "unused_entries",
+  "unmapped_fields",
+  "many_to_one",
+  "collisions",
+] as const;
+
+export function coverageSections({ coverage, values, definitions, passthrough }: Coverage): Section[] {
+  const keyed = <K extends (typeof COVERAGE_SECTIONS)[number]>(key: K) => ({
+    key,
+    all: `--section ${key.replaceAll("_", "-")} --format csv`,
+  });
+  const head = sentOrNot(passthrough);
+  const ofValues = [
+    section({
+      ...keyed("coverage"),
+      title: "Coverage, in values",
+      none: "no mapped field has such a value",
+      columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
+      rows: coverage,
+      limit: 100,
+    }),
+    section({
+      ...keyed("values"),
+      title:
+        definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
+      columns: VALUES,
+      rows: values,
+    }),
+  ];
+  if (definitions === undefined) return ofValues;
+  return [
+    ...ofValues,
+    section({
+      ...keyed("unused_entries"),
+      title: "Mapping entries that no item uses",
+      columns: UNUSED_ENTRIES,
+      rows: definitions.unusedEntries,
+    }),
+    section({
+      ...keyed("unmapped_fields"),
+      title: "Fields with values that no destination maps",
+      columns: UNMAPPED_FIELDS,
+      rows: definitions.unmappedFields,
+    }),
+    section({
+      ...keyed("many_to_one"),
+      title: "Many-to-one values",
+      columns: MANY_TO_ONE,
+      rows: definitions.manyToOne,
+    }),
+    section({
+      ...keyed("collisions"),
+      title: "Name collisions",
+      columns: COLLISIONS,
+      rows: definitions.collisions,
+    }),
+  ];
 }
 
 /** A list of texts that is bound as the text of a JSON array: an empty list has no type of its own. */

@@ -80,7 +80,7 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Comp
     return notFound(
       before === undefined
         ? `There is one run alone in ${root}, and nothing to compare it with yet: run again.`
-        : `The current run of ${root} has no history that names the run before it; name both, as in "content-warehouse diff ${before} ${newest}".`,
+        : `The current run of ${root} has no history that names the run before it; name both, ${before} and ${newest}.`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
@@ -95,7 +95,7 @@ function ordered(before: ComparedRun, after: ComparedRun, basis: string | undefi
   if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
   throw new WarehouseError(
     "config.invalid",
-    `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: diff ${after.sequence} ${before.sequence}.`,
+    `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: ${after.sequence}, then ${before.sequence}.`,
   );
 }
 

@@ -1,25 +1,61 @@
 /** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { col, type RowOf } from "../../common/answer.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
 import { ends } from "../../load/steps.ts";
-import { all, execute, type Row, scalar, toSafeInteger } from "../../storage/duckdb.ts";
+import { all, execute, scalar, toSafeInteger } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import { keep, keepRange } from "../rows.ts";
-import { itemBounds } from "./coverage.ts";
+import { CHANGE, wordsIn } from "./change-words.ts";
+import { DESTINATION, FIELD, itemBounds } from "./coverage.ts";
 import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 /** Destination and field by name or ID. */
-interface DiffFilter {
+export interface DiffFilter {
   readonly cause: Cause | undefined;
   readonly destination: string | undefined;
   readonly field: string | undefined;
 }
+
+/** With blanks between them; null: no history tells. */
+const CAUSE = { causes: col.text({ hidden: true }) } as const;
+
+const COUNTS = {
+  items: col.count({ required: true, dispensable: 1 }),
+  values: col.count({ required: true }),
+  gained: col.count({ required: true }),
+  lost: col.count({ required: true }),
+  changed: col.count({ required: true }),
+  reordered: col.count({ required: true, dispensable: 2 }),
+  alike: col.count({ required: true, head: "no payload change" }),
+} as const;
+export const CAUSES_COUNTED = { ...CAUSE, ...COUNTS } as const;
+export const GROUPS = { ...CAUSE, ...DESTINATION, ...FIELD, ...COUNTS } as const;
+
+const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;
+export type PlacedChange = RowOf<typeof PLACED_CHANGE>;
+
+/** A row of `audit_diff_lines`: a change however many items it touches. */
+export const LINES = {
+  ...PLACED_CHANGE,
+  items: col.count({ required: true }),
+  values: col.count({ required: true, hidden: true }),
+} as const;
+
+/** A row of `audit_diff_items`. */
+export const ITEMS = {
+  content_id: col.name({ required: true, head: "item" }),
+  title: col.text(),
+  ordinal: col.count({ hidden: true }),
+  ...PLACED_CHANGE,
+} as const;
 
 export type Diff = Awaited<ReturnType<typeof diffRuns>>;
 
@@ -51,9 +87,9 @@ export async function diffRuns(
     ),
     values: await scalar(connection, "SELECT count(*) FROM diff_shown"),
     /** By cause. */
-    causes: await all(connection, loadSql("audit_diff_causes")),
+    causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /** By cause, destination and field. */
-    groups: await all(connection, loadSql("audit_diff_groups")),
+    groups: await rowsBy(connection, GROUPS, loadSql("audit_diff_groups")),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
      * alone is no change here: both sides are taken as the later run sends.
@@ -181,18 +217,16 @@ const SHOWN = `
     AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))`;
 
-/** Sentences on the definitions behind a row of `audit_diff_lines` or `audit_diff_items`. */
-export function whyOf({ definitions }: Pick<Diff, "definitions">, row: Row): string[] {
-  const texts = (...names: readonly string[]) =>
-    names.flatMap((name) => (typeof row[name] === "string" ? [row[name]] : []));
-  const from = row.definitions_from ?? null;
-  const why = definitions.get(from === null ? null : toSafeInteger(from));
+/** Sentences on the definitions behind a change. */
+export function whyOf({ definitions }: Pick<Diff, "definitions">, change: PlacedChange): string[] {
+  const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
+  const why = definitions.get(change.definitions_from);
   if (why === undefined) return [];
   return why({
-    causes: texts("causes").flatMap((causes) => causes.split(" ")),
-    destinationId: String(row.destination_id),
-    customFieldId: String(row.custom_field_id),
-    valueIds: [...new Set(texts("value_id_before", "value_id_after"))],
-    names: [...new Set(texts("name_before", "name_after"))],
+    causes: wordsIn(change.causes),
+    destinationId: change.destination_id,
+    customFieldId: change.custom_field_id,
+    valueIds: texts(change.value_id_before, change.value_id_after),
+    names: texts(change.name_before, change.name_after),
   });
 }

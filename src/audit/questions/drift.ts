@@ -1,25 +1,30 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { counted } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
 import { type Fullness, vanished } from "../checks/mass-change.ts";
-import { integer, rowsOf } from "../rows.ts";
+import type { Choice, Question } from "../open-run.ts";
+import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
-const driftLine = z.object({
+const required = { required: true } as const;
+
+const LINE = {
   /** API path where it is known, else table and column. */
-  path: z.string(),
+  path: col.text({ ...required, head: "field" }),
   /** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
-  kind: z.enum([...DRIFT_KINDS, "empty", "unlisted"]),
-  count: integer,
+  kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"], hidden: true }),
+  count: col.count(required),
   /** The count in the run before: 0 is new in this run; null: there is no run before. */
-  before: integer.nullable(),
+  before: col.count(),
   /** The first value, of a vanished field one of the run before; null where the policy forbids one. */
-  example: z.string().nullable(),
-  exampleContentId: z.string().nullable(),
-});
-export type DriftLine = Readonly<z.output<typeof driftLine>>;
+  example: col.text(),
+  exampleContentId: col.text({ head: "item" }),
+} as const;
+export type DriftLine = RowOf<typeof LINE>;
 
 /** The parts of a report in the order of their weight. */
 export const DRIFT_PARTS = [
@@ -100,14 +105,15 @@ function weightOf({ count, before }: DriftLine): number {
 }
 
 function noted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
-  return rowsOf(
+  return rowsBy(
     connection,
-    driftLine,
+    LINE,
     before === undefined
-      ? "SELECT *, NULL::BIGINT AS before FROM run_drift"
+      ? `SELECT path, kind, count, NULL::BIGINT AS before, example, example_content_id AS "exampleContentId"
+         FROM run_drift`
       : `SELECT path, kind, coalesce(n.count, 0) AS count, coalesce(b.count, 0) AS before,
            CASE WHEN n.path IS NULL THEN b.example ELSE n.example END AS example,
-           CASE WHEN n.path IS NULL THEN b.example_content_id ELSE n.example_content_id END AS example_content_id
+           CASE WHEN n.path IS NULL THEN b.example_content_id ELSE n.example_content_id END AS "exampleContentId"
          FROM run_drift AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
   );
 }
@@ -119,7 +125,7 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
   for (const place of vanished(before, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
-    const [row] = await rowsOf(connection, valuesBefore, valuesSql(table, column));
+    const [row] = await rowsBy(connection, VALUES_BEFORE, valuesSql(table, column));
     lines.push({
       path: column === undefined ? place : await pathOf(connection, table, column),
       kind: "empty",
@@ -132,7 +138,7 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
   return lines;
 }
 
-const valuesBefore = z.object({ count: integer, example: z.string().nullable() });
+const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;
 
 function valuesSql(table: string, column: string | undefined): string {
   const from = quoteIdentifier(`before_${table}`);
@@ -145,16 +151,16 @@ const EXAMPLE_LENGTH = 200;
 
 /** API field of a column; the column itself where it comes from none. */
 async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string> {
-  const [row] = await rowsOf(
+  const [row] = await rowsBy(
     connection,
-    z.object({ path: z.string().nullable() }),
+    { path: col.text() },
     "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
     [table, column],
   );
   return row?.path ?? `${table}.${column}`;
 }
 
-const checkRow = z.object({ count: integer, example: z.string().nullable(), before: integer.nullable() });
+const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
 
 /** Columns with values that the specification does not list. */
 async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
@@ -166,10 +172,104 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
   const sql = `SELECT figure AS count, detail AS example, before FROM (${figures}) WHERE verdict = 'warning' AND check_name = $1`;
   const lines: DriftLine[] = [];
   for (const listing of LISTED_VALUES) {
-    const [row] = await rowsOf(connection, checkRow, sql, [listedValuesCheck(listing)]);
+    const [row] = await rowsBy(connection, CHECK, sql, [listedValuesCheck(listing)]);
     if (row === undefined) continue;
     const path = await pathOf(connection, listing.table, listing.column);
     lines.push({ ...row, path, kind: "unlisted", exampleContentId: null });
   }
   return lines;
+}
+
+const TITLES: Readonly<Record<DriftPart, string>> = {
+  newFields: "New fields (not in the specification)",
+  vanishedFields: "Vanished fields (no value any more)",
+  changedTypes: "Changed types",
+  outsideContract: "Values outside the contract",
+  contradictions: "Answers that contradict each other",
+  policy: "Done by the personal-data policy",
+};
+
+/** What a kind means, beside the title of its part. */
+const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
+  unknown_field: "",
+  empty: "",
+  type: "another type",
+  single_for_list: "one value in place of a list",
+  unreadable: "not readable as its type",
+  rounded: "more digits than its type holds",
+  instant_form: "an instant in another form, stored in UTC",
+  views_differ: "two answers differ",
+  versions_differ: "answers of two versions",
+  unlisted: "not a listed value",
+  personal_dropped: "dropped",
+  personal_hashed: "hashed",
+  token_redacted: "token redacted",
+};
+
+/** `run`: name or number of a run; it is compared with the one that was current when it began. */
+export function driftQuestion(run: string): Question<Choice & { readonly previous: PreviousRun }> {
+  return {
+    async choose(folder) {
+      const previous = await findPreviousRun(folder, run);
+      return { wanted: run, beside: previous.manifest?.run, anyPipeline: true, previous };
+    },
+    async answer(opened, { previous }) {
+      const { connection, manifest } = opened;
+      const drift = await driftOf({ connection, now: manifest, before: previous.manifest });
+      return driftAnswer({ run: opened.run, previous }, drift);
+    },
+  };
+}
+
+function driftAnswer(
+  { run, previous }: { readonly run: string; readonly previous: PreviousRun },
+  drift: DriftReport,
+): Answer {
+  const before = previous.manifest?.run ?? null;
+  return {
+    lead: previous.missing ?? `Run ${run}, compared with ${before}.`,
+    facts: { run, previousRun: before },
+    sections: driftSections(drift),
+  };
+}
+
+export function driftSections(drift: DriftReport): Section[] {
+  return DRIFT_PARTS.map((part) => partSection(part, drift[part]));
+}
+
+function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
+  const { path, kind, count, before, ...examples } = LINE;
+  const isCompared = lines.some((line) => line.before !== null);
+  const hasMeanings = lines.some((line) => MEANINGS[line.kind] !== "");
+  const known = part === "vanishedFields" ? "gone" : "known";
+  return section({
+    key: part,
+    title: TITLES[part],
+    ...(part === "policy" ? { lead: policyText(lines), limit: 0 } : { limit: 100 }),
+    columns: {
+      path,
+      kind,
+      status: col.text({ hidden: !isCompared }),
+      count,
+      before: { ...before, hidden: !isCompared },
+      meaning: col.text({ head: "what", hidden: !hasMeanings }),
+      ...examples,
+    },
+    rows: lines.map((line) => ({
+      ...line,
+      status: line.before === null ? null : isNew(line) ? "new" : known,
+      meaning: MEANINGS[line.kind],
+    })),
+  });
+}
+
+/** The policy's own work: told in one sentence, so that it hides no departure of the service. */
+function policyText(lines: readonly DriftLine[]): string {
+  if (lines.length === 0) return "It changed no field.";
+  const kinds = Map.groupBy(lines, ({ kind }) => MEANINGS[kind]);
+  const parts = [...kinds].map(([meaning, some]) => {
+    const values = some.reduce((sum, line) => sum + line.count, 0);
+    return `${counted(some.length, "field")} ${meaning} (${counted(values, "value")})`;
+  });
+  return `${parts.join(", ")}.`;
 }

@@ -45,7 +45,7 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     throw new WarehouseError(
       "verify.failed",
       `INTERNAL ERROR: run ${opened.run} published something else for the item ${contentId} than the mapping procedure gives: ` +
-        `${wrong}. Do not trust its mapped values; verify the run with "verify", and report this.`,
+        `${wrong}. Do not trust its mapped values; verify the run, and report this.`,
     );
   }
   return {
@@ -136,7 +136,7 @@ async function removedItem(opened: OpenedRun, wanted: string): Promise<Warehouse
       ? `was not seen by run ${opened.run}`
       : `was removed: run ${last.valid_to_run} found it gone`;
   return notFound(
-    `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; "--as-of ${last.sequence}" explains what it produced there.`,
+    `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; ask as of ${last.sequence} for what it produced there.`,
   );
 }
 
@@ -169,12 +169,12 @@ async function unknownItem(opened: OpenedRun, wanted: string): Promise<Warehouse
   const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
   const near =
     names.length === 0
-      ? 'No item is like it; look for it with "sql".'
+      ? "No item is like it; a query over the table content may find it."
       : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
   const removed = hasHistory(opened) && !ID_LIKE.test(wanted) ? await all(connection, REMOVED_ITEMS) : [];
   const byId =
     removed.length === 0
       ? ""
-      : " Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of.";
+      : " Of removed items the history knows the ID alone: name one by it, or ask as of a kept run that had it.";
   return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
 }

@@ -10,6 +10,9 @@ type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | un
 /** IDs to keep to; undefined: all. */
 export type Scope = Some<"destinationIds" | "fieldIds" | "contentTypeIds", readonly string[]>;
 
+/** A destination and a custom field to keep to, each by name or ID. */
+export type Scoped = Some<"destination" | "field", string>;
+
 /** A name may be that of several. Throws `config.not_found` for a name that nothing in the run has. */
 export async function resolveScope(
   connection: DuckDBConnection,

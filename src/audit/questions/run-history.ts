@@ -1,9 +1,11 @@
 /** The runs that the history of a run knows, also those whose files are gone, and the one that it was compared with. */
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { findReadable, openRun } from "../open-run.ts";
 import { flag, integer, rowsOf } from "../rows.ts";
@@ -22,8 +24,11 @@ const knownRun = z.object({
 export type KnownRun = Readonly<z.output<typeof knownRun>>;
 
 export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
-  if (manifest instanceof WarehouseError) return false;
-  return HISTORY_TABLES.every(({ name }) => Object.hasOwn(manifest.rows, name));
+  return !(manifest instanceof WarehouseError) && isHistoryIn(manifest);
+}
+
+export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
+  return HISTORY_TABLES.every(({ name }) => Object.hasOwn(rows, name));
 }
 
 /** The latest first. */
@@ -33,8 +38,13 @@ export async function readRunHistory(
   temporaryDirectory: string,
 ): Promise<KnownRun[]> {
   await using opened = await openRun({ folder, wanted: run, temporaryDirectory });
-  return await rowsOf(
-    opened.connection,
+  return await readKnownRuns(opened.connection);
+}
+
+/** Of an opened run that has a history. */
+export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]> {
+  return rowsOf(
+    connection,
     knownRun,
     `SELECT run, sequence, verdict, passthrough, previous_run,
        strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at

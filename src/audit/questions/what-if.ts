@@ -1,5 +1,7 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Answer, col, section } from "../../common/answer.ts";
+import { count, counted } from "../../common/figures.ts";
 import {
   ends,
   LEDGER_ROWS_PER_RANGE,
@@ -7,14 +9,115 @@ import {
   mappedValuesOf,
   prepareMappings,
 } from "../../load/steps.ts";
-import { all, execute, scalar } from "../../storage/duckdb.ts";
+import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { rowsBy, streamBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
+import type { Question } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
 import { sendsAsIs } from "./read-run.ts";
+
+/** What people type again, into a filter or into the mapping: shown whole. */
+const PLACE = {
+  destination_id: col.text({ required: true, hidden: true }),
+  destination: col.name({ standIn: "destination_id" }),
+  custom_field_id: col.text({ required: true, hidden: true }),
+  custom_field: col.name({ head: "field", standIn: "custom_field_id" }),
+} as const;
+
+const SENT = {
+  change: col.text({ required: true, hidden: true }),
+  name_before: col.name({ head: "name" }),
+  external_value_before: col.name({ head: "sends" }),
+  name_after: col.name({ head: "new name" }),
+  external_value_after: col.name({ head: "would send" }),
+} as const;
+
+const GROUPS = {
+  ...PLACE,
+  items: col.count({ required: true }),
+  values: col.count({ required: true }),
+  gained: col.count({ required: true }),
+  lost: col.count({ required: true }),
+  changed: col.count({ required: true }),
+} as const;
+
+const VALUES = {
+  ...PLACE,
+  value_id: col.text({ hidden: true }),
+  value: col.name(),
+  ...SENT,
+  items: col.count({ required: true }),
+} as const;
+
+/** A row per changed value of an item. */
+const ITEMS = {
+  content_id: col.name({ required: true, head: "item" }),
+  title: col.text(),
+  ...PLACE,
+  ordinal: col.count({ required: true, hidden: true }),
+  value_id: col.text({ hidden: true }),
+  value: col.text({ hidden: true }),
+  ...SENT,
+} as const;
+
+/** Items that an answer has at once; those after them come as they are asked for. */
+const ITEMS_HELD = 1000;
+
+/** `rows`: the edited mappings, in place of those of the run. */
+export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Question {
+  return {
+    choose: async () => ({ wanted: run }),
+    answer: async (opened) =>
+      whatIfAnswer(opened.run, opened.connection, await whatIf(opened.connection, rows)),
+  };
+}
+
+async function whatIfAnswer(run: string, connection: DuckDBConnection, found: WhatIf): Promise<Answer> {
+  const { entries, groups, byValue } = found;
+  const came =
+    found.values === 0
+      ? `No external value would change in the run ${run}.`
+      : `${counted(found.values, "external value")} of ${counted(found.items, "item")} would change in the run ${run}.`;
+  const none = "";
+  const items = loadSql("audit_what_if_items");
+  return {
+    lead: `${came} Entries of mappings: ${count(entries.file)} in the file, ${count(entries.run)} in the run.`,
+    facts: { run, items_changed: found.items, values_changed: found.values },
+    sections: [
+      section({
+        key: "groups",
+        title: "Changes by destination and field",
+        none,
+        columns: GROUPS,
+        rows: groups,
+        keys: 2,
+        limit: 100,
+      }),
+      section({
+        key: "values",
+        title: "What would change, by value",
+        none,
+        columns: VALUES,
+        rows: byValue,
+        keys: 3,
+      }),
+      section({
+        key: "items",
+        title: "Items",
+        none,
+        columns: ITEMS,
+        rows: await rowsBy(connection, ITEMS, `${items} LIMIT ${ITEMS_HELD}`),
+        total: found.values,
+        every: () => streamBy(connection, ITEMS, items),
+        all: "--format csv",
+      }),
+    ],
+  };
+}
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -53,9 +156,9 @@ export async function whatIf(
     ),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
     /** Per destination and custom field; the SQL steps say what their rows mean. */
-    groups: await all(connection, loadSql("audit_what_if_groups")),
+    groups: await rowsBy(connection, GROUPS, loadSql("audit_what_if_groups")),
     /** Per value, what it gives and would give. */
-    byValue: await all(connection, loadSql("audit_what_if_values")),
+    byValue: await rowsBy(connection, VALUES, loadSql("audit_what_if_values")),
   };
 }
 

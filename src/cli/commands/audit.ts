@@ -1,28 +1,35 @@
 import { extname } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../../audit/mapping/mapped-value.ts";
+import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
-import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
+import {
+  COUNTED,
+  COVERAGE_SECTIONS,
+  type Counted,
+  type Coverage,
+  coverageAnswer,
+  coverageOf,
+} from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/questions/filters.ts";
+import type { Answer } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted } from "../../common/figures.ts";
+import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
+import { type AnswerFormat, show } from "../../show/answer.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
-import { type Section, sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { paragraph, printableText, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 
-const SECTIONS = "coverage values unused-entries unmapped-fields many-to-one collisions".split(" ");
+const SECTIONS = COVERAGE_SECTIONS.map((key) => key.replaceAll("_", "-"));
 
 /** What may be there before the command fails. */
 type Limits = ReadonlyMap<Counted, number>;
 
 interface Options {
   readonly warehouse: string;
-  readonly format: "table" | "json" | "csv" | "markdown";
+  readonly format: AnswerFormat;
   readonly section?: string;
   readonly destination?: string;
   readonly field?: string;
@@ -104,7 +111,7 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: O
     file === undefined ? undefined : await openNamedFile(file, outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened.connection, { ...scope, status, value });
-  await writeAll(out, [answer(opened, coverage, options, out.columns)]);
+  await show(out, wantedSections(coverageAnswer(opened, coverage), options), options);
   if (named !== undefined && format !== undefined) {
     const text = await exportMapping(opened.connection, format);
     err.write(await named.write(text, `has the mappings of ${opened.run}`));
@@ -122,40 +129,13 @@ export function mappingFormat(file: string): MappingFormat {
   );
 }
 
-function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: number | undefined): string {
-  const sections = sectionsOf(coverage).map((section) => ({
-    ...section,
-    all: `--section ${section.key.replaceAll("_", "-")} --format csv`,
-  }));
-  const key = options.section?.replaceAll("-", "_");
-  const wanted = key === undefined ? sections : sections.filter((section) => section.key === key);
-  if (wanted.length === 0) {
-    throw invalid(
-      `The section ${options.section} is about the definitions, which --status and --value say nothing about; leave them out.`,
-    );
-  }
-  const { run, manifest } = opened;
-  if (options.format === "csv") {
-    const section = wanted.find((each) => each.key === (key ?? "coverage"));
-    const form = { spreadsheet: options.spreadsheet === true, toScreen: width !== undefined };
-    return section === undefined ? "" : sectionCsv(section, form);
-  }
-  if (options.format === "json") {
-    const { passthrough, totals } = coverage;
-    return sectionJson({ run, verdict: manifest.verdict, passthrough, totals }, wanted);
-  }
-  if (options.format === "markdown") return sectionMarkdown(wanted);
-  const total = `${totalText(coverage)} in the run ${printableText(run)}`;
-  return `${sectionTables(wanted, width)}\n${paragraph("", total, width)}`;
-}
-
-function totalText({ coverage, totals, passthrough }: Coverage): string {
-  const sum = (name: string) => coverage.reduce((total, row) => total + Number(row[name]), 0);
-  const { unmapped, unknown_value, ambiguous, collision } = totals;
-  return (
-    `${counted(sum("values"), "value")}: ${count(unmapped)} unmapped, ${count(unknown_value)} unknown, ` +
-    `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
-    `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
+/** The answer with the section that is asked for alone. */
+function wantedSections(answer: Answer, { section }: Options): Answer {
+  const key = section?.replaceAll("-", "_");
+  const sections = answer.sections.filter((each) => each.key === (key ?? each.key));
+  if (sections.length > 0) return { ...answer, sections };
+  throw invalid(
+    `The section ${section} is about the definitions, which --status and --value say nothing about; leave them out.`,
   );
 }
 
@@ -170,82 +150,12 @@ function assertWithin({ totals, coverage }: Coverage, allowed: Limits = new Map(
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = coverage.toSorted((a, b) => Number(b[kind]) - Number(a[kind]))[0];
+    const worst = coverage.toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${SAID[kind]} where ${count(limit)} are allowed (most of them in ${where}: ${count(Number(worst?.[kind]))})`;
+    return `${count(totals[kind])} ${SAID[kind]} where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",
     `There are ${listed(parts, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
   );
-}
-
-const FIELD_AT = "destination_id destination custom_field_id custom_field";
-
-/** The parts of the answer; the terminal has the columns that a person reads. */
-function sectionsOf({ coverage, values, definitions, passthrough }: Coverage): Section[] {
-  const ofValues: Section[] = [
-    {
-      key: "coverage",
-      title: "Coverage, in values",
-      none: "no mapped field has such a value",
-      columns:
-        `${FIELD_AT} field_type external_field_name items items_with_gaps values mapped unmapped unknown_value ` +
-        "no_value_mapping archived ambiguous matched_by_text collision entries entries_unused",
-      shown:
-        "destination custom_field external_field_name items values mapped unmapped unknown_value " +
-        "no_value_mapping archived ambiguous collision entries_unused",
-      headings: { no_value_mapping: sentOrNot(passthrough) },
-      rows: coverage,
-      optional: "collision ambiguous archived entries_unused external_field_name items no_value_mapping",
-      limit: 100,
-    },
-    {
-      key: "values",
-      title:
-        definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
-      columns:
-        `${FIELD_AT} external_field_name value_id value status external_value archived items uses ` +
-        "ambiguous matched_by_text collision",
-      shown: "destination custom_field value status external_value archived ambiguous items",
-      rows: values,
-      optional: "ambiguous archived external_value",
-    },
-  ];
-  if (definitions === undefined) return ofValues;
-  return [
-    ...ofValues,
-    {
-      key: "unused_entries",
-      title: "Mapping entries that no item uses",
-      columns: `${FIELD_AT} external_field_name mapping_id mapping_value_id value_id value external_value reason`,
-      shown: "destination custom_field value external_value reason",
-      rows: definitions.unusedEntries,
-      optional: "external_value",
-    },
-    {
-      key: "unmapped_fields",
-      title: "Fields with values that no destination maps",
-      columns: "custom_field_id custom_field field_type items",
-      shown: "custom_field field_type items",
-      rows: definitions.unmappedFields,
-      optional: "field_type",
-    },
-    {
-      key: "many_to_one",
-      title: "Many-to-one values",
-      columns: "destination_id destination external_field_name external_value internal_values given_by uses",
-      shown: "destination external_field_name external_value uses given_by",
-      rows: definitions.manyToOne,
-      optional: "uses",
-    },
-    {
-      key: "collisions",
-      title: "Name collisions",
-      columns: "destination_id destination external_field_name custom_fields uses",
-      shown: "destination external_field_name custom_fields uses",
-      rows: definitions.collisions,
-      optional: "uses",
-    },
-  ];
 }

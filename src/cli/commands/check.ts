@@ -2,8 +2,8 @@ import { counted } from "../../common/figures.ts";
 import { thisMachine } from "../../run/context.ts";
 import { check } from "../../run/preconditions/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/preconditions/finding.ts";
+import { jsonLine, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
-import { jsonLine, paragraph, printableLine, writeAll } from "../render/terminal.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface CheckFlags extends WantedFlags {

@@ -1,9 +1,9 @@
 import { duration } from "../../common/figures.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { type Delivery, deliveryError, deliveryWarnings } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { writeAnswer } from "../render/terminal.ts";
 import { chosenTargets, delivered, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 

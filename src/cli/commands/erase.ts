@@ -5,13 +5,13 @@ import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
 import { type EraseReport, type EraseStep, eraseUser } from "../../erase/erase.ts";
 import type { Target } from "../../pipeline.ts";
+import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
+import { jsonLine, printableText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError, END_MS, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { drawInParts, right, tableOf, whole } from "../render/table.ts";
-import { jsonLine, printableText, writeOutcome } from "../render/terminal.ts";
 import { delivered, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder, interruptStatementsOn } from "../temporary-folder.ts";
 

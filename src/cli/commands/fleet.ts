@@ -7,6 +7,8 @@ import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
 import { fleetStatus, type InstanceStatus, makeLastRuns } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
+import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
+import { jsonLine, paragraph, printableLine, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -15,8 +17,6 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { drawInParts, right, tableOf, whole } from "../render/table.ts";
-import { jsonLine, paragraph, printableLine, writeAnswer, writeOutcome } from "../render/terminal.ts";
 
 /** In the sources and in the built package alike. */
 const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));

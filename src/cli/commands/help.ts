@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { settingsText } from "../../config/config-spec.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { processEnvironment } from "../command.ts";
 import { exitCodesText } from "../exit-codes.ts";
-import { wrapHelp } from "../render/help.ts";
-import { writeAnswer } from "../render/terminal.ts";
+import { wrapHelp } from "../help.ts";
 import { unknownCommand } from "../usage-error.ts";
 
 const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file

@@ -10,6 +10,7 @@ import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { missingDestinations } from "../../run/preconditions/service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";
 import {
   type Asking,
@@ -22,7 +23,6 @@ import {
   type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
-import { writeAnswer } from "../render/terminal.ts";
 
 const EXAMPLES = `
 Examples:

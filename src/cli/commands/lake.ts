@@ -1,12 +1,12 @@
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
+import { counted, fileSize } from "../../common/figures.ts";
+import { show } from "../../show/answer.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { type Damage, type InstanceStatus, type LakeStatus, lakeStatus } from "../../targets/lake/status.ts";
+import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
-import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
-import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
 
@@ -52,7 +52,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
     using stop = new StopSignals("nothing was changed");
     const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
     const { out } = environment;
-    await writeAnswer(out, options.json === true ? status : lakeStatusText(status, out.columns));
+    await show(out, lakeStatusAnswer(status), { format: options.json === true ? "json" : "table" });
     assertUndamaged(status.damaged);
   });
 }
@@ -123,45 +123,8 @@ function chosenLake({ cwd }: CliEnvironment, options: TargetOptions): Promise<La
   return chosenTarget(cwd, options, "lake", isLake);
 }
 
-function lakeStatusText(
-  { address, tables, instances, damaged }: LakeStatus,
-  width: number | undefined,
-): string {
-  if (instances.length + damaged.length === 0) return `nothing was delivered to ${address} yet\n`;
-  return `${instancesText(instances, width)}\n${tablesText(tables, width)}${damageText(damaged)}`;
-}
-
 function damageText(damaged: readonly Damage[]): string {
   return damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
-}
-
-function instancesText(instances: readonly InstanceStatus[], width: number | undefined): string {
-  const table = tableOf(instances, [
-    whole("instance", ({ instance }) => instance),
-    whole("last run", ({ run }) => run ?? "none"),
-    whole("verdict", ({ verdict }) => verdict ?? ""),
-    whole("delivered", deliveryText),
-    left("service", ({ origin }) => origin ?? ""),
-  ]);
-  return drawInParts(table, 2, width);
-}
-
-function deliveryText({ run, deliveredAt, finished }: InstanceStatus): string {
-  if (run === null) return "nothing yet";
-  if (finished === null) return "unknown";
-  return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
-}
-
-function tablesText(tables: LakeStatus["tables"], width: number | undefined): string {
-  const table = tableOf(tables, [
-    left("table", ({ table }) => table),
-    right("version", ({ version }) => count(version)),
-    right("instances", ({ instances }) => count(instances)),
-    right("rows", ({ rows }) => (rows === null ? "" : count(rows))),
-    right("files", ({ files }) => count(files)),
-    right("size", ({ bytes }) => fileSize(bytes)),
-  ]);
-  return drawTable(table, width).text;
 }
 
 function vacuumedText({ files, bytes, runs, damaged }: Vacuumed): string {

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import PQueue from "p-queue";
 import { WarehouseError } from "../../common/errors.ts";
 import { serveMcp } from "../../mcp/server.ts";
-import type { AnswerLimits, Question, Questions } from "../../mcp/tools.ts";
+import type { AnswerLimits, AssistantQuestion, Questions } from "../../mcp/tools.ts";
 import { CliCommand, existingFolder, positive } from "../command.ts";
 import { askProcess } from "../question/ask.ts";
 import { startSpare } from "../question/spare.ts";
@@ -55,16 +55,13 @@ class QuestionServer implements Questions, Disposable {
     this.limits = limits;
   }
 
-  answer(question: Question, cancelled: AbortSignal): Promise<string> {
+  answer(question: AssistantQuestion, cancelled: AbortSignal): Promise<string> {
     const signal = AbortSignal.any([cancelled, this.#closing.signal]);
     return this.#queue.add(async () => this.#ask(await this.#workOf(question), signal));
   }
 
-  async #workOf(question: Question): Promise<Work> {
-    if ("command" in question) {
-      const { command, args } = question;
-      return { command, args: [`--warehouse=${this.#warehouse}`, ...args] };
-    }
+  async #workOf(question: AssistantQuestion): Promise<Work> {
+    if ("question" in question) return { ...question, warehouse: this.#warehouse };
     const { maxBytes, maxMemoryMb } = this.limits;
     const { sql: statement, maxRows } = question;
     return {
@@ -122,6 +119,6 @@ class Answer extends Writable {
 function tooLong(maxBytes: number): WarehouseError {
   return new WarehouseError(
     "config.invalid",
-    `The answer is longer than ${maxBytes} bytes; narrow the question, or raise --max-bytes.`,
+    `The answer is longer than ${maxBytes} bytes; narrow the question; --max-bytes of the server sets the limit.`,
   );
 }

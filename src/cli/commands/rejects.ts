@@ -1,20 +1,20 @@
+import { REJECTS, type Reject, rejectsSection } from "../../audit/questions/run-facts.ts";
+import { type Answer, col, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import type { ConfigFlags } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
-import type { Row } from "../../storage/duckdb.ts";
+import { type AnswerFormat, sectionJson, show } from "../../show/answer.ts";
+import { writeAll } from "../../show/terminal.ts";
 import { readRejects } from "../../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, existingFolder, processEnvironment } from "../command.ts";
-import { cellText, jsonRows } from "../render/rows.ts";
-import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
-import { jsonLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { askAgain, serviceConfig } from "../with-run.ts";
 
 interface Options extends ConfigFlags {
   readonly warehouse: string;
-  readonly format: "table" | "json";
+  readonly format: AnswerFormat;
 }
 
 const EXAMPLES = `
@@ -33,7 +33,7 @@ export function rejectsCommand(environment = processEnvironment()): CliCommand {
 }
 
 function subcommand(name: string, description: string): CliCommand {
-  return new CliCommand(name).description(description).warehouse().format("table", "json");
+  return new CliCommand(name).description(description).warehouse().format("table", "json", "markdown");
 }
 
 function listCommand({ out }: CliEnvironment): CliCommand {
@@ -41,8 +41,8 @@ function listCommand({ out }: CliEnvironment): CliCommand {
     .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --warehouse /srv/warehouse\n")
     .action(async ({ warehouse, format }: Options) => {
       const { run, rejects } = await currentRejects(warehouse);
-      const text = format === "json" ? `${jsonRows(rejects)}\n` : listText(run.run, rejects, out.columns);
-      await writeAll(out, [text]);
+      if (format === "json") await writeAll(out, sectionJson(rejectsSection(rejects)));
+      else await show(out, listAnswer(run.run, rejects), { format });
     });
 }
 
@@ -65,55 +65,52 @@ function retryCommand(environment: CliEnvironment): CliCommand {
       const { run, rejects } = await currentRejects(warehouse);
       const { manifest } = run;
       if (manifest instanceof WarehouseError) throw manifest;
-      const ids = rejects.map(({ content_id }) => content_id ?? null).filter((id) => id !== null);
+      const ids = rejects.map(({ content_id }) => content_id).filter((id) => id !== null);
       const nameless = rejects.length - ids.length;
       const shapes = shapesOf(manifest);
       // Each item once, whatever the number of its rejects.
       const retried = await askAgain({ ...run, manifest }, config, environment, (source, asking) =>
-        retryItems([...new Set(ids.map(String))], source, { ...asking, shapes }),
+        retryItems([...new Set(ids)], source, { ...asking, shapes }),
       );
-      const text =
-        format === "json"
-          ? jsonLine({ run: run.run, items: retried, nameless })
-          : retriedText(retried, nameless, out.columns);
-      await writeAll(out, [text]);
+      await show(out, retriedAnswer(run.run, retried, nameless), { format });
     });
 }
 
-async function currentRejects(warehouse: string): Promise<{ run: PublishedRun; rejects: Row[] }> {
+async function currentRejects(warehouse: string): Promise<{ run: PublishedRun; rejects: Reject[] }> {
   const run = await findRun(existingFolder(warehouse), "current");
   return withTemporaryFolder("rejects", async (temporaryDirectory) => ({
     run,
-    rejects: await readRejects(run.directory, temporaryDirectory),
+    rejects: await readRejects(run.directory, REJECTS, temporaryDirectory),
   }));
 }
 
-const cellOf = (name: string) => (reject: Row) => cellText(reject[name] ?? null);
-const SHOWN = [
-  right("reject", cellOf("reject")),
-  left("mode", cellOf("mode")),
-  right("pass", cellOf("pass")),
-  right("page", cellOf("page")),
-  right("position", cellOf("position")),
-  whole("content_id", cellOf("content_id")),
-  left("reason", cellOf("reason")),
-];
-
-function listText(run: string, rejects: readonly Row[], width: number | undefined): string {
-  if (rejects.length === 0) return `no rejects in the run ${run}\n`;
-  const text = drawInParts(tableOf(rejects, SHOWN), 1, width);
-  return `${text}${counted(rejects.length, "reject")} in the run ${run}; --format json shows the documents\n`;
+function listAnswer(run: string, rejects: readonly Reject[]): Answer {
+  const lead = `${rejects.length === 0 ? "No rejects" : counted(rejects.length, "reject")} in the run ${run}.`;
+  return { lead, facts: { run }, sections: rejects.length === 0 ? [] : [rejectsSection(rejects)] };
 }
 
-function retriedText(retried: readonly Retried[], nameless: number, width: number | undefined): string {
-  const rest = nameless === 0 ? "" : `${counted(nameless, "reject")} without an ID cannot be asked for\n`;
-  if (retried.length === 0) return `no rejected item to ask for\n${rest}`;
-  const table = tableOf(retried, [
-    whole("content_id", ({ contentId }) => contentId),
-    left("now", ({ now }) => now),
-    left("reason", ({ reason }) => reason),
-  ]);
+const RETRIED = {
+  contentId: col.name({ required: true, head: "item" }),
+  now: col.text({ required: true }),
+  reason: col.text({ required: true }),
+} as const;
+
+function retriedAnswer(run: string, retried: readonly Retried[], nameless: number): Answer {
   const readable = retried.filter(({ now }) => now === "readable").length;
-  const told = `${readable} of ${counted(retried.length, "item")} can be read now: the next run takes what it can read; --format json has the reasons in full\n`;
-  return `${drawInParts(table, 1, width)}${told}${rest}`;
+  const items = section({
+    key: "items",
+    title: "Items asked for again",
+    columns: RETRIED,
+    rows: retried,
+    limit: 1000,
+  });
+  return {
+    lead:
+      retried.length === 0
+        ? "No rejected item to ask for."
+        : `${readable} of ${counted(retried.length, "item")} can be read now: the next run takes what it can read.`,
+    facts: { run, nameless },
+    sections: [items],
+    next: nameless === 0 ? [] : [`${counted(nameless, "reject")} without an ID cannot be asked for.`],
+  };
 }

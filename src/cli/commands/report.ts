@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { findReadable } from "../../audit/open-run.ts";
-import { earlierRuns } from "../../audit/report/earlier-runs.ts";
+import { earlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
@@ -39,7 +39,7 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
         async (opened, { earlier }) => {
           const file = out ?? `report-${opened.run}.html`;
           await using named = await openNamedFile(file, outputFolder(warehouse));
-          const { reportOf } = await import("../../audit/report/report.ts");
+          const { reportOf } = await import("../../show/page/report.ts");
           err.write(
             await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
           );

@@ -1,5 +1,6 @@
 import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore.ts";
 import { sameRun } from "../../warehouse/identity.ts";
@@ -8,7 +9,6 @@ import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
-import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 
 interface Options extends TargetOptions {

@@ -6,12 +6,13 @@ import { exitCodeOf } from "../../observe/outcome.ts";
 import { thisMachine } from "../../run/context.ts";
 import { runExport } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summary.ts";
+import { summaryAnswer } from "../../run/summary-answer.ts";
+import { answerText } from "../../show/answer.ts";
+import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
+import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames } from "../../transform/pipelines.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
-import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
-import { summaryText, takesColours } from "../render/summary.ts";
-import { jsonLine, writeOutcome } from "../render/terminal.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
@@ -95,10 +96,18 @@ async function writeSummary(
   const { cwd, out } = environment;
   if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
   if (quiet === true && json !== true) return;
-  const reader = { width: out.columns, cwd, isColoured: takesColours(environment, flags) };
-  const text = json === true ? jsonLine(summary) : summaryText(summary, reader);
+  const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
+  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, cwd), screen);
   const done = "The run is published, but its summary";
   await writeOutcome(environment, { text, done });
+}
+
+/** Colours only for a terminal, and not where `NO_COLOR` is set to anything (no-color.org) or `TERM` is `dumb`. */
+export function takesColours(
+  { env, out }: Pick<CliEnvironment, "env" | "out">,
+  { color = true }: { readonly color?: boolean },
+): boolean {
+  return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
 /** Width of a terminal that does not know its own. */

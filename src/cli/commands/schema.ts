@@ -1,12 +1,12 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
+import { paragraph, writeAll } from "../../show/terminal.ts";
 import { TABLES } from "../../tables/all.ts";
 import { VIEWS } from "../../tables/custom-tables.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
-import { schemaDbt } from "../render/schema-dbt.ts";
-import { paragraph, writeAll } from "../render/terminal.ts";
+import { schemaDbt } from "../schema-dbt.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
 

@@ -4,8 +4,8 @@ import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { type Output, processEnvironment, StopSignals } from "../command.ts";
-import { writeAnswer } from "../render/terminal.ts";
 
 interface Options extends ServiceOptions {
   readonly data: string;

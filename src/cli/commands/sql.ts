@@ -3,6 +3,7 @@ import { extname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
+import { printableText, shellWord, writeAll } from "../../show/terminal.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
@@ -10,7 +11,6 @@ import { CliCommand, type CliEnvironment, invalid, positive, processEnvironment 
 import { openNamedFile, readNamedFile } from "../named-file.ts";
 import { askProcess } from "../question/ask.ts";
 import type { Ask, QuestionLimits } from "../question/work.ts";
-import { printableText, shellWord, writeAll } from "../render/terminal.ts";
 import { bufferMbOf } from "../sql/answer.ts";
 import { currentDatabase } from "../sql/current-database.ts";
 import { TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";

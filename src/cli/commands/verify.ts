@@ -1,8 +1,8 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
+import { writeAnswer } from "../../show/terminal.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
 import { CliCommand, existingFolder, invalid, type Output, processEnvironment } from "../command.ts";
-import { writeAnswer } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {

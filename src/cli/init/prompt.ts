@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 import { WarehouseError } from "../../common/errors.ts";
-import { printableText } from "../render/terminal.ts";
+import { printableText } from "../../show/terminal.ts";
 
 /** What becomes of an answer; it throws a WarehouseError where it is none. */
 export type ReadAnswer<T> = (text: string) => T | Promise<T>;

@@ -71,7 +71,7 @@ function assertWithin(
 function ended(why: string, what: "memory" | "seconds"): WarehouseError {
   return new WarehouseError(
     "config.sql",
-    `The question ${why} and was ended; ask for less, or raise --max-${what}.`,
+    `The question ${why} and was ended; ask for less. --max-${what} sets the limit.`,
   );
 }
 

@@ -5,7 +5,6 @@
 import { writeFile } from "node:fs/promises";
 import { inspect } from "node:util";
 import { asWarehouseError } from "../../common/errors.ts";
-import type { CommandQuestion } from "../../mcp/tools.ts";
 import { answerSql } from "../sql/answer.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 import type { Task, TaskEnd } from "./work.ts";
@@ -38,18 +37,14 @@ async function endOf(task: Task): Promise<TaskEnd> {
 
 async function answer({ work, temporaryDirectory }: Task): Promise<void> {
   await beFirstToGo();
-  // Folders that a command makes for itself lie in there, and so are removed however this process ends.
+  // Folders that a question makes for itself lie in there, and so are removed however this process ends.
   process.env.TMPDIR = temporaryDirectory;
   keepHeapsSmall();
-  if ("command" in work) return answerCommand(work);
+  if ("question" in work) {
+    const { answerQuestion } = await import("./questions.ts");
+    return answerQuestion(work);
+  }
   return answerSql(work, { out: process.stdout, temporaryDirectory });
-}
-
-async function answerCommand({ command, args }: CommandQuestion): Promise<void> {
-  const { COMMANDS } = await import("./commands.ts");
-  await COMMANDS[command]()
-    .exitOverride()
-    .parseAsync([...args], { from: "user" });
 }
 
 /** Where the machine's memory runs out, the system ends this process before any other. */

@@ -2,10 +2,13 @@
 import type { Writable } from "node:stream";
 import { z } from "zod";
 import { ERROR_CODES } from "../../common/errors.ts";
-import type { CommandQuestion } from "../../mcp/tools.ts";
+import type { RunQuestion } from "../../mcp/tools.ts";
 import type { SqlQuestion } from "../sql/answer.ts";
 
-export type Work = SqlQuestion | CommandQuestion;
+/** A question to a warehouse. */
+export type AskedQuestion = RunQuestion & { readonly warehouse: string };
+
+export type Work = SqlQuestion | AskedQuestion;
 
 export interface Task {
   readonly work: Work;

@@ -1,8 +1,8 @@
 /** The answer to a question in SQL, in the process that has the database open. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
+import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
-import { writeAll } from "../render/terminal.ts";
 import { type AnswerForm, answerTexts, planTexts } from "./formats.ts";
 import { copyToParquet, type Question, questionOf, refusals } from "./question.ts";
 

@@ -13,7 +13,7 @@ import {
   pieces,
   type Rows,
   rowTexts,
-} from "../render/rows.ts";
+} from "../../show/rows.ts";
 import {
   type DrawnTable,
   drawTable,
@@ -21,8 +21,8 @@ import {
   leftOutText,
   type TableLayout,
   type TextColumn,
-} from "../render/table.ts";
-import { printableText } from "../render/terminal.ts";
+} from "../../show/table.ts";
+import { printableText } from "../../show/terminal.ts";
 import { type PageLimits, pageTexts } from "./page.ts";
 
 /** Forms that are text; Parquet is the other one. */

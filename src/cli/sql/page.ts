@@ -1,6 +1,6 @@
 /** The first rows of an answer, for a reader who takes so many bytes: what is too long is told in the place of a row. */
 import { count, fileSize } from "../../common/figures.ts";
-import { objectOf, type RowStream } from "../render/rows.ts";
+import { objectOf, type RowStream } from "../../show/rows.ts";
 
 export interface PageLimits {
   readonly maxRows: number;

@@ -166,7 +166,7 @@ function refusal(thrown: unknown): WarehouseError {
   const why = /^Invalid string length|string longer than/.test(message)
     ? "a row of its answer is longer than 512 MB; ask for fewer columns"
     : message.startsWith("Out of Memory")
-      ? "the database needs more memory than it has for it and cannot spill to disk; select fewer rows or columns at a time, or raise --max-memory"
+      ? "the database needs more memory than it has for it and cannot spill to disk; select fewer rows or columns at a time; --max-memory sets the limit"
       : oneSentence(message);
   return refused(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
 }

@@ -1,5 +1,7 @@
 /** What a lake has: its tables, and the last run of each instance. Changes nothing. */
+import { type Answer, col, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { minuteOf } from "../../common/figures.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { lastClaim } from "./claim.ts";
@@ -136,4 +138,78 @@ async function instanceStatus(
     deliveredAt: claim === null ? null : new Date(claim.atMs).toISOString(),
     finished: claim !== null && isFinished(instance, claim.sequence),
   };
+}
+
+const required = { required: true } as const;
+
+const INSTANCE_COLUMNS = {
+  instance: col.name(required),
+  run: col.name({ head: "last run" }),
+  verdict: col.name(),
+  delivered: col.name(required),
+  origin: col.text({ head: "service" }),
+  id: col.text({ hidden: true }),
+  sequence: col.count({ hidden: true }),
+  pipeline: col.text({ hidden: true }),
+  deliveredAt: col.text({ hidden: true }),
+  finished: col.flag({ hidden: true }),
+} as const;
+
+const TABLE_COLUMNS = {
+  table: col.text(required),
+  version: col.count(required),
+  checkpoint: col.count({ hidden: true }),
+  instances: col.count(required),
+  rows: col.count(),
+  files: col.count(required),
+  bytes: col.bytes({ ...required, head: "size" }),
+} as const;
+
+const DAMAGE_COLUMNS = {
+  what: col.text(required),
+  name: col.text(required),
+  problem: col.text(required),
+} as const;
+
+/** What `lake status` answers. */
+export function lakeStatusAnswer({ address, tables, instances, damaged }: LakeStatus): Answer {
+  const isEmpty = instances.length + damaged.length === 0;
+  return {
+    lead: isEmpty ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
+    facts: { address },
+    sections: [
+      section({
+        key: "instances",
+        title: "Instances",
+        none: "",
+        columns: INSTANCE_COLUMNS,
+        rows: instances.map((each) => ({ ...each, delivered: deliveryText(each) })),
+        keys: 2,
+        limit: 1000,
+      }),
+      section({
+        key: "tables",
+        title: "Tables",
+        none: "",
+        columns: TABLE_COLUMNS,
+        rows: tables,
+        limit: 1000,
+      }),
+      section({
+        key: "damaged",
+        title: "DAMAGED",
+        none: "",
+        columns: DAMAGE_COLUMNS,
+        rows: damaged,
+        limit: 0,
+      }),
+    ],
+    next: damaged.map(({ problem }) => `DAMAGED: ${problem}`),
+  };
+}
+
+function deliveryText({ run, deliveredAt, finished }: InstanceStatus): string {
+  if (run === null) return "nothing yet";
+  if (finished === null) return "unknown";
+  return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
 }

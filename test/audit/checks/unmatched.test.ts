@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { summaryText } from "../../../src/cli/render/summary.ts";
 import { type Config, loadConfig } from "../../../src/config/config.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
 import { few, long } from "../../long.ts";
 import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { item, type Json, Scripted } from "../../run/scripted.ts";
+import { summaryText } from "../../run/summary-text.ts";
 
 const WEB = {
   id: "d-1",

@@ -189,9 +189,6 @@ test("a name that does not exist is told with the nearest that do", async () => 
 
 test("a run that does not exist is told with the nearest, and one without mapped values is refused", async () => {
   const missing = await failsWith("config.not_found", opened(warehouses.nightly, "2"));
-  assert.match(
-    missing.message,
-    /^There is no run "2" in .* The nearest is "1"\. "runs list" shows those that exist\.$/,
-  );
+  assert.match(missing.message, /^There is no run "2" in .* The nearest is "1"\.$/);
   await failsWith("config.not_found", opened(warehouses.nightly, "000007-20260101T000000Z"));
 });

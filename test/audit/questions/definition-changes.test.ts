@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { loadSql } from "../../../src/audit/load-sql.ts";
-import { diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
+import { diffRuns, LINES, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { all } from "../../../src/storage/duckdb.ts";
+import { rowsBy } from "../../../src/storage/rows-by.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -92,7 +93,7 @@ async function reasons(
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
   const found = await diffRuns(nights.connection, pair, { cause: undefined, destination, field });
-  const lines = await nights.rows(loadSql("audit_diff_lines"));
+  const lines = await rowsBy(nights.connection, LINES, loadSql("audit_diff_lines"));
   return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
 }
 

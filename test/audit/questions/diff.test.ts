@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { loadSql } from "../../../src/audit/load-sql.ts";
-import { type Diff, diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
+import { changeWords } from "../../../src/audit/questions/change-words.ts";
+import { type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
-import { readChanges } from "../../../src/audit/report/changes.ts";
-import { changeWords } from "../../../src/cli/render/diff-text.ts";
+import { rowsBy } from "../../../src/storage/rows-by.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -82,9 +82,9 @@ function diff(
 test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
   const found = await diff(1, 2);
   assert.deepEqual([found.items, found.values], [ITEMS + 1, ITEMS + 1]);
-  const lines = await nights.rows(loadSql("audit_diff_lines"));
+  const lines = await rowsBy(nights.connection, LINES, loadSql("audit_diff_lines"));
   assert.deepEqual(
-    lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, Number(row.items)]),
+    lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, row.items]),
     [
       ["item_changed", "south", null, 1],
       ["mapping_changed", "nordic", "north", ITEMS],
@@ -94,12 +94,7 @@ test("a mapping change that touches thousands of items is one line with their nu
     lines.map((row) => whyOf(found, row)),
     [[], ['mapping entry entry-1 for "Nordics": "nordic" -> "north"']],
   );
-  const groups = found.groups.map((row) => [
-    row.causes,
-    row.destination,
-    row.custom_field,
-    Number(row.items),
-  ]);
+  const groups = found.groups.map((row) => [row.causes, row.destination, row.custom_field, row.items]);
   assert.deepEqual(groups, [
     ["mapping_changed", "Web CMS", "region", ITEMS],
     ["item_changed", "Web CMS", "region", 1],
@@ -160,7 +155,7 @@ long(
     const said = async (from: number, to: number) => {
       const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
       await diffRuns(copied.connection, pair, { cause: undefined, destination: undefined, field: undefined });
-      const lines = await copied.rows(loadSql("audit_diff_lines"));
+      const lines = await rowsBy(copied.connection, LINES, loadSql("audit_diff_lines"));
       return lines.map((row) => `${row.causes}: ${changeWords(row)}, ${row.values}`);
     };
     assert.deepEqual(await said(1, 2), [
@@ -179,23 +174,6 @@ long(
       'item_changed mapping_changed: "Nordics" sends "nordic" 3 times, and did not before, 1',
       'mapping_changed: "Nordics": "north" -> "nordic", 2',
     ]);
-    const rows = { run_history: 5, mapped_value_history: 5 };
-    const changes = await readChanges(copied.connection, rows);
-    assert.deepEqual(
-      changes?.slice(1).map((run) => run.changes.map(({ cause, items, values }) => [cause, items, values])),
-      [
-        [["item_changed", 1, 2]],
-        [["item_changed", 1, 3]],
-        [
-          ["item_changed", 1, 2],
-          ["mapping_changed", 1, 2],
-        ],
-        [
-          ["item_changed", 1, 1],
-          ["mapping_changed", 1, 2],
-        ],
-      ],
-    );
     const held = await readHeldValues(copied.connection, "item", 5);
     assert.deepEqual(
       held.map(({ row, since }) => [row.valueId, since.run, since.causes.join(", ")]),
@@ -226,7 +204,7 @@ test("a value that sends nothing is told as added or as removed", async () => {
     const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
     const filter = { cause: undefined, destination: undefined, field: undefined };
     await diffRuns(changed.connection, pair, filter);
-    return (await changed.rows(loadSql("audit_diff_lines"))).map(changeWords);
+    return (await rowsBy(changed.connection, LINES, loadSql("audit_diff_lines"))).map(changeWords);
   };
   assert.deepEqual(await said(1, 2), ['"East" was added, and sends nothing [unmapped]']);
   assert.deepEqual(await said(2, 3), ['"East" was removed, and sent nothing [unmapped]']);

@@ -6,11 +6,10 @@ import { after, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type MappedItem, mapItem } from "../../../src/audit/mapping/procedure.ts";
 import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
+import { explainAnswer } from "../../../src/audit/questions/explain-answer.ts";
+import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
-import { partsText } from "../../../src/cli/render/explain-sentences.ts";
-import { stepsParts } from "../../../src/cli/render/explain-steps-text.ts";
-import { explanationText } from "../../../src/cli/render/explain-text.ts";
-import { printableLine } from "../../../src/cli/render/terminal.ts";
+import type { Answer, Section } from "../../../src/common/answer.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
@@ -52,58 +51,52 @@ function stated({ steps }: ItemExplanation["mapped"]): Statement[] {
   return statements;
 }
 
-/** What the text of an explanation states, read back from its sentences. */
-function told(text: string, destinationIds: ReadonlyMap<string, string>): Statement[] {
+/** What the steps of an answer state, read back from their rows. */
+function told({ rows }: Section): Statement[] {
   const statements: Statement[] = [];
-  const at = { site: "", field: "", mapping: "", name: "", ordinal: 0, input: "" };
-  for (const line of text.split("\n")) {
-    const [, title] = /^(\S.*)$/.exec(line) ?? [];
-    if (title !== undefined) at.site = destinationIds.get(title) ?? title;
-    const [, , fieldId, bare] = /^ {2}(\S+) \((\w+)\)$|^ {2}([0-9a-f]{24})$/.exec(line) ?? [];
-    if ((fieldId ?? bare) !== undefined) Object.assign(at, { field: fieldId ?? bare, ordinal: -1 });
-    at.mapping = /^ {2}2 {2}Its mapping for .* is (\w+)\./.exec(line)?.[1] ?? at.mapping;
-    at.name = /^ {2}3 {2}.* calls it "(.*?)"\. The mapping/.exec(line)?.[1] ?? at.name;
-    const input = /^ {2}5 {2}(?:The item|First the item|Then it) has "(.*?)"(?:\.|:)(?: |$)/.exec(line)?.[1];
-    if (input !== undefined) Object.assign(at, { input, ordinal: at.ordinal + 1 });
-    const said = /^ {2}6 {2}(.*)$/.exec(line)?.[1];
-    if (said !== undefined) {
+  const at = { field: "", mapping: "", name: "", ordinal: 0, input: "" };
+  for (const row of rows) {
+    const [site, input, result] = [String(row.destination_id), String(row.input ?? ""), String(row.result)];
+    if (row.rule === 2) Object.assign(at, { field: row.custom_field_id, ordinal: -1 });
+    if (row.rule === 2) at.mapping = /^the mapping (\w+)/.exec(result)?.[1] ?? "";
+    if (row.rule === 3) at.name = /^called "(.*?)", with/.exec(result)?.[1] ?? "";
+    if (row.rule === 5) Object.assign(at, { input, ordinal: at.ordinal + 1 });
+    if (row.rule === 6) {
       statements.push(
-        [at.site, at.field, at.mapping, at.name, at.ordinal, at.input, ...outcomeOf(said)].join(" | "),
+        [site, at.field, at.mapping, at.name, at.ordinal, at.input, ...outcomeOf(result)].join(" | "),
       );
     }
-    const member = /^ {7}"(.*)": (\[.*\])$/.exec(line);
-    if (member !== null) statements.push(`${at.site} | ${member[1]} = ${member[2]}`);
+    if (row.rule === 7) statements.push(`${site} | ${input} = ${result}`);
   }
   return statements;
 }
 
 function outcomeOf(said: string): (string | undefined)[] {
-  const [, entry, value] = /^The entry (\w+) makes it "(.*?)"\./.exec(said) ?? [];
+  const [, entry, value] = /^the entry (\w+) makes it "(.*?)"(?:;|$)/.exec(said) ?? [];
   if (entry !== undefined) return ["mapped", entry, value];
-  if (said.includes("the value is unmapped")) return ["unmapped"];
-  return [said.includes("the value is unknown") ? "unknown_value" : "no_value_mapping"];
+  if (said.startsWith("unmapped")) return ["unmapped"];
+  return [said.startsWith("unknown") ? "unknown_value" : "no_value_mapping"];
 }
 
-/** Every member of a payload has a line in the answer, and so has every value that is in none. */
-function assertAnswered(text: string, { ledger, payloads }: MappedItem): void {
-  const members = [...payloads.values()].flatMap((payload) =>
-    [...payload].map(([name, values]) =>
-      printableLine(`  ${JSON.stringify(name)}: ${JSON.stringify(values)}`),
-    ),
+/** Every member of a payload has a row in the answer, and so has every value. */
+function assertAnswered({ sections }: Answer, { ledger, payloads }: MappedItem): void {
+  const [sent, values] = sections;
+  const members = [...payloads].flatMap(([id, payload]) =>
+    [...payload].map(([name, texts]) => [id, name, texts]),
   );
-  const lines = text.split("\n");
   assert.deepEqual(
-    lines.filter((line) => line.startsWith('  "')),
+    sent?.rows.map((row) => [row.destination_id, row.external_field_name, row.values]),
     members,
   );
-  const unsent = ledger.filter(({ externalValue }) => externalValue === null);
-  assert.equal(lines.filter((line) => line.startsWith("    ")).length, unsent.length, text);
+  assert.deepEqual(
+    values?.rows.map((row) => [row.value, row.external_value]),
+    ledger.map(({ value, externalValue }) => [value, externalValue]),
+  );
 }
 
 test("each statement about each item of the sample is what the HTTP answers and the eight rules give", async () => {
   await using run = await opened(out);
   const definitions = await readDefinitions(run.connection);
-  const ids = new Map(answers.destinations.map(({ identification, id }) => [identification, id]));
   let statements = 0;
   for (const item of answers.items) {
     const values = await readItemValues(run.connection, item.id);
@@ -114,13 +107,8 @@ test("each statement about each item of the sample is what the HTTP answers and 
     const evidence = { document: undefined, lookups: [] };
     const common = { item: facts, values, definitions, mapped, passthrough: false };
     const explanation = { ...common, evidence, since: undefined };
-    assert.deepEqual(
-      told(partsText(stepsParts(explanation, { run: run.run, width: undefined }), undefined), ids),
-      expected.map(printableLine),
-      item.id,
-    );
-    const view = { run: run.run, verdict: "complete", steps: false, width: undefined };
-    assertAnswered(explanationText(explanation, view), mapped);
+    assert.deepEqual(told(stepsSection(explanation, {})), expected, item.id);
+    assertAnswered(explainAnswer(run, explanation, { steps: false }), mapped);
     statements += expected.length;
   }
   assert.equal(answers.items.length, 500);

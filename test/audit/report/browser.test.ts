@@ -7,6 +7,7 @@ import { after, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { all } from "../../../src/storage/duckdb.ts";
+import { program } from "../../cli/running.ts";
 import { either, long } from "../../long.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { HOSTILE, type TwoNights, twoNights } from "./warehouse.ts";
@@ -18,7 +19,7 @@ const skip = existsSync(CHROMIUM)
   : `needs a browser, and there is none at ${CHROMIUM} (apt-get install chromium)`;
 
 /** The short form looks at the sample alone, whose titles are harmless. */
-const opens = either<() => Promise<TwoNights>>(
+const opens = either<() => Promise<Omit<TwoNights, "summary">>>(
   async () => ({ out: await sampleWarehouse(), runs: [], hostile: new Map() }),
   twoNights,
 );
@@ -75,59 +76,48 @@ test("the first screen says whether the run is good, and what needs attention", 
   assert.equal(await page.locator(".figures strong").first().textContent(), either("500", "499"));
 });
 
-long("the heat map has a cell with its figure for each mapped field and destination", { skip }, async (t) => {
-  const { page } = await open(t);
-  const map = page.getByRole("img", { name: /^Heat map of \d+ fields by \d+ destinations/ }).first();
-  await map.scrollIntoViewIfNeeded();
-  assert.ok(await map.isVisible());
-  const figures = await map.locator("text").allTextContents();
-  assert.ok(figures.filter((text) => /^\d+(\.\d)?%$/.test(text)).length > 15);
-  assert.ok(figures.includes(HOSTILE.destination));
-  const fills = await map
-    .locator("rect")
-    .evaluateAll((cells) => cells.map((cell) => cell.ownerDocument.defaultView.getComputedStyle(cell).fill));
-  assert.ok(new Set(fills).size >= 5, "the steps have colours");
-  await page.locator("#coverage summary").click();
-  assert.ok(
-    await page.getByRole("table", { name: "Coverage per field and destination, in values" }).isVisible(),
-  );
-});
+long(
+  "the coverage has a coloured cell with its figure for each mapped field and destination",
+  { skip },
+  async (t) => {
+    const { page } = await open(t);
+    const table = page.getByRole("table", {
+      name: "Share of values that are mapped, by field and destination",
+    });
+    await table.scrollIntoViewIfNeeded();
+    assert.ok(await table.isVisible());
+    const figures = await table.locator("td").allTextContents();
+    assert.ok(figures.filter((text) => /^\d+(\.\d)?%$/.test(text)).length > 15);
+    assert.ok((await table.locator("thead th").allTextContents()).includes(HOSTILE.destination));
+    const fills = await table
+      .locator("td")
+      .evaluateAll((cells) =>
+        cells.map((cell) => cell.ownerDocument.defaultView.getComputedStyle(cell).backgroundColor),
+      );
+    assert.ok(new Set(fills).size >= 5, "the steps have colours");
+  },
+);
 
-long("the changes of the second night are drawn by cause, and counted in a table", { skip }, async (t) => {
+long("the changes of the second night are counted by cause, and told in words", { skip }, async (t) => {
   const { page } = await open(t);
-  const chart = page.getByRole("img", {
-    name: /^Bar chart of changed values in 1 run, by cause: .*mapping changed \d+/,
-  });
-  assert.ok(await chart.first().isVisible());
-  const details = page.locator("#changes details");
-  await details.first().locator("summary").click();
-  const heads = await page.locator("#changes thead th").allTextContents();
-  const cells = await page.locator("#changes tbody tr").first().locator("th, td").allTextContents();
-  await using run = await opened(nights?.out ?? "");
-  const rows = await all(
-    run.connection,
-    `SELECT cause, sum(number)::INT AS number FROM (
-       SELECT CAST(cause AS VARCHAR[])[1] AS cause, count(*) AS number FROM mapped_value_history
-       WHERE valid_from_run = $1 GROUP BY 1
-       UNION ALL
-       SELECT CAST(valid_to_cause AS VARCHAR[])[1], count(*) FROM mapped_value_history AS ended
-       WHERE valid_to_run = $1 AND NOT EXISTS (
-         SELECT 1 FROM mapped_value_history AS began
-         WHERE began.valid_from_run = $1 AND began.content_id = ended.content_id
-           AND began.destination_id = ended.destination_id AND began.custom_field_id = ended.custom_field_id
-           AND began.value_number = ended.value_number)
-       GROUP BY 1
-     ) GROUP BY 1`,
-    [nights?.runs[1] ?? ""],
+  const shown = await page
+    .getByRole("table", { name: "Changes by cause", exact: true })
+    .locator("tbody tr")
+    .evaluateAll((rows) => rows.map((row) => [row.cells[0]?.textContent, row.cells[2]?.textContent]));
+  const out = nights?.out ?? "";
+  const { stdout } = await program(["diff", "--warehouse", out, "--format", "json"]);
+  const { causes } = JSON.parse(stdout);
+  assert.deepEqual(
+    shown,
+    causes.map(({ causes: names, values }: { causes: string; values: number }) => [
+      names.replaceAll(" ", ", "),
+      values.toLocaleString("en-US"),
+    ]),
   );
-  const shown = new Map(heads.map((head, index) => [head, cells[index]]));
-  for (const { cause, number } of rows) {
-    const name = String(cause).replace("_", " ");
-    const head = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-    assert.equal(shown.get(head), Number(number).toLocaleString("en-US"), head);
-  }
-  assert.ok(rows.some(({ cause }) => cause === "mapping_changed"));
-  assert.ok(rows.some(({ cause }) => cause === "item_removed"));
+  assert.ok(shown.some(([cause]) => cause === "mapping_changed"));
+  assert.ok(shown.some(([cause]) => cause === "item_removed"));
+  const words = await page.locator("#changes-lines").textContent();
+  assert.ok(words?.includes(HOSTILE.external));
 });
 
 long(
@@ -228,8 +218,8 @@ long("hostile titles are texts, with what cannot be seen made visible", { skip }
   const { page } = await open(t);
   const shown = {
     ...HOSTILE,
-    bidi: "NordicsU+202Egnp.exeU+202C U+2066isolatedU+2069",
-    hidden: "noU+200BbreakU+00ADhereU+FEFF",
+    bidi: "Nordics[U+202E]gnp.exe[U+202C] [U+2066]isolated[U+2069]",
+    hidden: "no[U+200B]break[U+00AD]here[U+FEFF]",
   };
   for (const [name, id] of nights?.hostile ?? []) {
     await field(page, "Title or ID").fill(id);
@@ -260,6 +250,12 @@ async function findings(page: Page): Promise<string[]> {
   return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 }
 
+/** All rows of all tables. */
+async function unfold(page: Page): Promise<void> {
+  const more = page.getByRole("button", { name: /^Show all/ });
+  while ((await more.count()) > 0) await more.first().click();
+}
+
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1280, 360]) {
     long(
@@ -269,8 +265,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       },
       async (t) => {
         const { page } = await open(t, { colorScheme, viewport: { width, height: 800 } });
-        for (const details of await page.locator("main details").all())
-          await details.locator("summary").click();
+        if (width === 360) await unfold(page);
         assert.deepEqual(await findings(page), []);
         await page.locator("#item-rows button.title").first().click();
         for (const summary of await page.locator("dialog summary").all()) await summary.click();
@@ -302,7 +297,7 @@ long(
       (name) => `filter-${name}`,
     );
     assert.deepEqual(reached.slice(-8), [...filters, "Clear", "item-table"]);
-    const heads = ["Title", "Type", "Published", "Values", "Without external value"];
+    const heads = ["title", "type", "published", "values", "without external value"];
     for (const head of heads) {
       await page.keyboard.press("Tab");
       assert.equal(await focused(), head);
@@ -322,8 +317,16 @@ long(
 long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip }, async (t) => {
   const { page } = await open(t, { viewport: { width: 360, height: 740 } });
   const width = () => page.evaluate("document.documentElement.scrollWidth");
-  for (const details of await page.locator("main details").all()) await details.locator("summary").click();
   assert.equal(await width(), 360);
+  await unfold(page);
+  const cut = await page
+    .locator("main :is(.scroll, pre, p, li)")
+    .evaluateAll((parts) =>
+      parts
+        .filter((part) => part.scrollWidth > part.clientWidth + 1)
+        .map((part) => part.outerHTML.slice(0, 200)),
+    );
+  assert.deepEqual(cut, [], "nothing is cut off");
   for (const id of nights?.hostile.values() ?? []) {
     await field(page, "Title or ID").fill(id);
     await page.locator("#item-rows button.title").click();
@@ -336,29 +339,29 @@ long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip
 
 test("a head sorts its table by figures, texts and dates, and says in which order", { skip }, async (t) => {
   const { page } = await open(t);
-  const table = page.getByRole("table", { name: "Requests by mode" });
+  const table = page.getByRole("table", { name: "Requests", exact: true });
   const column = (index: number) =>
     table.locator("tbody tr").evaluateAll((rows, at) => rows.map((row) => row.cells[at]?.textContent), index);
   const sort = (name: string) => table.getByRole("button", { name, exact: true });
   const order = async (name: string) =>
     table.getByRole("columnheader", { name, exact: true }).getAttribute("aria-sort");
-  assert.equal(await order("Requests"), null);
+  assert.equal(await order("requests"), null);
   const before = (await column(1)).map(Number);
-  await sort("Requests").click();
+  await sort("requests").click();
   assert.deepEqual(
     (await column(1)).map(Number),
     before.toSorted((a, b) => b - a),
   );
-  assert.equal(await order("Requests"), "descending");
-  await sort("Requests").press("Enter");
+  assert.equal(await order("requests"), "descending");
+  await sort("requests").press("Enter");
   assert.deepEqual(
     (await column(1)).map(Number),
     before.toSorted((a, b) => a - b),
   );
-  assert.equal(await order("Requests"), "ascending");
-  await sort("Mode").press("Space");
+  assert.equal(await order("requests"), "ascending");
+  await sort("mode").press("Space");
   assert.deepEqual(await column(0), (await column(0)).toSorted());
-  assert.deepEqual([await order("Mode"), await order("Requests")], ["ascending", null]);
+  assert.deepEqual([await order("mode"), await order("requests")], ["ascending", null]);
 });
 
 long(
@@ -369,7 +372,7 @@ long(
   async (t) => {
     const { page } = await open(t);
     const dates = () => page.locator("#item-rows td:nth-child(3)").allTextContents();
-    const published = page.locator("#item-table").getByRole("button", { name: "Published" });
+    const published = page.locator("#item-table").getByRole("button", { name: "published" });
     const { connection } = await opened(nights?.out ?? "");
     const days = await all(
       connection,
@@ -397,10 +400,41 @@ test("without its script the page still has all but the search", { skip }, async
   assert.ok(await page.locator("noscript p").isVisible());
   assert.ok(await page.locator("#filters").isHidden());
   assert.equal(await page.locator("main table button:visible").count(), 0);
-  assert.ok(
-    await page
-      .getByRole("img", { name: /^Heat map/ })
-      .first()
-      .isVisible(),
+  assert.ok(await page.locator(".matrix").isVisible());
+  for (const table of await page.locator(".answer table").all()) assert.ok(await table.isVisible());
+});
+
+test("a table is searched, unfolded, and saved as CSV with exact figures", { skip }, async (t) => {
+  const { page } = await open(t);
+  const answer = page.locator("#coverage-coverage");
+  const rows = answer.locator("tbody tr");
+  const all = Number(
+    /\d+/.exec((await answer.getByRole("button", { name: /^Show all/ }).textContent()) ?? ""),
+  );
+  assert.ok(all > 20);
+  assert.equal(await rows.count(), 20);
+  await answer.getByRole("searchbox").fill("AUDIENCE");
+  assert.ok((await rows.allTextContents()).every((text) => /audience/i.test(text)));
+  const some = await rows.count();
+  assert.equal(await answer.getByRole("status").textContent(), `${some} of ${all} rows`);
+  const saved = async () => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      answer.getByRole("button", { name: "CSV: Coverage, in values" }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), "coverage-coverage.csv");
+    return (await readFile(await download.path(), "utf8")).split("\n");
+  };
+  assert.equal((await saved()).length, some + 2);
+  await answer.getByRole("searchbox").fill("");
+  await answer.getByRole("button", { name: /^Show all/ }).click();
+  assert.equal(await rows.count(), all);
+  const { stdout } = await program(["audit", "--warehouse", nights?.out ?? "", "--format", "json"]);
+  const { coverage } = JSON.parse(stdout);
+  const lines = await saved();
+  assert.match(lines[0] ?? "", /^destination,field,external name,items,values,mapped,/);
+  assert.deepEqual(
+    lines.slice(1, -1).map((line) => line.split(",").slice(-10, -7).map(Number)),
+    coverage.map(({ items, values, mapped }: Record<string, number>) => [items, values, mapped]),
   );
 });

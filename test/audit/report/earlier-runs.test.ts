@@ -3,9 +3,9 @@ import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { earlierRuns } from "../../../src/audit/report/earlier-runs.ts";
-import { writeReport } from "../../../src/audit/report/report.ts";
+import { earlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
 import { removeTree } from "../../../src/common/tree.ts";
+import { writeReport } from "../../../src/show/page/report.ts";
 import { outputFolder, parseRunName } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { sampleWarehouse } from "../sample.ts";
@@ -35,7 +35,7 @@ async function kept(changes: readonly (object | null)[]) {
   return outputFolder(folder);
 }
 
-test("the kept runs before a run are those with a lower number, the oldest first, without damaged ones", async () => {
+test("the kept runs before a run are those with a lower number, the newest first, without damaged ones", async () => {
   const items = { listed: 12, loaded: 9, rejected: 3, vanished: 0, unread: 0 };
   const folder = await kept([
     { items, mappedValues: { mapped: 1, unmapped: 7 } },
@@ -43,12 +43,12 @@ test("the kept runs before a run are those with a lower number, the oldest first
     { items: undefined, mappedValues: undefined },
     {},
   ]);
-  const { figures } = await earlierRuns(folder, { sequence: 6, previousRun: null });
+  const { listed } = await earlierRuns(folder, { sequence: 6, previousRun: null });
   assert.deepEqual(
-    figures.map(({ sequence, loaded, rejected, unmapped }) => ({ sequence, loaded, rejected, unmapped })),
+    listed.map(({ sequence, items, rejected, unmapped }) => ({ sequence, items, rejected, unmapped })),
     [
-      { sequence: 3, loaded: 9, rejected: 3, unmapped: 7 },
-      { sequence: 5, loaded: 500, rejected: null, unmapped: null },
+      { sequence: 5, items: 500, rejected: null, unmapped: null },
+      { sequence: 3, items: 9, rejected: 3, unmapped: 7 },
     ],
   );
 });
@@ -87,7 +87,7 @@ test("a run before whose database cannot be opened leaves the page without a com
     earlier: {
       previous: 41,
       before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest: sample },
-      figures: [],
+      listed: [],
     },
   });
   const page = await readFile(join(result, "report.html"), "utf8");

@@ -4,24 +4,24 @@ import { once } from "node:events";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { parseHTML } from "linkedom";
-import { reportOf } from "../../../src/audit/report/report.ts";
 import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
+import { reportOf } from "../../../src/show/page/report.ts";
 import { all, scalar } from "../../../src/storage/duckdb.ts";
 import { capture, outcome } from "../../cli/capture.ts";
 import { long } from "../../long.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
+import { parsePage, tableRecords } from "./dom.ts";
 import { type PageItem, pageItems } from "./page-data.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
 const file = join(out, "current", "report.html");
 const page = await readFile(file, "utf8");
-const { document } = parseHTML(page);
+const root = parsePage(page);
 const service = await createService({ data: packagePath("data/sample") });
 after(() => service.close());
 const [token = ""] = service.contentSet.tokens.keys();
@@ -33,16 +33,8 @@ const answers = await askService(
 
 const report = (given: CliEnvironment) => reportCommand({ ...given, err: given.out });
 
-/** Rows of the table with this caption, cell by cell. */
-function rowsOf(caption: string): string[][] {
-  const table = [...document.querySelectorAll("table")].find(
-    (each) => each.querySelector("caption")?.textContent === caption,
-  );
-  assert.ok(table, caption);
-  return [...table.querySelectorAll("tbody tr")].map((row) =>
-    [...row.querySelectorAll("th, td")].map((cell) => cell.textContent),
-  );
-}
+const recordsOf = (caption: string) => tableRecords(root, caption);
+const figureOf = (text: string | undefined) => Number(text?.replaceAll(",", ""));
 
 const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"];
 
@@ -72,24 +64,32 @@ test("the coverage is what the rules give for the answers of the service", () =>
     expected.set(key, counts);
   }
   const shown = new Map(
-    rowsOf("Coverage per field and destination, in values")
-      .map((cells) => cells.map((cell) => cell.replaceAll(",", "")))
-      .map(([field, destination, , , , , ...counts]) => [
-        `${field} | ${destination}`,
-        counts.slice(0, 4).map(Number),
-      ]),
+    recordsOf("Coverage, in values").map(({ field, destination, ...record }) => [
+      `${field} | ${destination}`,
+      ["mapped", "unmapped", "unknown", "not sent"].map((head) => figureOf(record[head])),
+    ]),
   );
   for (const [key, counts] of expected) assert.deepEqual(shown.get(key), counts, key);
   assert.ok(expected.size > 20);
 });
 
-test("the heat map says of each field and destination what the table says", () => {
-  const labels = rowsOf("Coverage per field and destination, in values").map((cells) => cells[3] ?? "");
-  const drawn = [...document.querySelectorAll("#coverage .wide svg text")]
-    .map(({ textContent }) => textContent)
-    .filter((text) => /^(\d+(\.\d)?%|not sent|no values)$/.test(text));
-  assert.deepEqual(drawn.sort(), labels.sort());
-  assert.ok(drawn.some((label) => /^\d+\.\d%$/.test(label)));
+test("the shaded cells say of each field and destination what the table says", () => {
+  const expected = recordsOf("Coverage, in values").map(({ field, destination, ...record }) => {
+    const [values, mapped, unmapped, unknown] = ["values", "mapped", "unmapped", "unknown"].map((head) =>
+      figureOf(record[head]),
+    );
+    const possible = (mapped ?? 0) + (unmapped ?? 0) + (unknown ?? 0);
+    const share = `${(((mapped ?? 0) / possible) * 100).toFixed(1)}%`.replace("100.0%", "100%");
+    return [field, destination, possible > 0 ? share : values === 0 ? "no values" : "not sent"].join(" | ");
+  });
+  const drawn = recordsOf("Share of values that are mapped, by field and destination").flatMap(
+    ({ field, ...shares }) =>
+      Object.entries(shares).flatMap(([destination, share]) =>
+        share === "–" ? [] : [`${field} | ${destination} | ${share}`],
+      ),
+  );
+  assert.deepEqual(drawn.sort(), expected.sort());
+  assert.ok(drawn.some((cell) => /\d\.\d%$/.test(cell)));
 });
 
 test("values without an external value are ranked by the items that have them", () => {
@@ -109,8 +109,8 @@ test("values without an external value are ranked by the items that have them", 
     ].join(" | ");
     items.set(key, (items.get(key) ?? new Set()).add(id));
   }
-  const rows = rowsOf("Values without an external value, by the items that have them");
-  const counts = rows.map(([number]) => Number(number?.replaceAll(",", "")));
+  const rows = recordsOf("Values without an external value");
+  const counts = rows.map((row) => figureOf(row.items));
   assert.deepEqual(
     counts,
     counts.toSorted((a, b) => b - a),
@@ -119,13 +119,9 @@ test("values without an external value are ranked by the items that have them", 
     counts,
     [...items.values()].map(({ size }) => size).sort((a, b) => b - a),
   );
-  const [first, second, third] = rows;
-  for (const row of [first, second, third]) {
-    const [number, value, field, destination, why = ""] = row ?? [];
-    const key = [field, destination, value, why.startsWith("unmapped") ? "unmapped" : "unknown_value"].join(
-      " | ",
-    );
-    assert.equal(items.get(key)?.size, Number(number), key);
+  for (const row of rows.slice(0, 3)) {
+    const key = [row.field, row.destination, row.value, row.status].join(" | ");
+    assert.equal(items.get(key)?.size, figureOf(row.items), key);
   }
 });
 
@@ -141,7 +137,7 @@ test("the first screen tells that ambiguity comes of entries, select values or m
     run.connection,
     "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
   );
-  const points = [...document.querySelectorAll("li")].map((each) => each.textContent);
+  const points = root.all("li").map((each) => each.textContent);
   const told = `${ambiguous} values are ambiguous: several entries, select values or mappings fit, of which the first was used.`;
   assert.ok(points.includes(told), points.join("\n"));
 });
@@ -170,22 +166,20 @@ test("each item's payloads are what the rules give, with the mapping and entry o
 test("the figures of the first screen and the tables are those of the run", async () => {
   await using run = await opened(out);
   const items = await scalar(run.connection, "SELECT count(*) FROM content");
-  const shown = [...document.querySelectorAll(".figures strong")].map(({ textContent }) => textContent);
+  const shown = root.all(".figures strong").map(({ textContent }) => textContent);
   assert.equal(shown[0], items.toLocaleString("en-US"));
-  const gaps = new Set(
-    values.filter(({ parts }) => parts[6] === "unmapped" || parts[6] === "unknown_value").map(({ id }) => id),
-  );
-  assert.equal(shown[2], gaps.size.toLocaleString("en-US"));
-  const tables = await all(run.connection, "SELECT table_name, row_count FROM run_tables");
+  const without = values.filter(({ parts }) => parts[6] === "unmapped" || parts[6] === "unknown_value");
+  assert.equal(shown[2], `${without.length.toLocaleString("en-US")} values`);
   assert.deepEqual(
-    rowsOf("Rows per table")
-      .map(([name, rows]) => `${name} ${rows?.replaceAll(",", "")}`)
+    recordsOf("Tables")
+      .map(({ table, rows }) => `${table} ${figureOf(rows)}`)
       .sort(),
-    tables.map(({ table_name, row_count }) => `${table_name} ${row_count}`).sort(),
+    Object.entries(run.manifest.rows)
+      .map(([table, rows]) => `${table} ${rows}`)
+      .sort(),
   );
   const checks = await scalar(run.connection, "SELECT count(*) FROM run_checks");
-  const listed = [...rowsOf("Checks that did not pass"), ...rowsOf("Checks that passed")];
-  assert.equal(listed.length, checks);
+  assert.equal(recordsOf("Checks").length, checks);
 });
 
 test("the command makes the page of the run's folder again, byte by byte, also of Parquet files alone", async () => {
@@ -243,7 +237,7 @@ test("a page with room for few items has those that need attention most, and the
     const small = await reportOf(run, limits);
     const shown = [...pageItems(small).keys()];
     assert.ok(shown.length >= 5 && shown.length < 200, String(shown.length));
-    const sql = parseHTML(small).document.querySelector("#items pre")?.textContent ?? "";
+    const sql = parsePage(small).first("#items pre")?.textContent ?? "";
     const rest = await all(run.connection, sql);
     assert.equal(rest.length, 500 - shown.length);
     assert.equal(new Set([...shown, ...rest.map((row) => String(row.content_id))]).size, 500);

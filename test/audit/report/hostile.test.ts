@@ -3,54 +3,176 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parseHTML } from "linkedom";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { capture } from "../../cli/capture.ts";
+import { program } from "../../cli/running.ts";
+import { parsePage, tableRecords } from "./dom.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
 const nights = await twoNights();
 const page = await readFile(join(nights.out, "current", "report.html"), "utf8");
-const { document } = parseHTML(page);
+const root = parsePage(page);
 
 /** Elements and attributes that the page is made of; a title can bring none. */
 const ELEMENTS =
-  "a abbr bdi body button caption code datalist dd details dialog div dl dt em figcaption figure footer form g h1 h2 h3 " +
-  "head header html input label legend li line main meta nav noscript option p path pre rect script section select span " +
-  "strong style summary svg table tbody td text th thead time title tr tspan ul";
+  "a bdi body button caption code datalist dd dialog div dl dt em footer form h1 h2 h3 head header input label li main meta " +
+  "nav noscript option p pre rect script section select span strong style svg table tbody td th thead time title tr ul";
 const ATTRIBUTES =
-  "aria-hidden aria-label aria-labelledby autocomplete charset class content data-sort datetime dx dy fill font-family font-size " +
-  "font-variant for height hidden href http-equiv id lang list name pointer-events role rx scope spellcheck stroke " +
-  "stroke-opacity stroke-width tabindex text-anchor title transform type value viewBox width x x1 x2 y y1 y2 d";
+  "aria-hidden aria-label aria-labelledby autocomplete charset class content data-limit data-value datetime for height " +
+  "hidden href http-equiv id lang list name role rx scope spellcheck tabindex title type value viewBox width";
 
 test("hostile texts make no element, no attribute and no address", () => {
   const elements = new Set(ELEMENTS.split(" "));
   const attributes = new Set(ATTRIBUTES.split(" "));
-  for (const element of document.querySelectorAll("*")) {
+  for (const element of root.descendants()) {
     assert.ok(elements.has(element.localName), element.localName);
-    for (const { name, value } of element.attributes) {
+    for (const [name, value] of element.attributes) {
       assert.ok(attributes.has(name), `${element.localName} ${name}`);
       if (name === "href") assert.match(value, /^#[a-z]+$/);
     }
   }
-  assert.equal(document.querySelectorAll("script").length, 2);
-  assert.equal(document.querySelectorAll("style").length, 1);
+  assert.equal(root.all("script").length, 2);
+  assert.equal(root.all("style").length, 1);
 });
 
-test("the second night is compared with the first, and drawn beside it", async () => {
-  assert.match(document.querySelector("#drift .lead")?.textContent ?? "", /Compared with run 1\.$/);
-  const rows = [...document.querySelectorAll("#runs tbody tr")].map((row) =>
-    [...row.querySelectorAll("th, td")].map(({ textContent }) => textContent),
-  );
+test("the second night is compared with the first, and stands beside it", async () => {
+  assert.match(root.first("#drift .lead")?.textContent ?? "", /Compared with run 1\.$/);
+  const rows = tableRecords(root, "Runs").map(({ run, items, rejected, unmapped }) => [
+    run,
+    items,
+    rejected,
+    unmapped,
+  ]);
   const figures = await Promise.all(
     nights.runs.toReversed().map(async (run) => {
       const text = await readFile(join(nights.out, "runs", run, "manifest.json"), "utf8");
-      const { sequence, items, mappedValues } = JSON.parse(text);
-      return [sequence, items.loaded, items.rejected, mappedValues.unmapped].map(String);
+      const { items, mappedValues } = JSON.parse(text);
+      return [run, items.loaded, items.rejected, mappedValues.unmapped].map(String);
     }),
   );
+  assert.deepEqual(rows, figures);
+});
+
+async function asked(...command: string[]) {
+  const { stdout } = await program([...command, "--warehouse", nights.out, "--format", "json"]);
+  return JSON.parse(stdout);
+}
+type Json = Readonly<Record<string, unknown>>;
+
+/** The members of a row in JSON by the headings that they have in a page, where that is not their name. */
+const HEADS: Readonly<Record<string, string>> = {
+  unknown_value: "unknown",
+  no_value_mapping: "not sent",
+  entries_unused: "unused",
+  custom_field: "field",
+  custom_fields: "fields",
+  external_field_name: "external name",
+  field_type: "type",
+  alike: "no payload change",
+  words: "change",
+  path: "field",
+  exampleContentId: "item",
+  meaning: "what",
+  check_name: "check",
+  figure: "counted",
+  distinct_items: "items",
+  duplicates: "repeats",
+  bytes: "received",
+  parquet_bytes: "Parquet",
+};
+const STAND_INS: Readonly<Record<string, string>> = {
+  destination: "destination_id",
+  custom_field: "custom_field_id",
+  value: "value_id",
+};
+
+/** Each cell of a table of the page is what the command says there; returns how many cells there are. */
+function assertTable(caption: string, rows: readonly Json[]): number {
+  const records = tableRecords(root, caption, { raw: true });
+  const expected = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).flatMap(([name, cell]) => {
+        const head = HEADS[name] ?? name.replaceAll("_", " ");
+        const text = cell ?? row[STAND_INS[name] ?? ""] ?? "";
+        return Object.hasOwn(records[0] ?? {}, head) ? [[head, String(text).trim()]] : [];
+      }),
+    ),
+  );
+  const order = (some: readonly object[]) =>
+    some.map((each) => JSON.stringify(each, Object.keys(records[0] ?? {}))).sort();
+  assert.deepEqual(order(records), order(expected), caption);
+  return records.flatMap((record) => Object.keys(record)).length;
+}
+
+test("each figure of a table is the one that a command gives", async () => {
+  const audit = await asked("audit");
+  const diff = await asked("diff");
+  const drift = await asked("drift");
+  const show = await asked("runs", "show", "current");
+  const runs = await asked("runs");
+  const without = (row: Json) => row.status === "unmapped" || row.status === "unknown_value";
+  const captions: Record<string, Json[]> = {
+    "Coverage, in values": audit.coverage,
+    "Mapping entries that no item uses": audit.unused_entries,
+    "Fields with values that no destination maps": audit.unmapped_fields,
+    "Many-to-one values": audit.many_to_one,
+    "Values without an external value": audit.values.filter(without),
+    "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
+    "Changes by cause": diff.causes,
+    "Changes by cause, destination and field": diff.groups,
+    "What changed": diff.lines,
+    "New fields (not in the specification)": drift.newFields,
+    "Done by the personal-data policy": drift.policy,
+    Checks: show.checks,
+    "Passes over the listing": show.passes,
+    Runs: runs.runs,
+    Requests: show.requests,
+    Tables: show.tables,
+  };
+  for (const [caption, rows] of Object.entries(captions)) assert.ok(assertTable(caption, rows) > 0, caption);
+  const others = root
+    .all("table caption")
+    .map(({ textContent }) => textContent)
+    .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
-    rows.map(([run, , , ...counts]) => [run, ...counts]),
-    figures,
+    others.map((caption) => caption.split(",")[0]),
+    ["Share of values that are mapped", "Items"],
+    "all tables were compared, but for the shaded form of one and the search",
+  );
+});
+
+test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
+  const { totals, collisions } = await asked("audit");
+  const { checks, about } = await asked("runs", "show", "current");
+  const { accounting, mappedValues, checks: judged } = nights.summary;
+  const figures = root.all(".figures dd").map(({ textContent }) => textContent);
+  const { mapped = 0, unmapped = 0 } = mappedValues ?? {};
+  const told = (number: number) => number.toLocaleString("en-US");
+  assert.equal(unmapped, totals.unmapped + totals.unknown_value);
+  assert.ok(about.some(({ text }: Json) => text === `${told(mapped)} mapped, ${told(unmapped)} unmapped`));
+  const warnings = checks.filter(({ verdict }: Json) => verdict !== "passed");
+  assert.deepEqual(
+    [judged.warnings.length, judged.passed],
+    [warnings.length, checks.length - warnings.length],
+  );
+  assert.deepEqual(figures, [
+    `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
+    `${((mapped / (mapped + unmapped)) * 100).toFixed(1)}%${told(mapped)} of ${told(mapped + unmapped)} values of fields with a value mapping`,
+    `${told(unmapped)} values${told(totals.unmapped)} unmapped, ${told(totals.unknown_value)} unknown`,
+    `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
+  ]);
+  const points = root.all(".attention li").map(({ textContent }) => textContent);
+  assert.ok(points.some((point) => point.startsWith(`${warnings.length} checks warn: `)));
+  assert.ok(points.some((point) => point.startsWith(`${told(totals.ambiguous)} values are ambiguous`)));
+  assert.equal(
+    points.some((point) => /of several fields/.test(point)),
+    collisions.length > 0,
+  );
+  assert.match(
+    root.first("#rejects .lead")?.textContent ?? "",
+    new RegExp(
+      `^${accounting.listed} items listed, ${accounting.loaded} loaded, ${accounting.rejected} rejected\\.$`,
+    ),
   );
 });
 
@@ -67,11 +189,13 @@ test("a page that is made again is the same, byte by byte", async () => {
 });
 
 test("names with markup are told as they are", () => {
-  const heads = [...document.querySelectorAll("tbody th")].map(({ textContent }) => textContent);
-  assert.ok(heads.includes(HOSTILE.field));
-  assert.ok([...document.querySelectorAll("td")].some((cell) => cell.textContent === HOSTILE.destination));
+  const matrix = root.first(".matrix");
+  const texts = (selector: string) => matrix?.all(selector).map(({ textContent }) => textContent) ?? [];
+  assert.ok(texts("tbody th").includes(HOSTILE.field));
+  assert.ok(texts("thead th").includes(HOSTILE.destination));
+  const values = tableRecords(root, "Values without an external value");
   assert.ok(
-    [...document.querySelectorAll("svg text")].some((text) => text.textContent === HOSTILE.destination),
+    values.some(({ field, destination }) => field === HOSTILE.field && destination === HOSTILE.destination),
   );
 });
 
@@ -87,34 +211,35 @@ test("the data of the items cannot end their element, and are what the service s
 });
 
 test("the policy of the page allows its own style and script, by their hashes, and nothing else", () => {
-  const policy =
-    document.querySelector("meta[http-equiv=Content-Security-Policy]")?.getAttribute("content") ?? "";
-  const hash = (selector: string) =>
+  const policy = root.first("meta[http-equiv=Content-Security-Policy]")?.get("content") ?? "";
+  const hash = (text: string | undefined) =>
     `'sha256-${createHash("sha256")
-      .update(document.querySelector(selector)?.textContent ?? "")
+      .update(text ?? "")
       .digest("base64")}'`;
+  const script = root.all("script").find((each) => each.get("type") === null)?.textContent;
+  const style = root.first("style")?.textContent;
   assert.deepEqual(policy.split("; "), [
     "default-src 'none'",
-    `script-src ${hash("script:not([type])")}`,
-    `style-src ${hash("style")}`,
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
     "base-uri 'none'",
     "form-action 'none'",
   ]);
 });
 
 test("the page has one heading of the first level, landmarks, and names for all that can be worked with", () => {
-  assert.equal(document.querySelectorAll("h1").length, 1);
-  for (const landmark of ["header", "nav", "main", "footer"])
-    assert.ok(document.querySelector(landmark), landmark);
-  for (const field of document.querySelectorAll("input, select")) {
-    assert.ok(document.querySelector(`label[for=${field.id}]`), field.id);
+  assert.equal(root.all("h1").length, 1);
+  for (const landmark of ["header", "nav", "main", "footer"]) assert.ok(root.first(landmark), landmark);
+  const labelled = new Set(root.all("label").map((label) => label.get("for")));
+  for (const field of [...root.all("input"), ...root.all("select")]) {
+    assert.ok(labelled.has(field.get("id")), field.get("id") ?? "");
   }
-  for (const svg of document.querySelectorAll("svg")) {
-    assert.equal(svg.getAttribute("role"), "img");
-    assert.match(svg.getAttribute("aria-label") ?? "", /The table below has the figures\.$/);
+  for (const svg of root.all("svg"))
+    assert.equal(svg.get("aria-hidden"), "true", "its figure stands beside it");
+  for (const table of root.all("table")) {
+    assert.ok(table.first("caption")?.textContent, "a caption");
+    assert.ok(table.first("thead th[scope=col]"), "heads");
   }
-  for (const table of document.querySelectorAll("table")) {
-    assert.ok(table.querySelector("caption")?.textContent, "a caption");
-    assert.ok(table.querySelector("thead th[scope=col]"), "heads");
-  }
+  const ids = [...root.descendants()].flatMap((element) => element.get("id") ?? []);
+  assert.equal(new Set(ids).size, ids.length, "each address once");
 });

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { unmappedSql } from "../../../src/audit/report/coverage-section.ts";
+import type { TestContext } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
@@ -96,45 +94,3 @@ long(
     assert.ok(gaps.length > 2);
   },
 );
-
-long("the SQL for the values that a page leaves out goes on where the page ends", async (t) => {
-  const folder = await temporary(t);
-  const out = join(folder, "warehouse");
-  await runPipeline({ pipeline: "nightly", sample: true, warehouse: out, cwd: folder });
-  const ask = async (offset: number) => {
-    const { stdout } = await program(["sql", unmappedSql(offset), "--warehouse", out, "--format", "json"]);
-    return JSON.parse(stdout);
-  };
-  const [every, rest] = [await ask(0), await ask(10)];
-  assert.deepEqual(rest, every.slice(10));
-  const page = await readFile(join(out, "current", "report.html"), "utf8");
-  const shown = page.slice(page.indexOf('id="unmapped"'), page.indexOf('id="changes"'));
-  const items = [
-    ...shown.matchAll(/<tr><td class="number">([\d,]+)<\/td><th scope="row">(?:<bdi>(.*?)<\/bdi>)?/g),
-  ];
-  assert.deepEqual(
-    items.map(([, number, value]) => [Number(number?.replace(",", "")), value?.replaceAll("&amp;", "&")]),
-    every.map(({ items, value }: { items: number; value: string }) => [
-      Number(items),
-      value === "" ? undefined : value,
-    ]),
-  );
-});
-
-test("no other command loads what draws the charts", async () => {
-  const loading = `
-    import { registerHooks } from "node:module";
-    const drawing = [];
-    registerHooks({ load(url, context, next) {
-      if (/node_modules\\/(@observablehq|linkedom|d3)/.test(url)) drawing.push(url);
-      return next(url, context);
-    } });
-    await import(${JSON.stringify(packagePath("src/cli/program.ts"))});
-    const before = drawing.length;
-    await import(${JSON.stringify(packagePath("src/audit/report/report.ts"))});
-    console.log(before, drawing.length > 2);`;
-  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", loading], {
-    encoding: "utf8",
-  });
-  assert.equal(said, "0 true\n");
-});

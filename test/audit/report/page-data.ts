@@ -9,14 +9,13 @@ export interface PageItem {
 
 interface Data {
   readonly statuses: readonly string[];
+  readonly flags: readonly string[];
   readonly destinations: readonly [string, ...unknown[]][];
   readonly fields: readonly [string, ...unknown[]][];
   readonly texts: readonly string[];
   readonly answers: readonly number[][];
   readonly items: readonly [string, unknown, unknown, unknown, readonly number[]][];
 }
-
-const SENT = 128;
 
 export function pageItems(page: string): Map<string, PageItem> {
   const [, island = ""] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page) ?? [];
@@ -27,11 +26,11 @@ export function pageItems(page: string): Map<string, PageItem> {
 function itemOf(data: Data, numbers: readonly number[]): PageItem {
   const payloads = new Map<string, { name: string; values: string[] }[]>();
   const values = numbers.map((number) => {
-    const [destination = 0, field = 0, name, , value, mapping, entry, external, bits = 0] =
+    const [destination = 0, field = 0, name, , value, mapping, entry, external, , status = 0, bits = 0] =
       data.answers[number] ?? [];
     const text = (index: number | null | undefined) => data.texts[index ?? -1] ?? "";
     const site = data.destinations[destination]?.[0] ?? "";
-    if ((bits & SENT) !== 0) {
+    if ((bits & (1 << data.flags.indexOf("sent"))) !== 0) {
       const members = payloads.get(site) ?? [];
       const sent = text(external) === "" ? text(value) : text(external);
       const last = members.at(-1);
@@ -44,7 +43,7 @@ function itemOf(data: Data, numbers: readonly number[]): PageItem {
       data.fields[field]?.[0],
       text(mapping),
       text(name),
-      data.statuses[bits & 3],
+      data.statuses[status],
       text(entry),
       text(external),
     ].join(" | ");

@@ -1,11 +1,12 @@
 /** Each tile and sentence of the first screen, and the sections behind them, against tables that say something else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseHTML } from "linkedom";
-import type { EarlierRuns } from "../../../src/audit/report/earlier-runs.ts";
-import { reportOf } from "../../../src/audit/report/report.ts";
+import type { EarlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
+import { listedRun } from "../../../src/audit/questions/runs.ts";
+import { reportOf } from "../../../src/show/page/report.ts";
 import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
+import { parsePage, tableRecords } from "./dom.ts";
 import { pageItems } from "./page-data.ts";
 
 const out = await sampleWarehouse();
@@ -24,7 +25,7 @@ function plainPage() {
   return plain;
 }
 
-const FIRST: EarlierRuns = { previous: null, before: undefined, figures: [] };
+const FIRST: EarlierRuns = { previous: null, before: undefined, listed: [] };
 
 async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
   await using run = await opened(out);
@@ -33,35 +34,29 @@ async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
     await execute(run.connection, `CREATE OR REPLACE VIEW ${table} AS ${text}`);
   }
   const html = await reportOf({ ...run, earlier });
-  const { document } = parseHTML(html);
+  const page = parsePage(html);
   const textsOf = (selector: string) =>
-    [...document.querySelectorAll(selector)].map(({ textContent }) =>
-      textContent.replaceAll(/\s+/g, " ").trim(),
-    );
+    page.all(selector).map(({ textContent }) => textContent.replaceAll(/\s+/g, " ").trim());
   const tile = (name: string) => {
-    const found = [...document.querySelectorAll(".figures div")].find(
-      (each) => each.querySelector("dt")?.textContent === name,
-    );
-    return ["strong", "span"].map((part) => found?.querySelector(part)?.textContent);
+    const found = page.all(".figures div").find((each) => each.first("dt")?.textContent === name);
+    return ["strong", "span"].map((part) => found?.first(part)?.textContent);
   };
   const [verdict = ""] = textsOf(".verdict");
   return {
     html,
     tile,
     verdict,
-    isGreen: document.querySelector(".verdict.good") !== null,
+    isGreen: page.first(".verdict.good") !== undefined,
     attention: textsOf(".attention li"),
     empty: textsOf(".empty"),
     section: (id: string) => textsOf(`#${id}`)[0] ?? "",
-    rows: (caption: string) => {
-      const table = [...document.querySelectorAll("table")].find(
-        (each) => each.querySelector("caption")?.textContent === caption,
-      );
-      return [...(table?.querySelectorAll("tbody tr") ?? [])].map((row) =>
-        [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim()),
-      );
-    },
+    records: (caption: string) => tableRecords(page, caption),
   };
+}
+
+/** What of records stands under these heads. */
+function cells(records: readonly Readonly<Record<string, string>>[], ...heads: readonly string[]) {
+  return records.map((record) => heads.map((head) => record[head]));
 }
 
 const figure = (value: number) => value.toLocaleString("en-US");
@@ -83,31 +78,32 @@ test("items: loaded, listed, rejected, gone and not read are those of the run", 
   ]);
   assert.ok(page.attention.includes("2 items were rejected, with the reasons below."));
   assert.match(page.section("rejects"), /1,504 items listed, 1,500 loaded, 2 rejected\./);
-  assert.deepEqual(page.rows("Documents that were rejected"), [
+  assert.deepEqual(cells(page.records("Rejects"), "item", "mode", "page", "position", "reason"), [
     ["aa11", "dynamic", "2", "7", "the item's id is a number"],
-    ["unknown", "item", "", "", "its title is <b>no</b> text"],
+    ["", "item", "", "", "its title is <b>no</b> text"],
   ]);
 });
 
-test("values covered and items with a gap are counts of the mapped values", async () => {
+test("values mapped and those without an external value are counts of the mapped values", async () => {
   const page = await plainPage();
   await using run = await opened(out);
   const [counts] = await all(
     run.connection,
-    `SELECT count_if(status = 'mapped')::INT AS mapped, count_if(status <> 'no_value_mapping')::INT AS coverable,
-       count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value'))::INT AS gaps
+    `SELECT count_if(status = 'mapped')::INT AS mapped, count_if(status = 'unmapped')::INT AS unmapped,
+       count_if(status = 'unknown_value')::INT AS unknown
      FROM content_mapped_values`,
   );
-  const [mapped, coverable, gaps] = [counts?.mapped, counts?.coverable, counts?.gaps].map(Number);
-  assert.ok(mapped !== undefined && coverable !== undefined && gaps !== undefined);
-  assert.deepEqual(page.tile("Values covered"), [
-    `${((mapped / coverable) * 100).toFixed(1)}%`,
-    `${figure(mapped)} of ${figure(coverable)} values of fields with a value mapping are mapped`,
+  const [mapped = 0, unmapped = 0, unknown = 0] = [counts?.mapped, counts?.unmapped, counts?.unknown].map(
+    Number,
+  );
+  const possible = mapped + unmapped + unknown;
+  assert.deepEqual(page.tile("Values mapped"), [
+    `${((mapped / possible) * 100).toFixed(1)}%`,
+    `${figure(mapped)} of ${figure(possible)} values of fields with a value mapping`,
   ]);
-  const items = await scalar(run.connection, "SELECT count(*) FROM content");
-  assert.deepEqual(page.tile("Items with a gap"), [
-    figure(gaps),
-    `${((gaps / items) * 100).toFixed(1)}% have a value that is unmapped or unknown`,
+  assert.deepEqual(page.tile("Without an external value"), [
+    `${figure(unmapped + unknown)} values`,
+    `${figure(unmapped)} unmapped, ${figure(unknown)} unknown`,
   ]);
   assert.match(
     page.section("rejects"),
@@ -125,8 +121,8 @@ test("where every value is mapped, the tiles and the list say so", async () => {
       custom_field_mappings: "FROM {} WHERE external_field_name <> 'market'",
     },
   });
-  assert.equal(page.tile("Values covered")[0], "100%");
-  assert.deepEqual(page.tile("Items with a gap"), ["0", "no value of an item is unmapped or unknown"]);
+  assert.equal(page.tile("Values mapped")[0], "100%");
+  assert.deepEqual(page.tile("Without an external value"), ["0 values", "0 unmapped, 0 unknown"]);
   assert.equal(page.tile("Checks")[0], "all passed");
   assert.deepEqual(page.attention, []);
   assert.ok(
@@ -152,12 +148,9 @@ for (const [name, tables, why] of [
     const passed = { run_checks: replacing("'passed' AS verdict"), run_drift: "FROM {} LIMIT 0" };
     const named = { destinations: replacing("coalesce(identification, 'Blog') AS identification") };
     const page = await pageOf({ tables: { ...tables, ...passed, ...named } });
-    assert.deepEqual(page.tile("Values covered"), ["none", why]);
-    assert.deepEqual(page.tile("Items with a gap"), ["not known", why]);
-    assert.equal(
-      page.section("unmapped"),
-      `Values without an external value There is no value to look at: ${why}.`,
-    );
+    assert.deepEqual(page.tile("Values mapped"), ["none", why]);
+    assert.deepEqual(page.tile("Without an external value"), ["not known", why]);
+    assert.ok(page.section("unmapped").includes(`There is no value to look at: ${why}.`));
     assert.doesNotMatch(page.html, /[Ee]very value/);
   });
 }
@@ -213,11 +206,12 @@ test("values without a value mapping are not sent, or sent as is where the pipel
     [true, "sent as is"],
   ] as const) {
     const page = await pageOf({ tables: { run: replacing(`${passthrough} AS passthrough`) } });
-    const covered = page.rows("Coverage per field and destination, in values").map((cells) => cells[3]);
-    assert.ok(covered.includes(short), short);
+    const shares = page.records("Share of values that are mapped, by field and destination");
     assert.ok(
-      !page.html.includes(passthrough ? "not sent (no value mapping)" : "sent as is (no value mapping)<"),
+      shares.some((record) => Object.values(record).includes(short)),
+      short,
     );
+    assert.ok(!page.section("coverage").includes(passthrough ? "not sent" : "sent as is"));
     assert.match(page.section("coverage"), new RegExp(`${short} \\(no value mapping\\)`));
     const sent = [...pageItems(page.html).values()].flatMap(({ payloads }) =>
       [...payloads.values()].flatMap((members) => members.map(({ name }) => name)),
@@ -283,7 +277,6 @@ test("requests: what was refused, and the rate that the run was held to", async 
     held.section("requests"),
     /2 retries\. The service refused 12 requests because there were too many; the run was held to about 4\.5 requests a second, and the next one starts with that\./,
   );
-  assert.match(held.html, /48 requests, 12 refused \(throttled\), [\d.]+ MB received/);
   const again = await pageOf({
     tables: { run: replacing("0 AS requests_refused, 4.5::DOUBLE AS rate_per_second") },
   });
@@ -309,25 +302,35 @@ test("drift: what is new since the run before needs attention, and the policy's 
         DRIFT(`('old', 'unknown_field', 4, 'bb22', 'x'), ('gone', 'unknown_field', 6, 'dd44', 'only-before'),
         ('rank', 'type', 1, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 8, NULL, NULL)`),
       before_run_checks: "FROM {}",
+      before_content: "FROM {}",
     },
-    earlier: { previous: 41, before, figures: [] },
+    earlier: { previous: 41, before, listed: [] },
   });
   assert.ok(page.attention.includes("1 new field since run 41: ai_<b> (3 times)."));
   assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
   assert.ok(page.attention.every((each) => !each.includes("rank") && !each.includes("owner.email")));
-  assert.deepEqual(page.rows("New fields"), [
-    ["ai_<b> new", "3", "0", "aa11", "a summary"],
-    ["old", "5", "4", "bb22", "x"],
+  const heads = ["field", "status", "count", "before", "item", "example"] as const;
+  assert.deepEqual(cells(page.records("New fields (not in the specification)"), ...heads), [
+    ["ai_<b>", "new", "3", "0", "aa11", "a summary"],
+    ["old", "known", "5", "4", "bb22", "x"],
   ]);
-  assert.deepEqual(page.rows("Vanished fields"), [["gone", "0", "6"]]);
+  assert.deepEqual(cells(page.records("Vanished fields (no value any more)"), ...heads), [
+    ["gone", "gone", "0", "6", "", ""],
+  ]);
   assert.ok(!page.html.includes("only-before"), "nothing that is only in the run before");
-  assert.deepEqual(page.rows("Changed types"), [["rank", "another type", "2", "1", "cc33", '"7"']]);
-  assert.deepEqual(page.rows("Done by the personal-data policy"), [["owner.email", "dropped", "9", "8", ""]]);
+  assert.deepEqual(
+    cells(page.records("Changed types"), "field", "what", "count", "before", "item", "example"),
+    [["rank", "another type", "2", "1", "cc33", '"7"']],
+  );
+  assert.deepEqual(
+    cells(page.records("Done by the personal-data policy"), "field", "what", "count", "before"),
+    [["owner.email", "dropped", "9", "8"]],
+  );
   assert.match(
     page.section("drift"),
-    /Compared with run 41\..*None: values outside the contract, answers that contradict each other\./,
+    /Compared with run 41\..*Values outside the contract: none Answers that contradict each other: none/,
   );
-  assert.match(page.section("drift"), /1 field dropped by the personal-data policy/);
+  assert.match(page.section("drift"), /1 field dropped \(9 values\)/);
 });
 
 test("drift: without a run before it says so, and does not say that nothing vanished", async () => {
@@ -337,9 +340,10 @@ test("drift: without a run before it says so, and does not say that nothing vani
   assert.ok(first.attention.includes("1 new field: ai (3 times)."));
   assert.match(
     first.section("drift"),
-    /This is the first run.*None: changed types, values outside the contract, answers that contradict each other\./,
+    /This is the first run.*Changed types: none Values outside the contract: none Answers that contradict each other: none/,
   );
-  const unkept = await pageOf({ earlier: { previous: 7, before: undefined, figures: [] } });
+  assert.doesNotMatch(first.section("drift"), /Vanished/);
+  const unkept = await pageOf({ earlier: { previous: 7, before: undefined, listed: [] } });
   assert.match(
     unkept.section("drift"),
     /Run 7, the one before, is no longer kept, cannot be read or has no mapped values/,
@@ -349,45 +353,34 @@ test("drift: without a run before it says so, and does not say that nothing vani
 test("runs: the first has nothing to draw, later ones have their figures, as far as they were recorded", async () => {
   const first = await plainPage();
   assert.match(first.section("runs"), /There is one run here, this one/);
-  const startedAt = new Date("2026-11-19T02:00:00Z");
-  const known = { verdict: "complete", startedAt } as const;
+  await using run = await opened(out);
+  const listed = (name: string, sequence: number, known: object) =>
+    listedRun({ ...run.manifest, run: name, sequence, changes: undefined, ...known }, "");
+  const items = { listed: 480, loaded: 480, rejected: 3, vanished: 0, unread: 0 };
   const later = await pageOf({
     earlier: {
       ...FIRST,
-      figures: [
-        {
-          ...known,
-          run: "000041-20261119T020000Z",
-          sequence: 41,
-          loaded: 1200,
-          rejected: null,
-          unmapped: null,
-        },
-        { ...known, run: "000042-20261119T020000Z", sequence: 42, loaded: 480, rejected: 3, unmapped: 1100 },
+      listed: [
+        listed("000042-20261119T020000Z", 42, { items, mappedValues: { mapped: 5, unmapped: 1100 } }),
+        listed("000041-20261118T020000Z", 41, {
+          rows: { content: 1200 },
+          items: undefined,
+          mappedValues: undefined,
+        }),
       ],
     },
   });
-  const [own, ...rest] = later.rows("Loaded, rejected and unmapped per run");
+  const [own, ...rest] = cells(later.records("Runs"), "run", "verdict", "items", "rejected", "unmapped");
   assert.deepEqual(rest, [
-    ["42", "2026-11-19 02:00 UTC", "complete", "480", "3", "1,100"],
-    ["41", "2026-11-19 02:00 UTC", "complete", "1,200", "not recorded", "not recorded"],
+    ["000042-20261119T020000Z", "complete", "480", "3", "1,100"],
+    ["000041-20261118T020000Z", "complete", "1,200", "", ""],
   ]);
-  await using run = await opened(out);
   const gaps = "SELECT count(*) FROM content_mapped_values WHERE status IN ('unmapped', 'unknown_value')";
   const unmapped = await scalar(run.connection, gaps);
-  assert.deepEqual(own?.slice(3), ["500", "0", figure(unmapped)]);
+  assert.deepEqual(own?.slice(2), ["500", "0", figure(unmapped)]);
   assert.equal(run.manifest.mappedValues?.unmapped, unmapped, "the manifest has the figure for later runs");
-  const drawn = [...later.html.matchAll(/aria-label="(Bar chart of [^"]*)"/g)].map(([, label]) => label);
-  assert.ok(
-    drawn.includes(
-      "Bar chart of loaded items in 3 runs, from 1,200 to 500. The table below has the figures.",
-    ),
-  );
-  assert.ok(
-    drawn.includes(
-      `Bar chart of unmapped values in 3 runs, from 1,100 to ${figure(unmapped)}. The table below has the figures.`,
-    ),
-  );
+  const widths = [...later.html.matchAll(/<rect width="(\d+)"/g)].map(([, width]) => Number(width));
+  assert.ok(widths.includes(60) && widths.includes(24), "bars as long as 1,200 and 480 of 1,200");
 });
 
 test("after an erase the page says that it compares nothing", async () => {

@@ -5,6 +5,7 @@ import { after } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import type { RunSummary } from "../../../src/run/summary.ts";
 import { createService } from "../../../src/service/service.ts";
 import { HISTORY } from "../../run/running.ts";
 
@@ -47,6 +48,8 @@ export interface TwoNights {
   readonly out: string;
   /** Of both nights. */
   readonly runs: readonly string[];
+  /** Of the second night. */
+  readonly summary: RunSummary;
   /** IDs of the items with hostile titles, by the name of the title. */
   readonly hostile: ReadonlyMap<string, string>;
 }
@@ -78,7 +81,7 @@ export async function twoNights(): Promise<TwoNights> {
   const first = await night({ data, out, cwd: folder, port: 0 });
   const hostile = await changeEverything(new Edited(data));
   const second = await night({ data, out, cwd: folder, port: first.port });
-  return { out, runs: [first.run, second.run], hostile };
+  return { out, runs: [first.summary.run, second.summary.run], summary: second.summary, hostile };
 }
 
 async function changeEverything(set: Edited): Promise<Map<string, string>> {
@@ -135,19 +138,19 @@ interface Night {
   readonly port: number;
 }
 
-async function night({ data, out, cwd, port }: Night): Promise<{ run: string; port: number }> {
+async function night({ data, out, cwd, port }: Night): Promise<{ summary: RunSummary; port: number }> {
   const service = await createService({ data, port });
   try {
     const [token = ""] = service.contentSet.tokens.keys();
-    const { run, warnings } = await runPipeline({
+    const summary = await runPipeline({
       pipeline: new URL(HISTORY),
       url: service.url,
       warehouse: out,
       cwd,
       env: { CONTENT_API_TOKEN: token },
     });
-    for (const warning of warnings) if (warning.includes("report")) throw new Error(warning);
-    return { run, port: service.port };
+    for (const warning of summary.warnings) if (warning.includes("report")) throw new Error(warning);
+    return { summary, port: service.port };
   } finally {
     await service.close();
   }

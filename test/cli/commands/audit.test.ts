@@ -25,7 +25,7 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   }
   assert.match(
     text.replaceAll("\n", " "),
-    / [\d,]+ values: \d+ unmapped, \d+ unknown, [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+ $/,
+    /^[\d,]+ values: \d+ unmapped, \d+ unknown, [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+Z\. /,
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   const heads = text.split("\n").filter((line) => line.startsWith("┌"));
@@ -70,7 +70,7 @@ test("markdown has tables under headings, and no text is markup", async () => {
   const text = await audit("--format", "markdown");
   assert.match(
     text,
-    /^## Coverage, in values\n\n\| destination \| field \| .*\n\| --- \| --- \| --- \| ---: \|/,
+    /\n## Coverage, in values\n\n\| destination \| field \| .*\n\| --- \| --- \| --- \| ---: \|/,
   );
   assert.ok(text.includes("| product\\_line |"), "underscores are escaped");
 });

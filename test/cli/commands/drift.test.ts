@@ -18,7 +18,10 @@ test("drift names what is new since the run before, and of a first run says that
   assert.match(text, /\nNew fields \(not in the specification\)\n/);
   assert.match(text, /│ mood +│ +\d+ │ glad /);
   assert.match(text, /\nVanished fields \(no value any more\): none\n/);
-  assert.match(text, /\nBy the personal-data policy: 1 field dropped \(6 values\);/);
+  assert.match(
+    text,
+    /\nDone by the personal-data policy\n1 field dropped \(6 values\)\.\n1 row; --format json/,
+  );
 
   service.items = items({ feeling: "glad", slug: null });
   const second = await exportFrom({ url: service.url, out });
@@ -41,8 +44,10 @@ test("drift names what is new since the run before, and of a first run says that
   assert.deepEqual(newFields.find(isFeeling), {
     path: "feeling",
     kind: "unknown_field",
+    status: "new",
     count: 6,
     before: 0,
+    meaning: "",
     example: "glad",
     exampleContentId: "a",
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fleetStatusText } from "../../../src/cli/commands/fleet.ts";
-import { displayWidth } from "../../../src/cli/render/terminal.ts";
 import type { InstanceStatus } from "../../../src/fleet/status.ts";
+import { displayWidth } from "../../../src/show/terminal.ts";
 
 const MESSAGE =
   "Not delivered to lake: The bucket reports answers 403 to this user; give it the right to put objects under the prefix nightly, and run again.";

@@ -64,7 +64,7 @@ suite("commands on a lake", () => {
     await register(store, "new", { id: null, origin: "https://new.example.org" });
     const text = await answer(lakeCommand, ["status"]);
     assert.match(text, /│ main +│ 000002-20261120T020000Z │ complete │/);
-    assert.match(text, /│ new +│ none +│ +│ nothing yet +│ https:/);
+    assert.match(text, /│ new +│ +│ +│ nothing yet +│ https:/);
     assert.match(text, /│ run_snapshots │ +1 │ +1 │ +6 │/);
     const status = JSON.parse(await answer(lakeCommand, ["--json"]));
     assert.deepEqual(status.instances[0].run, names[1]);

@@ -7,7 +7,6 @@ import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../../src/cli/commands/verify.ts";
-import { summaryText } from "../../../src/cli/render/summary.ts";
 import { duration } from "../../../src/common/figures.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { prepareOutput } from "../../../src/warehouse/layout.ts";
@@ -19,6 +18,7 @@ import { long } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
+import { summaryText } from "../../run/summary-text.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture, outcome } from "../capture.ts";
 
@@ -46,7 +46,7 @@ test("the list says of each run when it was, what came of it, and which one read
   const { runs } = await warehouse(t, 2);
   const text = await runs("list");
   assert.equal(text, await runs());
-  const [, head, , newest, older] = text
+  const [, , , head, , newest, older] = text
     .split("\n")
     .map((line) => line.split("│").map((cell) => cell.trim()));
   assert.deepEqual(head?.slice(1, -1), [
@@ -90,9 +90,9 @@ test("a run that cannot be read is listed, with the reason below", async (t) => 
 test("a run with staged files that is not published is named below the list", async (t) => {
   const { out, runs } = await warehouse(t, 2);
   await mkdir(join(out, ".staging", "000002-20261120T020000Z"), { recursive: true });
-  assert.doesNotMatch(await runs(), /not published/, "the files of a run that is published are about to go");
+  assert.doesNotMatch(await runs(), /Not published/, "the files of a run that is published are about to go");
   await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
-  assert.match(await runs(), /\nnot published: 000003-20261121T020000Z, which is under way or ended early; /);
+  assert.match(await runs(), /\nNot published: 000003-20261121T020000Z, which is under way or ended early; /);
 });
 
 test("runs are listed also for those who may not see what is staged", async (t) => {
@@ -104,11 +104,11 @@ test("show tells what a run published, by name, by number and as the current one
   const text = await runs("show", "current");
   assert.equal(text, await runs("show", "2"));
   assert.equal(text, await runs("show", "000002-20261120T020000Z"));
-  assert.match(text, /^Run +000002-20261120T020000Z \(current\)\n/);
-  assert.match(text, /\nService +https:\/\/example\.org, instance instance-1\n/);
-  assert.match(text, /\nVerdict +complete\n/);
+  assert.match(text, /^ {2}Run +000002-20261120T020000Z \(current\)\n/);
+  assert.match(text, /\n {2}Service +https:\/\/example\.org, instance instance-1\n/);
+  assert.match(text, /\n {2}Verdict +complete\n/);
   assert.match(text, /│ content_tags │ +2 │ +\d+ kB │/);
-  assert.match(await runs("show", "1"), /^Run +000001-20261120T020000Z\n/);
+  assert.match(await runs("show", "1"), /^ {2}Run +000001-20261120T020000Z\n/);
 });
 
 test("a number that two runs have is refused by whatever takes a run, with the names of both", async (t) => {
@@ -130,7 +130,7 @@ test("a number that two runs have is refused by whatever takes a run, with the n
     assert.match(error?.message ?? "", message, args.join(" "));
   }
   const { text } = await outcome(runsCommand, ["show", first, "--warehouse", out]);
-  assert.match(text, new RegExp(`^Run +${first}\n`));
+  assert.match(text, new RegExp(`^ {2}Run +${first}\n`));
 });
 
 test("the list has the change since the run before and what is unmapped, in 80 columns too", async (t) => {
@@ -150,12 +150,12 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   for (const heading of ["change", "rejected", "unmapped", "took", "size"])
     assert.match(narrow, new RegExp(heading));
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
-  assert.match(shown, /\nItems +3 listed, 3 loaded, 0 rejected\nChange +\+1 ~1 -2\n/);
+  assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
 });
 
 test("show has the checks that did not pass, and the mapped values", async () => {
   const text = await capture(runsCommand, ["show", "current", "--warehouse", await sampleWarehouse()]);
-  assert.match(text, /\nValues +5,800 mapped, 835 unmapped\n/);
+  assert.match(text, /\n {2}Values +5,800 mapped, 835 unmapped\n/);
   assert.match(text, /\n\d+ checks passed; the table run_checks has all of them\. Not passed:\n/);
   assert.match(text, /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ rows without /);
 });
@@ -202,7 +202,7 @@ test("a folder without a warehouse is said to be one, and is left as it is", asy
   }
   assert.deepEqual(await readdir(out), []);
   await prepareOutput(out);
-  assert.equal(await capture(runsCommand, ["--warehouse", out]), "nothing was published yet\n");
+  assert.equal(await capture(runsCommand, ["--warehouse", out]), "Runs: nothing was published yet\n");
 });
 
 long(

@@ -24,11 +24,11 @@ const IN_THE_PLANNER = "SELECT len(range(200000000))";
 const limits: Record<string, [args: readonly string[], said: RegExp]> = {
   memory: [
     [IN_THE_PLANNER, "--max-memory=500"],
-    /^The question took \d+ MB of memory, more than the 500 MB that it may, and was ended; ask for less, or raise --max-memory\.\n$/,
+    /^The question took \d+ MB of memory, more than the 500 MB that it may, and was ended; ask for less\. --max-memory sets the limit\.\n$/,
   ],
   time: [
     [ENDLESS, "--max-seconds=1"],
-    /^The question took longer than 1\.0 s and was ended; ask for less, or raise --max-seconds\.\n$/,
+    /^The question took longer than 1\.0 s and was ended; ask for less\. --max-seconds sets the limit\.\n$/,
   ],
 };
 

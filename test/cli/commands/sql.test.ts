@@ -35,7 +35,7 @@ after(() => removeTree(base));
 
 /** Hundreds of answers in this process; tests with processes of their own show that those give the same. */
 const answerHere: AnswerQuestion = async (work, options) => {
-  if ("command" in work) throw new TypeError("sql asks in SQL");
+  if ("question" in work) throw new TypeError("sql asks in SQL");
   await answerSql(work, options);
 };
 const sqlHere = (environment: CliEnvironment) => sqlCommand(environment, answerHere);
@@ -564,7 +564,7 @@ long(
     await assert.rejects(ask("SELECT list(repeat(md5(i::VARCHAR), 40)) FROM range(1000000) r(i)"), {
       code: "config.sql",
       message:
-        /the database needs more memory than it has for it and cannot spill .*, or raise --max-memory\.$/,
+        /the database needs more memory than it has for it and cannot spill .*; --max-memory sets the limit\.$/,
     });
   },
 );

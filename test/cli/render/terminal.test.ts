@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
-import { drawInParts, drawTable, leftOutText } from "../../../src/cli/render/table.ts";
-import { displayWidth, truncate, writeAll } from "../../../src/cli/render/terminal.ts";
+import { drawInParts, drawTable, leftOutText } from "../../../src/show/table.ts";
+import { displayWidth, truncate, writeAll } from "../../../src/show/terminal.ts";
 
 test("a text is as wide as a terminal shows it", () => {
   const widths: Record<string, number> = {

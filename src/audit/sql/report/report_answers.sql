@@ -14,7 +14,6 @@ SELECT DISTINCT
   ambiguous,
   matched_by_text,
   collision,
-  shortened,
-  sent
+  shortened
 FROM report_ledger
 ORDER BY answer

@@ -1,7 +1,6 @@
 -- The mapped values of the chosen items, each with the number of its answer: values that say the same have the same.
 --
 -- $1  longest text, in characters; longer ones are cut
--- $2  whether values of fields without value mappings are sent, as they are
 WITH cut AS (
   SELECT
     chosen.place,
@@ -19,13 +18,7 @@ WITH cut AS (
     ledger.ambiguous,
     ledger.matched_by_text,
     ledger.collision,
-    coalesce(length(ledger.value) > $1::BIGINT OR length(ledger.external_value) > $1::BIGINT, false) AS shortened,
-    ledger.external_field_name IS NOT NULL
-    AND CASE ledger.status
-      WHEN 'mapped' THEN ledger.external_value IS NOT NULL
-      WHEN 'no_value_mapping' THEN $2::BOOLEAN AND ledger.value IS NOT NULL
-      ELSE false
-    END AS sent
+    coalesce(length(ledger.value) > $1::BIGINT OR length(ledger.external_value) > $1::BIGINT, false) AS shortened
   FROM content_mapped_values AS ledger
   JOIN report_chosen AS chosen USING (content_id)
 )
@@ -46,7 +39,6 @@ SELECT
       ambiguous,
       matched_by_text,
       collision,
-      shortened,
-      sent
+      shortened
   ) - 1 AS answer
 FROM cut

@@ -1,0 +1,148 @@
+/** A change of a mapped value in words. What comes from the service stands in quotes, made printable. */
+import { col, type RowOf } from "../../common/answer.ts";
+import { count } from "../../common/figures.ts";
+import { printableLine } from "../../common/printable.ts";
+
+/** A change, of a value of an item or of all items that changed alike. Flags and causes are words with blanks between. */
+export const CHANGE = {
+  change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
+  value_id_before: col.text({ hidden: true }),
+  value_id_after: col.text({ hidden: true }),
+  value_before: col.text({ hidden: true }),
+  value_after: col.text({ hidden: true }),
+  name_before: col.text({ hidden: true }),
+  name_after: col.text({ hidden: true }),
+  external_value_before: col.text({ hidden: true }),
+  external_value_after: col.text({ hidden: true }),
+  /** Null on both sides: it is true of the values of a field whatever they are. */
+  status_before: col.text({ hidden: true }),
+  status_after: col.text({ hidden: true }),
+  flags_before: col.text({ hidden: true }),
+  flags_after: col.text({ hidden: true }),
+  mapping_id_before: col.text({ hidden: true }),
+  mapping_id_after: col.text({ hidden: true }),
+  mapping_value_id_before: col.text({ hidden: true }),
+  mapping_value_id_after: col.text({ hidden: true }),
+  copies_before: col.count({ hidden: true }),
+  copies_after: col.count({ hidden: true }),
+  /** Number of the run that definitions are compared from; null: the earlier of the two runs. */
+  definitions_from: col.count({ hidden: true }),
+} as const;
+export type Change = RowOf<typeof CHANGE>;
+
+function quoted(value: string | null): string {
+  return value === null ? "nothing" : `"${printableLine(value)}"`;
+}
+
+/** `"Nordics" sends "north" instead of "nordic"`. */
+export function changeWords(row: Change): string {
+  if (row.status_before === null && row.status_after === null && row.change !== "reordered")
+    return fieldWords(row);
+  const what = valueWords(row);
+  const states = stateWords(row);
+  const renamed = row.name_before !== row.name_after;
+  const copies = copiesWords(row, what);
+  if (copies !== undefined) return copies + states;
+  switch (row.change) {
+    case "gained":
+      return `${what} sends ${sentText(row, "after")}${asName(row, "after")}, and sent nothing${states}`;
+    case "lost":
+      return `${what} no longer sends ${sentText(row, "before")}${asName(row, "before")}${states}`;
+    case "changed": {
+      const sent = (side: Side) =>
+        `${sentText(row, side)}${renamed ? ` as ${quoted(row[`name_${side}`])}` : ""}`;
+      return `${what}: ${sent("before")} -> ${sent("after")}${states}`;
+    }
+    case "reordered":
+      return row.external_value_before === null
+        ? "the values stand in another order"
+        : `${printableLine(row.external_value_before)} -> ${printableLine(row.external_value_after ?? "")}`;
+    default: {
+      if (row.status_before === null) return `${what} was added, and sends nothing${states}`;
+      if (row.status_after === null) return `${what} was removed, and sent nothing${states}`;
+      const sent = row.external_value_after === null ? "sends nothing" : `sends ${sentText(row, "after")}`;
+      return `${what} ${sent}, as before${states}`;
+    }
+  }
+}
+
+type Side = "before" | "after";
+
+/** Under which external name; a value that was removed is told with the one that it had. */
+function asName(row: Change, side: Side): string {
+  const name = row[`name_${side}`];
+  return name === null ? "" : ` as ${quoted(name)}`;
+}
+
+/**
+ * What a further copy of a value sends, or one that is gone; undefined where the item does not give the value on both
+ * sides.
+ */
+function copiesWords(row: Change, what: string): string | undefined {
+  const { copies_before, copies_after } = row;
+  if (copies_before === null || copies_after === null) return undefined;
+  if (row.change === "alike")
+    return `${what} sends nothing, as before, ${times(copies_after)} instead of ${times(copies_before)}`;
+  const sent = sentText(row, row.change === "gained" ? "after" : "before");
+  if (copies_after === 0) return `${what} no longer sends ${sent}${asName(row, "before")}`;
+  const then = copies_before === 0 ? "did not before" : `sent it ${times(copies_before)}`;
+  return `${what} sends ${sent} ${times(copies_after)}, and ${then}`;
+}
+
+function times(copies: number): string {
+  return ["not at all", "once", "twice"][copies] ?? `${count(copies)} times`;
+}
+
+/** What is true of the values of a field whatever they are. */
+function fieldWords(row: Change): string {
+  const renamed = row.name_before !== row.name_after;
+  const words = (flags: string | null) => wordsIn(flags).map((flag) => FLAG_WORDS[flag] ?? flag);
+  const flags = [
+    ...words(row.flags_before).map((word) => `no longer ${word}`),
+    ...words(row.flags_after).map((word) => `now ${word}`),
+  ];
+  const names = `${quoted(row.name_before)} -> ${quoted(row.name_after)}`;
+  const name = row.change === "alike" ? `nothing is sent, as before, the name ${names}` : `sent as ${names}`;
+  const parts = [...(renamed ? [name] : ["the same is sent"]), ...flags];
+  return parts.join(", ");
+}
+
+const FLAG_WORDS: Readonly<Record<string, string>> = {
+  destination_unsupported: "at a destination without support for mappings",
+  collision: "under a name that several fields have",
+};
+
+function sentText(row: Change, side: Side): string {
+  const text = row[`external_value_${side}`];
+  return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
+}
+
+/** The internal value; where another took its place, both. */
+function valueWords(row: Change): string {
+  const side = (name: Side) => {
+    const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
+    if (row[`status_${name}`] === null) return undefined;
+    return value === null ? "a value" : quoted(value);
+  };
+  const [before, after] = [side("before"), side("after")];
+  if (before === undefined || after === undefined || before === after) return after ?? before ?? "a value";
+  return `${before} -> ${after}`;
+}
+
+/** Status and flags, as far as they are not as they were. */
+function stateWords(row: Change): string {
+  const state = (side: Side) => {
+    const status = row[`status_${side}`];
+    return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");
+  };
+  const [before, after] = [state("before"), state("after")];
+  if (before === after) return "";
+  if (before === undefined) return after === "mapped" ? "" : ` [${after}]`;
+  if (after === undefined) return before === "mapped" ? "" : ` [${before}]`;
+  return ` [${before} -> ${after}]`;
+}
+
+/** Words of a text with blanks between them. */
+export function wordsIn(text: string | null): string[] {
+  return text === null || text === "" ? [] : text.split(" ");
+}

@@ -1,0 +1,208 @@
+/** What `diff` answers: changes by cause, then each change with its words and why, however many items it touches. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Answer, type Columns, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { counted } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
+import { printableLine } from "../../common/printable.ts";
+import { rowsBy, streamBy } from "../../storage/rows-by.ts";
+import type { Cause } from "../../tables/history.ts";
+import { loadSql } from "../load-sql.ts";
+import type { Choice, Question } from "../open-run.ts";
+import { changeWords, wordsIn } from "./change-words.ts";
+import {
+  CAUSES_COUNTED,
+  type Diff,
+  type DiffFilter,
+  diffRuns,
+  GROUPS,
+  ITEMS,
+  LINES,
+  type PlacedChange,
+  whyOf,
+} from "./diff.ts";
+import { findPair, type RunPair } from "./diff-runs.ts";
+import type { Scoped } from "./filters.ts";
+
+/** For people; where causes cannot be told, that is said. */
+const CAUSE = { cause: col.name({ dispensable: 1 }) } as const;
+/** A change in words, and the definitions behind it. */
+const WORDS = { words: col.text({ head: "change" }), why: col.text() } as const;
+
+/** Rows of a list that an answer has at once; those after them come as they are asked for. */
+const ROWS_HELD = 1000;
+
+export interface DiffOptions {
+  readonly filter: DiffFilter;
+  /** Whether the changed values of each item are told too. */
+  readonly items: boolean;
+  /** Rows of each list; undefined: all. */
+  readonly limit: number | undefined;
+}
+
+export interface DiffRequest extends Scoped {
+  /** Name or number of a run, also one whose files are gone, `current` or `previous`. */
+  readonly before: string;
+  readonly after: string;
+  readonly cause?: Cause | undefined;
+  readonly items?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+export function diffQuestion(request: DiffRequest): Question<Choice & { readonly pair: RunPair }> {
+  const { before, after, cause, destination, field, items = false, limit } = request;
+  return {
+    async choose(folder, temporaryDirectory) {
+      const pair = await findPair(folder, [before, after], temporaryDirectory);
+      const { basis, before: earlier, after: later } = pair;
+      return { pair, wanted: basis ?? later.run, beside: basis === undefined ? earlier.run : undefined };
+    },
+    answer: ({ connection }, { pair }) =>
+      diffAnswer(connection, pair, { filter: { cause, destination, field }, items, limit }),
+  };
+}
+
+interface Lists extends Pick<DiffOptions, "limit"> {
+  readonly connection: DuckDBConnection;
+  readonly diff: Diff;
+}
+
+/** Its lists are read as long as the connection is open. */
+export async function diffAnswer(
+  connection: DuckDBConnection,
+  pair: RunPair,
+  { filter, items, limit }: DiffOptions,
+): Promise<Answer> {
+  const diff = await diffRuns(connection, pair, filter);
+  const { before, after, basis } = pair;
+  return {
+    lead: [...compared(pair, diff), cameTo(diff, filter)].join(" "),
+    facts: {
+      from: { ...before },
+      to: { ...after },
+      history_of: basis ?? null,
+      causes_known: basis !== undefined,
+      items_changed: diff.items,
+      values_changed: diff.values,
+    },
+    sections: await diffSections({ connection, diff, limit }, items),
+  };
+}
+
+async function diffSections(lists: Lists, hasItems: boolean): Promise<Section[]> {
+  const { causes, groups } = lists.diff;
+  return [
+    section({
+      key: "causes",
+      none: "",
+      title: "Changes by cause",
+      columns: { ...CAUSE, ...CAUSES_COUNTED, cause: col.name() },
+      rows: causes.map(withCause),
+      limit: 100,
+    }),
+    section({
+      key: "groups",
+      none: "",
+      title: "Changes by cause, destination and field",
+      columns: { ...CAUSE, ...GROUPS },
+      rows: groups.map(withCause),
+      limit: 0,
+    }),
+    await linesSection(lists),
+    ...(hasItems ? [await itemsSection(lists)] : []),
+  ];
+}
+
+/** What sends another payload first, then what touches most items. */
+const IN_ORDER = `
+  SELECT * EXCLUDE (place)
+  FROM (SELECT *, row_number() OVER () AS place FROM (${loadSql("audit_diff_lines")}))
+  ORDER BY change = 'alike', items DESC, place`;
+
+async function linesSection(lists: Lists): Promise<Section> {
+  return section({
+    key: "lines",
+    none: "",
+    title: "What changed",
+    columns: { ...CAUSE, ...LINES, ...WORDS },
+    ...(await listOf(lists, LINES, IN_ORDER, inWords(lists.diff))),
+  });
+}
+
+async function itemsSection(lists: Lists): Promise<Section> {
+  return section({
+    key: "items",
+    none: "",
+    title: "Items",
+    columns: { ...ITEMS, ...CAUSE, ...WORDS },
+    ...(await listOf(lists, ITEMS, loadSql("audit_diff_items"), inWords(lists.diff))),
+  });
+}
+
+/** The first rows of a list, all of them as they come, and their number. */
+async function listOf<C extends Columns, R>(
+  { connection, limit }: Lists,
+  columns: C,
+  sql: string,
+  toRow: (row: RowOf<C>) => R,
+) {
+  const first = `${sql} LIMIT ${Math.min(limit ?? ROWS_HELD, ROWS_HELD)}`;
+  const rows = await rowsBy(connection, columns, first);
+  const [size] = await rowsBy(
+    connection,
+    { rows: col.count({ required: true }) },
+    `SELECT count(*) AS rows FROM (${sql})`,
+  );
+  return {
+    ...(limit === undefined ? {} : { limit, all: "--limit" }),
+    rows: rows.map(toRow),
+    total: size?.rows,
+    every: async function* () {
+      for await (const some of streamBy(
+        connection,
+        columns,
+        limit === undefined ? sql : `${sql} LIMIT ${limit}`,
+      ))
+        yield some.map(toRow);
+    },
+  };
+}
+
+/** Causes as people read them; where they cannot be told, that is said. */
+function withCause<R extends Pick<PlacedChange, "causes">>(row: R) {
+  return { ...row, cause: row.causes === null ? "not known" : wordsIn(row.causes).join(", ") };
+}
+
+function inWords(diff: Diff) {
+  return <R extends PlacedChange>(row: R) => ({
+    ...withCause(row),
+    words: changeWords(row),
+    why: whyOf(diff, row)
+      .map((text) => printableLine(text))
+      .join("; "),
+  });
+}
+
+/** What was compared, and how far it can be relied on: a sentence each. */
+function compared({ before, after, basis }: RunPair, { sendsOtherwise }: Diff): string[] {
+  const by =
+    basis === undefined
+      ? "their own ledgers: no history knows both, so that causes cannot be told"
+      : `the history of run ${basis}`;
+  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
+  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
+  const unseen = basis === undefined ? "is missing in its ledger" : "counts as it was";
+  const sentences = [
+    `From run ${before.run} to run ${after.run}, by ${by}.`,
+    unsettled.length > 0 && `${are} unsettled: what it did not see ${unseen}.`,
+    sendsOtherwise &&
+      "Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here.",
+  ];
+  return sentences.filter((sentence) => sentence !== false);
+}
+
+function cameTo({ values, items }: Diff, { cause, destination, field }: DiffFilter): string {
+  if (values > 0) return `${counted(values, "mapped value")} of ${counted(items, "item")} changed.`;
+  return [cause, destination, field].some((each) => each !== undefined)
+    ? "Nothing that the filters let through changed."
+    : "Nothing changed: every mapped value is as it was.";
+}

@@ -1,0 +1,46 @@
+/** The kept runs before the one that a report is of: what each came to, and the run before to compare with. */
+import { WarehouseError } from "../../common/errors.ts";
+import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
+import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { missingTables, type ReadableRun } from "../open-run.ts";
+import { listedRun } from "./runs.ts";
+
+type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
+
+export type EarlierRuns = Awaited<ReturnType<typeof earlierRuns>>;
+
+/** Runs that a report lists, its own included. */
+const RUNS_SHOWN = 30;
+
+export async function earlierRuns(
+  folder: OutputFolder,
+  stated: Pick<Manifest, "sequence" | "previousRun" | "previousSha256">,
+) {
+  const runs = (await listRuns(folder)).flatMap((run) => readable(run) ?? []);
+  const before = previousOf(stated, runs);
+  const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
+  const shown = runs
+    .filter((run) => run.sequence < stated.sequence && !isPutAside(run, past))
+    .slice(0, RUNS_SHOWN - 1);
+  const compared: ComparedRun | undefined = before && isComparable(before) ? before : undefined;
+  return {
+    /** Number of the run that was current when this one began; null: this is the first. */
+    previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
+    /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
+    before: compared,
+    /** The newest first. */
+    listed: shown.map(({ run, manifest }) => listedRun(manifest, "", run)),
+  };
+}
+
+function isComparable(run: ReadableRun): boolean {
+  return missingTables(run.manifest.rows).length === 0;
+}
+
+/** Undefined: its manifest is gone or damaged. */
+function readable(run: PublishedRun): ReadableRun | undefined {
+  const { manifest } = run;
+  return manifest instanceof WarehouseError ? undefined : { ...run, manifest };
+}

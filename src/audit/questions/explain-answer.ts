@@ -1,0 +1,336 @@
+/** What `explain` answers: what each destination receives of an item, what became of each value, and since when. */
+import { type Answer, col, type Fact, type RowOf, type Section, section } from "../../common/answer.ts";
+import { minuteOf } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
+import type { Destination } from "../mapping/definitions.ts";
+import { type MappedValue, type Payloads, placeKey, STATUSES } from "../mapping/mapped-value.ts";
+import type { OpenedRun, Question } from "../open-run.ts";
+import { assertNotPast, type Moment, runAsOf } from "./as-of.ts";
+import { DESTINATION, FIELD } from "./coverage.ts";
+import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
+import { explainPast, type PastExplanation } from "./explain-past.ts";
+import { evidenceSection, isWanted, stepsSection, type Told } from "./explain-steps.ts";
+import { matching, resolveScope, type Scoped } from "./filters.ts";
+import type { Since } from "./item-history.ts";
+
+const PAYLOADS = {
+  ...DESTINATION,
+  external_field_name: col.text({ required: true, head: "external name" }),
+  values: col.list({ required: true, head: "external values" }),
+} as const;
+
+const VALUES = {
+  ...DESTINATION,
+  ...FIELD,
+  ordinal: col.count({ required: true, hidden: true }),
+  value_id: col.text({ hidden: true }),
+  value: col.text({ standIn: "value_id" }),
+  archived: col.flag({ required: true, hidden: true }),
+  status: col.text({ required: true, of: STATUSES }),
+  external_field_name: col.text({ hidden: true }),
+  external_value: col.text({ dispensable: 1 }),
+  mapping_id: col.text({ hidden: true }),
+  mapping_value_id: col.text({ hidden: true }),
+  ambiguous: col.flag({ required: true, hidden: true }),
+  collision: col.flag({ required: true, hidden: true }),
+  /** Why it is sent, or not. */
+  why: col.text({ required: true }),
+  /** The run with which it came to be so, and its start; null: the run has no history. */
+  since: col.name({ dispensable: 3 }),
+  since_started_at: col.instant({ hidden: true }),
+  /** What happened then. */
+  cause: col.text({ dispensable: 2 }),
+} as const;
+
+const NOT_MAPPED = {
+  ...DESTINATION,
+  fields: col.list({ required: true }),
+} as const;
+
+export interface ExplainRequest extends Scoped {
+  /** ID or slug of an item. */
+  readonly item: string;
+  /** Name or number of a run that is there; undefined: the current one. */
+  readonly run?: string | undefined;
+  /** A run, or an instant, in place of `run`. */
+  readonly asOf?: string | undefined;
+  /** Whether the rules are told too, one by one, and where each thing was read. */
+  readonly steps?: boolean | undefined;
+}
+
+/** Where the run that is meant is gone, the history answers as far as it knows. */
+export function explainQuestion({
+  item,
+  destination,
+  field,
+  steps = false,
+  run,
+  asOf,
+}: ExplainRequest): Question<Moment> {
+  return {
+    async choose(folder, temporaryDirectory) {
+      if (asOf !== undefined) return runAsOf(folder, asOf, temporaryDirectory);
+      if (run !== undefined) await assertNotPast(folder, run, temporaryDirectory);
+      return { wanted: run ?? "current" };
+    },
+    async answer(opened, { past }) {
+      if (past === undefined) {
+        const scope = await resolveScope(opened.connection, { destination, field });
+        return explainAnswer(opened, await explainItem(opened, item), { ...scope, steps });
+      }
+      const explanation = await explainPast(opened, item, past);
+      const destinationIds = idsOfName(explanation.destinations, "destination", destination);
+      const fieldIds = idsOfName(explanation.fields, "custom field", field);
+      return pastAnswer(opened.run, explanation, { destinationIds, fieldIds });
+    },
+  };
+}
+
+function idsOfName(
+  names: ReadonlyMap<string, string | null>,
+  what: string,
+  wanted: string | undefined,
+): string[] | undefined {
+  const things = [...names].map(([id, name]) => ({ id, name }));
+  return wanted === undefined ? undefined : matching(things, what, wanted);
+}
+
+export function explainAnswer(
+  { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
+  explanation: ItemExplanation,
+  { steps, ...told }: Told & { readonly steps: boolean },
+): Answer {
+  const { item, definitions, mapped, passthrough, evidence, since } = explanation;
+  const { verdict } = manifest;
+  const destinations = definitions.destinations.filter((each) =>
+    isWanted(told.destinationIds, each.destinationId),
+  );
+  const names = {
+    destinations: new Map(destinations.map((each) => [each.destinationId, each.identification])),
+    fields: new Map(definitions.fields.map(({ customFieldId, name }) => [customFieldId, name])),
+  };
+  const types = new Map(definitions.fields.map(({ customFieldId, fieldType }) => [customFieldId, fieldType]));
+  const values = mapped.ledger.map((row) => ({
+    row,
+    since: since?.get(placeKey(row)),
+    why: whyOf(row, types.get(row.customFieldId) ?? null, passthrough),
+  }));
+  const request = evidence.document?.request;
+  const read =
+    request === undefined
+      ? ""
+      : `, read with request ${request.request}, answered ${minute(request.observedAt)}`;
+  return {
+    lead: `${itemText(item)}. Published by run ${run}${verdict === "unsettled" ? ", which is unsettled" : ""}${read}.`,
+    facts: { run, verdict, item: itemFacts(item), passthrough },
+    sections: [
+      ...valueSections(
+        { names, payloads: mapped.payloads, values, notes: notesOf(destinations), ofPast: false },
+        told,
+      ),
+      notMappedSection(explanation, told),
+      ...(steps ? [stepsSection(explanation, told), evidenceSection(explanation)] : []),
+    ],
+    next: steps ? [] : ["--steps shows each rule, the entry and the document behind every value."],
+  };
+}
+
+/** Of a run whose files are gone, as the history of another run has it: without steps and evidence. */
+function pastAnswer(historyOf: string, explanation: PastExplanation, told: Told): Answer {
+  const { item, past, payloads, destinations, fields } = explanation;
+  const { run, sequence, startedAt, verdict, passthrough } = past;
+  const unsettled =
+    verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
+  const values = explanation.values.map(({ row, since }) => ({
+    row,
+    since,
+    why: whyOf(row, null, passthrough),
+  }));
+  const source = `This is what run ${run} of ${minute(startedAt)} published${unsettled}, as the history of run ${historyOf} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
+  return {
+    lead: `${itemText(item)}${item.title === null && item.slug === null ? ", which the current run does not have" : ", as it is called now"}. ${source}`,
+    facts: { run, sequence, startedAt, verdict, passthrough, historyOf, item: itemFacts(item) },
+    sections: valueSections(
+      { names: { destinations, fields }, payloads, values, notes: [], ofPast: true },
+      told,
+    ),
+  };
+}
+
+/** Characters of a title in a sentence: some lines of a screen. */
+const TITLE_LENGTH = 240;
+
+function itemText({ contentId, slug, title, contentType, updatedAt }: ItemFacts): string {
+  const name = title ?? "An item without a title";
+  const facts = [
+    `item ${contentId}`,
+    slug !== null && `slug ${slug}`,
+    contentType !== null && `content type "${contentType}"`,
+    updatedAt !== null && `last changed ${minute(updatedAt)}`,
+  ].filter((fact) => fact !== false);
+  const short = name.length > TITLE_LENGTH ? `${name.slice(0, TITLE_LENGTH - 1)}…` : name;
+  return `${short}: ${facts.join(", ")}`;
+}
+
+function itemFacts(item: ItemFacts): Fact {
+  return { ...item };
+}
+
+function minute(iso: string): string {
+  return `${minuteOf(new Date(iso))} UTC`;
+}
+
+interface ToldValues {
+  readonly names: Readonly<Record<"destinations" | "fields", ReadonlyMap<string, string | null>>>;
+  readonly payloads: Payloads;
+  readonly values: readonly {
+    readonly row: MappedValue;
+    readonly since: Since | undefined;
+    readonly why: string;
+  }[];
+  /** Sentences on the destinations. */
+  readonly notes: readonly string[];
+  readonly ofPast: boolean;
+}
+
+function valueSections({ names, payloads, values, notes, ofPast }: ToldValues, told: Told): Section[] {
+  const wanted = values.filter(
+    ({ row }) =>
+      isWanted(told.destinationIds, row.destinationId) && isWanted(told.fieldIds, row.customFieldId),
+  );
+  const at = (id: string) => ({ destination_id: id, destination: names.destinations.get(id) ?? null });
+  const byDestination = [...Map.groupBy(wanted, ({ row }) => row.destinationId)];
+  const sent = byDestination.map(([id, some]) => {
+    const external = new Set(some.map(({ row }) => row.externalFieldName));
+    return { id, members: [...(payloads.get(id) ?? [])].filter(([name]) => external.has(name)) };
+  });
+  const without = sent.filter(({ members }) => members.length === 0);
+  const receive = ofPast ? "received" : without.length === 1 ? "receives" : "receive";
+  const of = told.fieldIds === undefined ? "of this item" : "by this field";
+  const who = without.map(({ id }) => names.destinations.get(id) ?? id);
+  const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
+  const lead = [...notes, ...nothing].join(" ");
+  return [
+    section({
+      key: "payloads",
+      title: ofPast ? "What destinations received" : "What destinations receive",
+      ...(lead === "" ? {} : { lead }),
+      none: "nothing; no destination maps a field of which this item has a value",
+      columns: PAYLOADS,
+      rows: sent.flatMap(({ id, members }) =>
+        members.map(([name, texts]) => ({ ...at(id), external_field_name: name, values: texts })),
+      ),
+      limit: 1000,
+    }),
+    section({
+      key: "values",
+      title: "What became of each value",
+      columns: VALUES,
+      rows: wanted.map(({ row, since, why }) => ({
+        ...at(row.destinationId),
+        custom_field_id: row.customFieldId,
+        custom_field: names.fields.get(row.customFieldId) ?? null,
+        ...valueCells(row),
+        why,
+        ...sinceCells(since),
+      })),
+      limit: 1000,
+    }),
+  ];
+}
+
+function valueCells(row: MappedValue) {
+  return {
+    ordinal: row.ordinal,
+    value_id: row.valueId,
+    value: row.value,
+    archived: row.valueArchived,
+    status: row.status,
+    external_field_name: row.externalFieldName,
+    external_value: row.externalValue,
+    mapping_id: row.mappingId,
+    mapping_value_id: row.mappingValueId,
+    ambiguous: row.ambiguous,
+    collision: row.collision,
+  };
+}
+
+function sinceCells(
+  since: Since | undefined,
+): Pick<RowOf<typeof VALUES>, "since" | "since_started_at" | "cause"> {
+  if (since === undefined) return { since: null, since_started_at: null, cause: null };
+  const { run, startedAt, causes, begins, why } = since;
+  const because = why.length === 0 ? "" : ` (${why.join("; ")})`;
+  return {
+    since: run,
+    since_started_at: new Date(startedAt),
+    cause: begins ? "the history begins" : `${causes.join(", ")}${because}`,
+  };
+}
+
+type Explained = Pick<
+  MappedValue,
+  "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId" | "valueArchived"
+>;
+
+/** Why a value is sent, or not. */
+export function whyOf(row: Explained, fieldType: string | null, passthrough: boolean): string {
+  const archived = row.valueArchived ? "; the value is archived" : "";
+  return `${because(row, fieldType, passthrough)}${archived}`;
+}
+
+function because(
+  { status, externalFieldName, externalValue, mappingId, mappingValueId }: Explained,
+  fieldType: string | null,
+  passthrough: boolean,
+): string {
+  if (status === "unmapped") return `the mapping ${mappingId} has no entry for it`;
+  if (status === "unknown_value") return "it is none of the field's values";
+  if (status === "no_value_mapping") {
+    const field = fieldType === null ? "the field" : `a field of the type ${fieldType}`;
+    return `${field} has no value mappings: ${passthrough ? "it is sent as it is" : "it is not sent"}`;
+  }
+  if (externalValue === null) return `the entry ${mappingValueId} has no external value`;
+  return externalFieldName === null
+    ? "the mapping has no external field name"
+    : `by the entry ${mappingValueId}`;
+}
+
+function notesOf(destinations: readonly Destination[]): string[] {
+  const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
+  const nameless = destinations.filter(({ identification }) => identification === null);
+  return [
+    ...unsupported.map(
+      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings.`,
+    ),
+    ...nameless.map(({ destinationId }) => `The destination ${destinationId} was not looked up.`),
+  ];
+}
+
+/** Fields of which the item has values, and that a destination has no mapping for. */
+function notMappedSection({ definitions, values }: ItemExplanation, told: Told): Section {
+  const given = new Set(
+    values.values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
+  );
+  const fields = definitions.fields.filter(
+    ({ customFieldId }) => given.has(customFieldId) && isWanted(told.fieldIds, customFieldId),
+  );
+  const rows = definitions.destinations
+    .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
+    .map(({ destinationId, identification }) => ({
+      destination_id: destinationId,
+      destination: identification,
+      fields: fields
+        .filter(({ mappings }) => mappings.every((mapping) => mapping.destinationId !== destinationId))
+        .map(({ name, customFieldId }) => name ?? customFieldId),
+    }))
+    .filter((row) => row.fields.length > 0);
+  return section({
+    key: "without_mapping",
+    title: "Fields with a value, and no mapping",
+    none: "",
+    columns: NOT_MAPPED,
+    rows,
+    limit: 1000,
+  });
+}

@@ -1,0 +1,268 @@
+/** The steps of an explanation: for each rule of the mapping procedure what it was given, what it gives, and by what. */
+import { col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { counted } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
+import type { Destination, FieldDefinition } from "../mapping/definitions.ts";
+import type {
+  EntryStep,
+  InputStep,
+  MappingStep,
+  NameStep,
+  ReadAs,
+  Step,
+  TypeStep,
+} from "../mapping/procedure.ts";
+import { DESTINATION } from "./coverage.ts";
+import { type DocumentEvidence, pointerTo } from "./evidence.ts";
+import type { ItemExplanation } from "./explain.ts";
+
+/** What of an explanation is told; undefined: all. */
+export interface Told {
+  readonly destinationIds?: readonly string[] | undefined;
+  readonly fieldIds?: readonly string[] | undefined;
+}
+
+export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
+  return ids?.includes(id) ?? true;
+}
+
+const STEPS = {
+  ...DESTINATION,
+  custom_field_id: col.text({ hidden: true }),
+  custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
+  /** By its number in the mapping procedure. */
+  rule: col.count({ required: true }),
+  input: col.text(),
+  result: col.text({ required: true }),
+  evidence: col.text(),
+} as const;
+type StepRow = RowOf<typeof STEPS>;
+
+type StepCells = Pick<StepRow, "input" | "result" | "evidence">;
+
+export function stepsSection(explanation: ItemExplanation, told: Told): Section {
+  const { definitions, mapped } = explanation;
+  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
+  const rows = definitions.destinations
+    .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
+    .flatMap((destination) => destinationRows(explanation, { destination, fields, told }));
+  return section({
+    key: "steps",
+    title: "Step by step, by the rules of the mapping procedure",
+    none: "no destination maps a field of which this item has a value",
+    columns: STEPS,
+    keys: 3,
+    rows: mapped.steps.length === 0 ? [] : rows,
+    limit: 10_000,
+  });
+}
+
+interface At {
+  readonly destination: Destination;
+  readonly fields: ReadonlyMap<string, FieldDefinition>;
+  readonly told: Told;
+}
+
+/** None where the item has nothing that the destination maps, and nobody asked for it. */
+function destinationRows(explanation: ItemExplanation, at: At): StepRow[] {
+  const { destination, fields, told } = at;
+  const { destinationId, identification } = destination;
+  const steps = explanation.mapped.steps.filter((step) => step.destinationId === destinationId);
+  const isGiven = new Set(steps.flatMap((step) => (step.rule === 6 ? [step.customFieldId] : [])));
+  const isTold = (step: Step) =>
+    !("customFieldId" in step) ||
+    (told.fieldIds === undefined
+      ? isGiven.has(step.customFieldId)
+      : told.fieldIds.includes(step.customFieldId));
+  if (isGiven.size === 0 && told.destinationIds === undefined && told.fieldIds === undefined) return [];
+  const names = new Set(
+    steps.flatMap((step) => (step.rule === 3 && isTold(step) ? [step.externalFieldName] : [])),
+  );
+  return steps
+    .filter((step) => isTold(step) && (step.rule !== 7 || names.has(step.externalFieldName)))
+    .map((step) => {
+      const fieldId = "customFieldId" in step ? step.customFieldId : null;
+      const field = fieldId === null ? undefined : fields.get(fieldId);
+      return {
+        destination_id: destinationId,
+        destination: identification,
+        custom_field_id: fieldId,
+        custom_field: field?.name ?? null,
+        rule: step.rule,
+        ...stepCells(step, { explanation, at, field }),
+      };
+    });
+}
+
+interface StepContext {
+  readonly explanation: ItemExplanation;
+  readonly at: At;
+  readonly field: FieldDefinition | undefined;
+}
+
+function stepCells(step: Step, { explanation, at, field }: StepContext): StepCells {
+  const { evidence, passthrough } = explanation;
+  switch (step.rule) {
+    case 1:
+      return {
+        input: step.destinationId,
+        result: supportText(at.destination),
+        evidence: requestsText(explanation, "destinations"),
+      };
+    case 2:
+      return {
+        input: step.customFieldId,
+        result: mappingText(step),
+        evidence: requestsText(explanation, "custom_fields"),
+      };
+    case 3:
+      return { input: step.mappingId, result: nameText(step, at.fields), evidence: null };
+    case 4:
+      return { input: step.fieldType, result: typeText(step, passthrough), evidence: null };
+    case 5: {
+      const part = evidence.document?.parts.get(step.customFieldId);
+      const place = part === undefined ? null : `${pointerTo(step.customFieldId)} ${part}`;
+      return { input: step.input, result: readText(step, field), evidence: place };
+    }
+    case 6:
+      return { input: step.row.valueId, result: entryText(step, passthrough), evidence: null };
+    case 7:
+      return {
+        input: step.externalFieldName,
+        result: JSON.stringify(step.values),
+        evidence: "content_external_payloads has the same",
+      };
+  }
+}
+
+/** `request 4`: what the definitions, or the destinations, came with. */
+function requestsText({ evidence }: ItemExplanation, mode: string): string | null {
+  const numbers = evidence.lookups.flatMap((each) => (each.mode === mode ? [String(each.request)] : []));
+  if (numbers.length === 0) return null;
+  return `${numbers.length === 1 ? "request" : "requests"} ${listed(numbers, "and")}`;
+}
+
+function supportText({ identification, supportsMappings }: Destination): string {
+  if (identification === null)
+    return "it was not looked up: its ID stands in mappings, and its name is not known";
+  if (supportsMappings === null) return "whether it supports custom field mappings is not known";
+  return supportsMappings
+    ? "it supports custom field mappings"
+    : "it says that it supports no custom field mappings; they are followed all the same";
+}
+
+function mappingText({ mappingIds, mappingId }: MappingStep): string {
+  if (mappingId === null) return "the field has no mapping there: its values go nowhere";
+  if (mappingIds.length < 2) return `the mapping ${mappingId}`;
+  const others = listed(mappingIds.slice(1), "and");
+  return `the mapping ${mappingId}, the first; there is ${others} too, so all values are ambiguous`;
+}
+
+function nameText(
+  { externalFieldName, entries, sharedBy, customFieldId }: NameStep,
+  fields: ReadonlyMap<string, FieldDefinition>,
+): string {
+  if (externalFieldName === null) return "no external name, so that nothing can be sent under it";
+  const others = sharedBy.filter((id) => id !== customFieldId).map((id) => fields.get(id)?.name ?? id);
+  const has = entries === 1 ? "1 entry" : `${entries === 0 ? "no" : entries} entries`;
+  const shared =
+    others.length === 0
+      ? ""
+      : `; ${listed(others, "and")} ${others.length === 1 ? "has" : "have"} that name there too: a collision, their values share one list`;
+  return `called "${externalFieldName}", with ${has}${shared}`;
+}
+
+function typeText({ hasValueMappings }: TypeStep, passthrough: boolean): string {
+  if (hasValueMappings) return "it has value mappings: each value is looked up";
+  return `it has no value mappings: values are ${passthrough ? "sent as they are" : "kept, and not sent"}`;
+}
+
+const READ: Readonly<Record<ReadAs, string>> = {
+  absent: "the item has no value",
+  id_in_value_ids: "a value ID, as custom_field_value_ids says",
+  id_of_select_value: "the ID of a value of the field",
+  id_in_mapping: "a value ID, since a mapping of the field has it as one",
+  text_of_value: "no ID, but the text of a value",
+  text_of_display: "no ID, but what people are shown for a value",
+  unknown_text: "neither an ID nor the text of any value of the field",
+  value: "a value as it is",
+};
+
+function readText({ readAs, valueId, fits }: InputStep, field: FieldDefinition | undefined): string {
+  const offered = field?.selectValues.find((each) => each.valueId === valueId);
+  const text = offered?.display ?? offered?.value ?? null;
+  const own =
+    valueId === null
+      ? ""
+      : offered === undefined
+        ? ", which the field does not offer"
+        : `: ${text === null ? "it has no text" : `"${text}"`}`;
+  const archived = offered?.archived === true ? ", which is archived" : "";
+  const several = fits.length < 2 ? "" : `; it fits ${fits.join(", ")}, so this is ambiguous`;
+  return `${READ[readAs]}${own}${archived}${several}`;
+}
+
+function entryText({ entryIds, row }: EntryStep, passthrough: boolean): string {
+  if (row.status === "no_value_mapping")
+    return passthrough ? "sent as it is" : "nothing to look up, and nothing is sent";
+  if (row.status === "unknown_value") return "unknown: no entry can be looked up, and nothing is sent";
+  if (row.status === "unmapped") return "unmapped: the mapping has no entry for it, and nothing is sent";
+  const [entry = "", ...others] = entryIds;
+  const more =
+    others.length === 0
+      ? ""
+      : `; ${listed(others, "and")} would fit too, the first in source order counts: ambiguous`;
+  const made =
+    row.externalValue === null
+      ? "has no external value, and nothing is sent"
+      : `makes it "${row.externalValue}"`;
+  return `the entry ${entry} ${made}${more}`;
+}
+
+const EVIDENCE = {
+  what: col.text({ required: true }),
+  request: col.count(),
+  answered: col.instant(),
+  pass: col.count(),
+  page: col.count(),
+  position: col.count(),
+  sha256: col.name({ required: true, head: "SHA-256" }),
+  file: col.text(),
+} as const;
+
+/** Where it was read: the document, the response that it came with, and the lookups. */
+export function evidenceSection({ evidence, mapped }: ItemExplanation): Section {
+  const { document, lookups } = evidence;
+  const none = { request: null, answered: null, pass: null, page: null, position: null, file: null };
+  const responses = [...(document?.request === undefined ? [] : [document.request]), ...lookups];
+  const { ledger, payloads } = mapped;
+  const kept =
+    document === undefined
+      ? "The run keeps no raw document of the item, so that its values are those of content_custom_field_values. "
+      : "";
+  return section({
+    key: "evidence",
+    title: "Where this was read",
+    lead: `${kept}The run published the same: ${counted(ledger.length, "row")} of content_mapped_values and ${counted(payloads.size, "payload")} for this item, compared with what the rules give.`,
+    columns: EVIDENCE,
+    rows: [
+      ...(document === undefined ? [] : [{ ...none, ...documentCells(document) }]),
+      ...responses.map(({ mode, request, observedAt, pass, page, sha256 }) => ({
+        ...none,
+        what: `${mode} response`,
+        request,
+        answered: new Date(observedAt),
+        pass,
+        page,
+        sha256,
+      })),
+    ],
+    limit: 1000,
+  });
+}
+
+function documentCells({ mode, pass, page, position, sha256, file }: DocumentEvidence) {
+  // One that was asked for singly stood on no page.
+  const listed = mode === "item" ? {} : { pass, page, position };
+  return { ...listed, what: `${mode} document`, sha256, file };
+}

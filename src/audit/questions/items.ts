@@ -1,0 +1,184 @@
+/** Items with all their mapped values, those that need attention most first; packed: what is said often is said once. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
+import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
+import { scalar } from "../../storage/duckdb.ts";
+import { rangesOf } from "../../storage/id-ranges.ts";
+import { loadSql } from "../load-sql.ts";
+import { isSent, mappedValueRow, STATUSES, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
+import { flag, keep, keepRange, rowsOf } from "../rows.ts";
+import { itemBounds } from "./coverage.ts";
+import { whyOf } from "./explain-answer.ts";
+import { sendsAsIs } from "./read-run.ts";
+
+/** How much of a run is packed. */
+export interface ItemLimits {
+  readonly items: number;
+  /** Mapped values of all items. */
+  readonly values: number;
+  /** Of the packed data. */
+  readonly bytes: number;
+}
+
+const ITEM_LIMITS: ItemLimits = { items: 5000, values: 150_000, bytes: 2_500_000 };
+
+/** Longest text of a value or a title, in characters. */
+const TEXT_LIMIT = 300;
+
+export type PackedItems = Awaited<ReturnType<typeof packItems>>;
+
+export async function packItems(connection: DuckDBConnection, limits: ItemLimits = ITEM_LIMITS) {
+  const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
+  for (const [index, range] of ranges.entries()) {
+    await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
+  }
+  await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
+  await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT]);
+  const unpacked = {
+    passthrough: await sendsAsIs(connection),
+    destinations: await rowsOf(connection, destinationRow, DESTINATIONS),
+    fields: await rowsOf(connection, fieldRow, FIELDS),
+    answers: await rowsOf(connection, answerRow, loadSql("report_answers")),
+    items: await rowsOf(connection, itemRow, loadSql("report_item_rows"), [TEXT_LIMIT]),
+  };
+  const packed = pack(unpacked, limits.bytes);
+  return {
+    total: await scalar(connection, "SELECT count(*) FROM report_items"),
+    /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
+    unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
+    /** Items that are packed. */
+    shown: packed.items.length,
+    json: JSON.stringify(packed),
+  };
+}
+
+const destinationRow = z.object({ id: z.string(), name: z.string().nullable(), unsupported: flag });
+const DESTINATIONS = `
+  SELECT destination_id AS id, identification AS name, NOT supports_custom_field_mappings AS unsupported
+  FROM destinations ORDER BY identification NULLS LAST, destination_id`;
+
+const fieldRow = z.object({ id: z.string(), name: z.string().nullable(), type: z.string().nullable() });
+const FIELDS = `
+  SELECT custom_field_id AS id, name, field_type AS type
+  FROM custom_fields ORDER BY name NULLS LAST, custom_field_id`;
+
+/** A mapped value, as however many items have it. */
+const answerRow = mappedValueRow
+  .omit({ contentId: true, ordinal: true, valueUnknown: true, destinationUnsupported: true })
+  .extend({
+    /** Whether a text was longer than what is kept of it. */
+    shortened: flag,
+  });
+type AnswerRow = Readonly<z.output<typeof answerRow>>;
+
+const itemRow = z.object({
+  contentId: z.string(),
+  title: z.string().nullable(),
+  type: z.string().nullable(),
+  /** `2026-11-20` */
+  published: z.string().nullable(),
+  /** Numbers of its answers, in the order of the payloads. */
+  answers: z
+    .string()
+    .nullable()
+    .transform((text) => text?.split(",").map(Number) ?? []),
+});
+
+/** What is true of a mapped value or not; each is a bit, from the lowest on. */
+const FLAGS = {
+  archived: ({ valueArchived }: AnswerRow) => valueArchived,
+  ambiguous: ({ ambiguous }: AnswerRow) => ambiguous,
+  matched_by_text: ({ matchedByText }: AnswerRow) => matchedByText,
+  collision: ({ collision }: AnswerRow) => collision,
+  shortened: ({ shortened }: AnswerRow) => shortened,
+  sent: (row: AnswerRow, passthrough: boolean) => isSent(row, passthrough),
+} as const;
+
+interface Unpacked {
+  readonly passthrough: boolean;
+  readonly destinations: readonly z.output<typeof destinationRow>[];
+  readonly fields: readonly z.output<typeof fieldRow>[];
+  readonly answers: readonly AnswerRow[];
+  readonly items: readonly z.output<typeof itemRow>[];
+}
+
+/** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
+function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
+  // What only a mapping names has its ID alone.
+  const destinations = new Numbered((id: string): unknown[] => [id, null, false]);
+  const fields = new Numbered((id: string): unknown[] => [id, null]);
+  for (const { id, name, unsupported } of unpacked.destinations)
+    destinations.add(id, [id, name, unsupported]);
+  for (const { id, name } of unpacked.fields) fields.add(id, [id, name]);
+  const typeOf = new Map(unpacked.fields.map(({ id, type }) => [id, type]));
+  const types = new Numbered((name: string) => name);
+  const texts = new Numbered((text: string) => text);
+  const answers = new Numbered((number: number) => {
+    const row = unpacked.answers[number];
+    if (row === undefined) throw new TypeError(`there is no answer ${number}`);
+    const { externalFieldName, valueId, value, mappingId, mappingValueId, externalValue } = row;
+    const why = whyOf(row, typeOf.get(row.customFieldId) ?? null, passthrough);
+    const bits = Object.values(FLAGS).map((isSet, bit) => (isSet(row, passthrough) ? 1 << bit : 0));
+    return [
+      destinations.of(row.destinationId),
+      fields.of(row.customFieldId),
+      ...[externalFieldName, valueId, value, mappingId, mappingValueId, externalValue, why].map((text) =>
+        texts.ofNullable(text),
+      ),
+      STATUSES.indexOf(row.status),
+      bits.reduce((all, bit) => all + bit),
+    ];
+  });
+  const items: unknown[][] = [];
+  let bytes = 0;
+  for (const { contentId, title, type, published, answers: numbers } of unpacked.items) {
+    const own = numbers.map((number) => answers.of(number));
+    const item = [contentId, title, types.ofNullable(type), published, own];
+    bytes += jsonBytes(item);
+    // The texts and names of an item that does not fit are small: they stay.
+    if (bytes + answers.bytes + texts.bytes + types.bytes > bytesLimit) break;
+    items.push(item);
+  }
+  return {
+    statuses: STATUSES,
+    without: WITHOUT_EXTERNAL_VALUE,
+    flags: Object.keys(FLAGS),
+    destinations: destinations.all,
+    fields: fields.all,
+    types: types.all,
+    texts: texts.all,
+    answers: answers.all,
+    items,
+  };
+}
+
+/** Values that are referred to by number: each is made where its key is first asked for. */
+class Numbered<K, T> {
+  readonly all: T[] = [];
+  bytes = 0;
+  readonly #numbers = new Map<K, number>();
+  readonly #make: (key: K) => T;
+
+  constructor(make: (key: K) => T) {
+    this.#make = make;
+  }
+
+  of(key: K): number {
+    return this.#numbers.get(key) ?? this.add(key, this.#make(key));
+  }
+
+  ofNullable(key: K | null): number | null {
+    return key === null ? null : this.of(key);
+  }
+
+  add(key: K, value: T): number {
+    this.bytes += jsonBytes(value);
+    this.#numbers.set(key, this.all.length);
+    return this.all.push(value) - 1;
+  }
+}
+
+/** With the comma after it. */
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
+}

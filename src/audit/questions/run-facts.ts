@@ -1,0 +1,162 @@
+/** What a run says of itself, from its own tables: passes, checks, rejects, requests, tables. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { count, counted, fileSize } from "../../common/figures.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
+import { CHECK_COLUMNS, type RunCheck } from "../checks/checks.ts";
+
+const required = { required: true } as const;
+
+const PASSES = {
+  pass: col.count(required),
+  mode: col.name(required),
+  pages: col.count(required),
+  distinct_items: col.count({ ...required, head: "items" }),
+  duplicates: col.count({ ...required, head: "repeats" }),
+  count_before: col.count(),
+  count_after: col.count(),
+  clean: col.flag(required),
+  reason: col.text(),
+} as const;
+
+export async function passesSection(connection: DuckDBConnection): Promise<Section> {
+  return section({
+    key: "passes",
+    title: "Passes over the listing",
+    columns: PASSES,
+    rows: await rowsBy(connection, PASSES, "FROM run_passes ORDER BY pass"),
+    limit: 100,
+  });
+}
+
+/** A screen gets those that did not pass. */
+export function checksSection(checks: readonly RunCheck[]): Section {
+  const poor = checks.filter(({ verdict }) => verdict !== "passed").length;
+  const passed = checks.length - poor;
+  return section({
+    key: "checks",
+    title: "Checks",
+    lead:
+      poor === 0
+        ? `All ${counted(passed, "check")} passed.`
+        : `${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:`,
+    columns: CHECK_COLUMNS,
+    rows: checks,
+    limit: poor,
+  });
+}
+
+export const REJECTS = {
+  reject: col.count(required),
+  mode: col.text(required),
+  pass: col.count(),
+  page: col.count(),
+  position: col.count(),
+  content_id: col.name({ head: "item" }),
+  reason: col.text(required),
+  document: col.text({ hidden: true }),
+  sha256: col.text({ hidden: true }),
+} as const;
+export type Reject = RowOf<typeof REJECTS>;
+
+export function rejectsSection(rejects: readonly Reject[], total = rejects.length): Section {
+  return section({
+    key: "rejects",
+    title: "Rejects",
+    lead:
+      rejects.length === 0 ? undefined : "Each document, or item asked for singly, that could not be loaded.",
+    columns: REJECTS,
+    rows: rejects,
+    total,
+    limit: 100,
+  });
+}
+
+/** The first rejects of a run, so many as `limit`, and how many there are. */
+export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
+  const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
+  const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
+  const rows = await rowsBy(connection, columns, sql, [limit]);
+  return rejectsSection(rows, rows[0]?.total);
+}
+
+const REQUESTS = {
+  mode: col.text(required),
+  requests: col.count(required),
+  /** Attempts besides the first of each. */
+  retries: col.count(required),
+  bytes: col.bytes({ ...required, head: "received" }),
+  median: col.milliseconds(required),
+  slowest: col.milliseconds(required),
+} as const;
+
+const BY_MODE = `
+  SELECT mode, count(*) AS requests, sum(attempts - 1)::BIGINT AS retries, sum(bytes)::BIGINT AS bytes,
+    median(milliseconds) AS median, max(milliseconds) AS slowest
+  FROM run_requests GROUP BY mode ORDER BY min(request)`;
+
+const THROTTLED = { requests_refused: col.count(), rate_per_second: col.share() } as const;
+/** A run of an earlier version does not say. */
+const HELD = `
+  SELECT requests_refused, rate_per_second FROM (
+    SELECT NULL::BIGINT AS requests_refused, NULL::DOUBLE AS rate_per_second WHERE false
+    UNION ALL BY NAME
+    SELECT * FROM run
+  )`;
+
+export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
+  const rows = await rowsBy(connection, REQUESTS, BY_MODE);
+  const [held] = await rowsBy(connection, THROTTLED, HELD);
+  const sum = (of: (row: RowOf<typeof REQUESTS>) => number) =>
+    rows.reduce((total, row) => total + of(row), 0);
+  const retries = sum((row) => row.retries);
+  const retried = retries === 1 ? "1 retry" : `${count(retries)} retries`;
+  const received = fileSize(sum(({ bytes }) => bytes));
+  const asked = `${counted(
+    sum(({ requests }) => requests),
+    "request",
+  )} answered, ${received} received, ${retried}.`;
+  return section({
+    key: "requests",
+    title: "Requests",
+    lead: `${asked} ${throttling(held?.requests_refused ?? 0, held?.rate_per_second ?? null)}`,
+    columns: REQUESTS,
+    rows,
+  });
+}
+
+/** Whether the service held the run back. */
+function throttling(refused: number, ratePerSecond: number | null): string {
+  if (refused === 0 && ratePerSecond === null) return "The service refused none: no throttling.";
+  const refusals =
+    refused === 0
+      ? "The service refused none"
+      : `The service refused ${counted(refused, "request")} because there were too many`;
+  if (ratePerSecond === null) return `${refusals}; \`ratePerSecond\` sets an upper bound.`;
+  const then = refused === 0 ? "as the run before" : "and the next one starts with that";
+  return `${refusals}; the run was held to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
+}
+
+const TABLES = {
+  table: col.text(required),
+  rows: col.count(required),
+  parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
+} as const;
+export type TableSize = RowOf<typeof TABLES>;
+
+export function tablesSection(tables: readonly TableSize[]): Section {
+  const sum = (of: (table: TableSize) => number) => tables.reduce((total, each) => total + of(each), 0);
+  const bytes = sum(({ parquet_bytes }) => parquet_bytes);
+  const size = bytes > 0 ? `, ${fileSize(bytes)} as Parquet` : "";
+  return section({
+    key: "tables",
+    title: "Tables",
+    lead: `${counted(
+      sum(({ rows }) => rows),
+      "row",
+    )} in ${counted(tables.length, "table")}${size}.`,
+    columns: TABLES,
+    rows: tables,
+    limit: 200,
+  });
+}

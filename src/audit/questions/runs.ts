@@ -1,0 +1,213 @@
+/** Which runs are published, and what one of them is. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Answer, col, FACT_COLUMNS, type RowOf, type Section, section } from "../../common/answer.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
+import { isOutside, withPast } from "../../warehouse/identity.ts";
+import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { readChecks } from "../checks/checks.ts";
+import type { ReadableRun } from "../open-run.ts";
+import { checksSection, passesSection, requestsSection, tablesSection } from "./run-facts.ts";
+
+const RUNS = {
+  /** `*`: the run that readers see. `/`: one that is not in its history, put aside or rolled back. */
+  mark: col.name({ head: "", required: true }),
+  run: col.name({ required: true }),
+  sequence: col.count({ required: true, hidden: true }),
+  started_at: col.instant({ hidden: true }),
+  /** `unreadable`: its manifest is gone or damaged, and all else is empty. */
+  verdict: col.name({ required: true }),
+  items: col.count(),
+  change: col.name(),
+  new: col.count({ hidden: true }),
+  changed: col.count({ hidden: true }),
+  removed: col.count({ hidden: true }),
+  rejected: col.count(),
+  /** Values without an external value. */
+  unmapped: col.count(),
+  took: col.milliseconds(),
+  size: col.bytes(),
+} as const;
+export type ListedRun = RowOf<typeof RUNS>;
+
+/** What a run states of itself, as far as a list of runs has it. */
+type Stated = Pick<
+  Manifest,
+  | "run"
+  | "sequence"
+  | "startedAt"
+  | "endedAt"
+  | "verdict"
+  | "rows"
+  | "items"
+  | "mappedValues"
+  | "changes"
+  | "files"
+>;
+
+/** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
+export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
+  const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
+  return {
+    mark,
+    run,
+    sequence,
+    started_at: new Date(startedAt),
+    verdict,
+    items: items?.loaded ?? rows.content ?? 0,
+    change: changeText(manifest),
+    new: changes?.new ?? null,
+    changed: changes?.changed ?? null,
+    removed: changes?.removed ?? null,
+    rejected: items?.rejected ?? null,
+    unmapped: mappedValues?.unmapped ?? null,
+    took: tookMs(manifest),
+    size: sizeOf(files),
+  };
+}
+
+/** What `runs` answers, the newest run first. */
+export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
+  const unpublished = await unpublishedRun(folder);
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  const past = withPast(current, runs);
+  const listed = runs.map((each) => {
+    const mark = each.current ? "*" : isOutside(each, past) ? "/" : "";
+    return each.manifest instanceof WarehouseError
+      ? unreadable(each, mark)
+      : listedRun(each.manifest, mark, each.run);
+  });
+  const problems = runs.flatMap(({ manifest }) =>
+    manifest instanceof WarehouseError ? [manifest.message] : [],
+  );
+  return {
+    lead: "",
+    facts: { current: current?.run ?? null },
+    sections: [keptRunsSection(listed)],
+    next: [...problems, ...unpublishedText(runs, unpublished)],
+  };
+}
+
+export function keptRunsSection(runs: readonly ListedRun[]): Section {
+  const outside = "; / is not in the history of the current run: put aside, or rolled back";
+  return section({
+    key: "runs",
+    title: "Runs",
+    lead:
+      runs.length === 0
+        ? undefined
+        : `* is the current one; change: new +, changed ~, removed -, since the run before${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
+    none: "nothing was published yet",
+    columns: RUNS,
+    rows: runs,
+    keys: 2,
+    limit: 1000,
+  });
+}
+
+function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
+  const nothing = { started_at: null, items: null, change: null, new: null, changed: null, removed: null };
+  const unknown = { rejected: null, unmapped: null, took: null, size: null };
+  return { mark, run, sequence, verdict: "unreadable", ...nothing, ...unknown };
+}
+
+/** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
+async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
+  const staged = await stagingLeftovers(folder).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "EACCES" || thrown.code === "EPERM") return [];
+    throw thrown;
+  });
+  return staged[0]?.run;
+}
+
+/** A run that is published has staged files for a moment longer. */
+function unpublishedText(runs: readonly PublishedRun[], unpublished: string | undefined): string[] {
+  if (unpublished === undefined || runs.some(({ run }) => run === unpublished)) return [];
+  return [
+    `Not published: ${unpublished}, which is under way or ended early; the next run goes on with it where it can.`,
+  ];
+}
+
+/** `+3 ~12 -1`; null of a run that was not compared. */
+function changeText({ changes }: Pick<Manifest, "changes">): string | null {
+  if (changes === undefined) return null;
+  const changed = changes.changed === null ? "" : ` ~${count(changes.changed)}`;
+  return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
+}
+
+/** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
+export async function runAnswer(
+  found: ReadableRun,
+  connection: DuckDBConnection | undefined,
+): Promise<Answer> {
+  const { run, manifest } = found;
+  const ofTable = (name: string) => manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
+  const tables = Object.entries(manifest.rows).map(([table, rows]) => ({
+    table,
+    rows,
+    parquet_bytes: sizeOf(ofTable(table)),
+  }));
+  const ofRun =
+    connection === undefined
+      ? []
+      : [
+          checksSection(await readChecks(connection)),
+          await passesSection(connection),
+          await requestsSection(connection),
+        ];
+  return {
+    lead: "",
+    facts: { run, verdict: manifest.verdict },
+    sections: [factsSection(found), ...ofRun, tablesSection(tables)],
+  };
+}
+
+function factsSection({ run, manifest, current }: ReadableRun): Section {
+  const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+  const { items, mappedValues, supersedes, erasedAt } = manifest;
+  const change = changeText(manifest);
+  const erased = erasedAt?.at(-1);
+  const took = duration(tookMs(manifest) / 1000);
+  const lines: ([string, string] | false)[] = [
+    ["Run", current ? `${run} (current)` : run],
+    ["Pipeline", pipeline],
+    ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
+    ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
+    ["Verdict", verdict],
+    items !== undefined && ["Items", itemsText(items)],
+    items !== undefined && change !== null && ["Change", change],
+    mappedValues !== undefined && [
+      "Values",
+      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
+    ],
+    ["Before it", previousRun ?? "no run"],
+    // It took the place of another when somebody was erased from it.
+    supersedes !== undefined &&
+      erased !== undefined && ["Supersedes", `${supersedes}, erased ${minuteOf(new Date(erased))} UTC`],
+    [
+      "Personal data",
+      personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
+    ],
+    ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
+    ["Size", `${fileSize(sizeOf(manifest.files))} in ${counted(manifest.files.length, "file")}`],
+  ];
+  const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
+  return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
+}
+
+function itemsText({ listed, loaded, rejected, vanished, unread }: NonNullable<Manifest["items"]>): string {
+  const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
+  const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
+  return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
+}
+
+function sizeOf(files: Manifest["files"]): number {
+  return files.reduce((sum, file) => sum + file.bytes, 0);
+}
+
+function tookMs({ startedAt, endedAt }: Pick<Manifest, "startedAt" | "endedAt">): number {
+  return Date.parse(endedAt) - Date.parse(startedAt);
+}

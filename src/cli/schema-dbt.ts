@@ -1,0 +1,78 @@
+/** The tables as sources of a dbt project: descriptions, types, and tests of keys and references. */
+import { VERSION } from "../common/version.ts";
+import { DUCKDB_TYPES } from "../storage/ddl.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import type { Column, Reference, Table } from "../tables/declare.ts";
+
+const SOURCE = "content_warehouse";
+/** Name under which a profile attaches the file, see docs/tables.md. */
+const DATABASE = "warehouse";
+
+/** Text of a `sources.yml`. Tests use nothing but dbt itself. */
+export function schemaDbt(tables: readonly Table[]): string {
+  const lines = [
+    `# Written by content-warehouse ${VERSION}: content-warehouse schema --format dbt > models/sources.yml`,
+    "version: 2",
+    "sources:",
+    `  - name: ${SOURCE}`,
+    `    database: ${DATABASE}`,
+    "    schema: main",
+    "    tables:",
+    ...tables.flatMap((table) => tableLines(table, tables)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function tableLines(table: Table, all: readonly Table[]): string[] {
+  return [
+    `      - name: ${table.name}`,
+    `        description: ${quoted(table.comment)}`,
+    ...(table.key.length === 1 ? [] : keyTest(table)),
+    "        columns:",
+    ...table.columns.flatMap((column) => columnLines(table, column, all)),
+  ];
+}
+
+/** dbt's `unique` takes an expression: of several columns, a row of them. */
+function keyTest({ name, key }: Table): string[] {
+  return [
+    "        data_tests:",
+    "          - unique:",
+    `              name: unique_key_of_${name}`,
+    "              arguments:",
+    `                column_name: ${quoted(`(${key.map(quoteIdentifier).join(", ")})`)}`,
+  ];
+}
+
+function columnLines(table: Table, column: Column, all: readonly Table[]): string[] {
+  const tests = [
+    ...(table.key.length === 1 && table.key[0] === column.name ? ["            - unique"] : []),
+    ...(column.nullable ? [] : ["            - not_null"]),
+    ...table.references.flatMap((reference) => relationship(reference, column, all)),
+  ];
+  return [
+    `          - name: ${column.name}`,
+    `            description: ${quoted(column.comment)}`,
+    `            data_type: ${DUCKDB_TYPES[column.type].toLowerCase()}`,
+    ...(tests.length === 0 ? [] : ["            data_tests:", ...tests.map((line) => `  ${line}`)]),
+  ];
+}
+
+/** A warning: the service itself has IDs of users or items that it no longer describes. */
+function relationship({ columns, table, to }: Reference, { name }: Column, all: readonly Table[]): string[] {
+  const isThere = all.some((each) => each.name === table);
+  if (columns.length !== 1 || columns[0] !== name || !isThere) return [];
+  return [
+    "            - relationships:",
+    "                arguments:",
+    `                  to: source('${SOURCE}', '${table}')`,
+    `                  field: ${to[0]}`,
+    "                config:",
+    "                  severity: warn",
+  ];
+}
+
+/** A double-quoted scalar of YAML, which takes JSON's escapes. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,129 @@
+/**
+ * An answer to a question: what a function finds in published runs, for whoever draws it. It knows nothing of screens.
+ * Columns are declared once, with their types: rows, headings, JSON, CSV and pages all come from the declaration.
+ */
+
+/** What a cell holds. Counts are whole and exact as a number; an instant is in UTC. */
+interface CellTypes {
+  readonly text: string | null;
+  /** A name or ID that people type again: shown whole. */
+  readonly name: string | null;
+  readonly count: number | null;
+  readonly bytes: number | null;
+  readonly milliseconds: number | null;
+  /** From 0 to 1. */
+  readonly share: number | null;
+  readonly flag: boolean | null;
+  readonly instant: Date | null;
+  readonly list: readonly string[] | null;
+}
+export type CellKind = keyof CellTypes;
+export type Cell = CellTypes[CellKind];
+
+export interface Column<K extends CellKind = CellKind> {
+  readonly kind: K;
+  /** What people read above it; undefined: its name, with blanks. */
+  readonly head?: string | undefined;
+  /** In JSON and CSV alone. */
+  readonly hidden?: boolean | undefined;
+  /** Column of the same section that stands in where this one is empty: the ID of a thing without a name. */
+  readonly standIn?: string | undefined;
+  /** A narrow screen goes without it, the highest number first; undefined: it always stays. */
+  readonly dispensable?: number | undefined;
+  /** Whether it is never empty. */
+  readonly required?: boolean | undefined;
+  /** All that a text may be; undefined: anything. */
+  readonly of?: readonly string[] | undefined;
+}
+
+export type Columns = Readonly<Record<string, Column>>;
+
+type Known<C extends Column> = C extends { readonly of: readonly (infer Text extends string)[] }
+  ? Text | null
+  : CellTypes[C["kind"]];
+type CellOf<C extends Column> = C extends { readonly required: true } ? NonNullable<Known<C>> : Known<C>;
+
+export type RowOf<C extends Columns> = { readonly [N in keyof C]: CellOf<C[N]> };
+
+type Options = Omit<Column, "kind">;
+interface MakeColumn<K extends CellKind> {
+  (): { readonly kind: K };
+  <const O extends Options>(options: O): { readonly kind: K } & O;
+}
+const columnOf =
+  <K extends CellKind>(kind: K): MakeColumn<K> =>
+  (options: Options = {}) => ({ kind, ...options });
+
+/** Makers of columns: `col.count({ head: "unused" })`. */
+export const col = {
+  text: columnOf("text"),
+  name: columnOf("name"),
+  count: columnOf("count"),
+  bytes: columnOf("bytes"),
+  milliseconds: columnOf("milliseconds"),
+  share: columnOf("share"),
+  flag: columnOf("flag"),
+  instant: columnOf("instant"),
+  list: columnOf("list"),
+} as const;
+
+/** A table of an answer. */
+export interface Section<C extends Columns = Columns> {
+  /** Its name in JSON, and its address in a page. */
+  readonly key: string;
+  readonly title: string;
+  /** One sentence that says what there is, before the table. */
+  readonly lead?: string | undefined;
+  /** Said in place of a table without rows; undefined: "none"; empty: people do not see the section then. */
+  readonly none?: string | undefined;
+  /** In their order, for people too, who do not see the hidden ones. */
+  readonly columns: C;
+  readonly rows: readonly RowOf<C>[];
+  /** All rows, some at a time, where `rows` has the first ones alone; undefined: it has all. */
+  readonly every?: (() => AsyncIterable<readonly RowOf<C>[]>) | undefined;
+  /** How many rows there are; undefined: those in `rows`. */
+  readonly total?: number | undefined;
+  /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
+  readonly keys?: number | undefined;
+  /** Rows that a screen gets; undefined: 20; 0: none, and no title unless there is a leading sentence. */
+  readonly limit?: number | undefined;
+  /** Options of the command that give all rows; undefined: `--format json`. */
+  readonly all?: string | undefined;
+  /** Rows of `FACT_COLUMNS`, told line by line and not as a table. */
+  readonly isLines?: boolean | undefined;
+}
+
+/** Columns of a section that tells its rows line by line, each a name and a text. */
+export const FACT_COLUMNS = {
+  name: col.text({ required: true }),
+  /** A sentence, or lines to copy. */
+  text: col.text({ required: true }),
+  /** Whether it is worth a look. */
+  notable: col.flag({ hidden: true }),
+} as const satisfies Columns;
+
+/** Columns that others stand in for are of the same section. */
+type StandingIn<C extends Columns> = {
+  readonly [N in keyof C]: Column & { readonly standIn?: (keyof C & string) | undefined };
+};
+
+/** A section whose columns and rows fit each other, which the compiler looks at here. */
+export function section<const C extends Columns>(
+  given: Section<C> & { readonly columns: StandingIn<C> },
+): Section {
+  return given as unknown as Section;
+}
+
+export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
+
+export interface Answer {
+  /** One sentence that says it all, for who reads no further. */
+  readonly lead: string;
+  /** Whether all is well, which a screen says in colour; undefined: that is not what was asked. */
+  readonly isWell?: boolean | undefined;
+  /** Members of the JSON form before the sections: the run, its verdict, totals. */
+  readonly facts: Readonly<Record<string, Fact>>;
+  readonly sections: readonly Section[];
+  /** What to do next, a sentence each. */
+  readonly next?: readonly string[] | undefined;
+}

@@ -1,0 +1,236 @@
+/** What a run did, to be read at a glance. */
+import { resolve } from "node:path";
+import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
+import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
+import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
+import { count, counted, duration, megabytes } from "../common/figures.ts";
+import { printableLine } from "../common/printable.ts";
+import type { OutageTotals } from "../extract/http/outage.ts";
+import type { Throttled } from "../extract/http/throttle.ts";
+import { shellWord } from "../show/terminal.ts";
+import { isAboutTheRun } from "../tables/all.ts";
+import type { Resumed, RunSummary } from "./summary.ts";
+
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
+
+/** `cwd`: working directory; commands name the warehouse where they would not find it from there. */
+export function summaryAnswer(summary: RunSummary, cwd: string): Answer {
+  const { run, sequence, verdict, noMappedValues } = summary;
+  const rows = fieldsOf(summary, cwd)
+    .filter((field) => field !== false)
+    .map(([name, text]) => ({ name, text: lineOrLines(name, text), notable: WORTH_A_LOOK.has(name) }));
+  return {
+    lead: headline(summary),
+    isWell: verdict === "complete" && noMappedValues === null,
+    facts: { run, sequence, verdict },
+    sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
+  };
+}
+
+type Field = readonly [name: string, text: string];
+
+/** A line break in a text of foreign origin does not begin a field of its own; lines to copy stay lines. */
+function lineOrLines(name: string, text: string): string {
+  return name === "To add" ? text : text.replaceAll(/\s*\n\s*/g, " ");
+}
+
+function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
+  const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { warehouse } = summary;
+  const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
+  const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
+  return [
+    ["Items", items(summary)],
+    mappedValues !== null && [
+      "Values",
+      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
+    ],
+    ["Evidence", evidence(summary)],
+    ["Rows", rows(summary)],
+    ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
+    summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
+    summary.outages !== null && ["Outages", outages(summary.outages)],
+    summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
+    ["Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`],
+    report !== null && ["Report", report],
+    ...reasons.map((reason): Field => ["Unsettled", reason]),
+    accounting.rejected > 0 && [
+      "Rejected",
+      `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
+    ],
+    ...contradicting(summary).map((text): Field => ["Differing", text]),
+    ...drifted(summary).map((text): Field => ["Drift", text]),
+    ["Checks", checks(summary.checks)],
+    delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
+    failed.length > 0 && ["Warning", `NOT delivered to ${failed.join(", ")}: ${deliverAgain(summary)}`],
+    removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
+    ...warnings.map((warning): Field => ["Warning", warning]),
+    namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
+    ["Next", `content-warehouse ${nextQuestion(summary)}${where}`],
+  ];
+}
+
+function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
+  const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
+  const word = `${verdict === "complete" ? "Complete" : "UNSETTLED"}${lacking}`;
+  const so = verdict === "complete" ? "" : "; published, but its answers do not agree, so run again";
+  return `${word}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`;
+}
+
+function items({ accounting, changes, previousRun }: RunSummary): string {
+  const { listed, loaded, rejected, vanished, unread } = accounting;
+  const parts = [
+    `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected`,
+    vanished > 0 && `${count(vanished)} vanished`,
+    unread > 0 && `${count(unread)} unread`,
+  ];
+  const became = parts.filter((part) => part !== false).join(", ");
+  if (changes === null) return became;
+  const changed = changes.changed === null ? "" : `, ${count(changes.changed)} changed`;
+  return `${became}; ${count(changes.new)} new${changed}, ${count(changes.removed)} removed since ${previousRun}`;
+}
+
+function throttled({ ratePerSecond, refused }: Throttled): string {
+  const refusals = `the service refused ${refused === 0 ? "none" : counted(refused, "request")}`;
+  if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
+  const before = refused === 0 ? ", as found earlier" : "";
+  return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
+}
+
+function outages({ count: number, seconds }: OutageTotals): string {
+  const often = number === 1 ? "once" : counted(number, "time");
+  return `the service was out ${often}; the run waited ${duration(seconds)} in all`;
+}
+
+function resumed({ pages, items }: Resumed): string {
+  const singly = items === 0 ? "" : ` and ${counted(items, "single item")}`;
+  return `${counted(pages, "page")}${singly} from before the run was ended early`;
+}
+
+/** Fields in which documents of one item contradict each other; those that make a run unsettled are told as its reasons. */
+function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string[] {
+  const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
+  const lines = (drift?.contradictions ?? []).filter(
+    (line) =>
+      line.count > 0 &&
+      (line.kind === "views_differ" || isOfMostItems(line.count, loaded)) &&
+      !isExpected(line),
+  );
+  if (lines.length === 0) return [];
+  const named = lines.slice(0, FIELDS_NAMED).map(({ path, count: times }) => `${path} (${count(times)})`);
+  const more = lines.length > named.length ? `, and ${count(lines.length - named.length)} more` : "";
+  return [
+    `answers for one item contradict each other in ${counted(lines.length, "field")}: ${named.join(", ")}${more}; the later answer counts`,
+  ];
+}
+
+function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
+  const complete = verdict === "complete";
+  const two = passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree";
+  const agree = complete ? two : "the answers do not agree";
+  const told = complete ? passes.slice(-2) : passes;
+  const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
+  const times = complete && modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
+  return `${agree}: ${seen}; the service counts ${count(accounting.counted)}${times}`;
+}
+
+const LARGEST = 3;
+
+function rows({ tables }: RunSummary): string {
+  const data = tables.filter(({ name }) => !isAboutTheRun(name));
+  const total = data.reduce((sum, table) => sum + table.rows, 0);
+  const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
+  const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
+  const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
+  return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
+}
+
+/** What helps where a delivery failed. A target that went on with another run takes the next one alone. */
+function deliverAgain({ deliveries }: RunSummary): string {
+  const failures = deliveries.flatMap(({ failure }) => failure ?? []);
+  const isFenced = failures.every(({ code }) => code === "target.fenced");
+  return isFenced ? "run again, which goes on from what is there" : '"content-warehouse deliver" repeats it';
+}
+
+/** What targets have: of those that do not, why is said beside the summary. */
+function delivered(deliveries: RunSummary["deliveries"]): string {
+  return deliveries
+    .filter(({ state }) => state !== "failed")
+    .map(({ target, state, milliseconds }) =>
+      state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`,
+    )
+    .join(", ");
+}
+
+const CHECKS_NAMED = 3;
+
+/** Those that warn, the first few by name. */
+function checks({ passed, warnings }: RunSummary["checks"]): string {
+  if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
+  const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
+  const more = warnings.length - named.length;
+  const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
+  return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
+}
+
+const FIELDS_NAMED = 5;
+
+/** Since the run before: a field that is there for the first time, or not any more. */
+function isFresh(line: DriftLine): boolean {
+  return isNew(line) || line.count === 0;
+}
+
+/** Where the service departs from the specification, by kind; the policy's own work is none of the service's. */
+const DRIFT: readonly (readonly [
+  part: Exclude<DriftPart, "policy" | "contradictions">,
+  one: string,
+  several: string,
+])[] = [
+  ["newFields", "new field", "new fields"],
+  ["vanishedFields", "vanished field", "vanished fields"],
+  ["changedTypes", "changed type", "changed types"],
+  ["outsideContract", "field with values outside the contract", "fields with values outside the contract"],
+];
+
+/** What is new by name, the rest as one figure. No line where the service keeps to the specification. */
+function drifted({ drift, previousRun }: RunSummary): string[] {
+  if (drift === null) return [];
+  const isTold = previousRun === null ? () => true : isFresh;
+  const told = DRIFT.flatMap(([part, one, several]) => {
+    const lines = drift[part].filter(isTold);
+    if (lines.length === 0) return [];
+    const names = lines.slice(0, FIELDS_NAMED).map(({ path }) => path);
+    const more = lines.length > names.length ? `, and ${count(lines.length - names.length)} more` : "";
+    return [`${count(lines.length)} ${lines.length === 1 ? one : several}: ${names.join(", ")}${more}`];
+  });
+  if (previousRun === null)
+    return told.length === 0 ? [] : [`${told.join("; ")}; nothing to compare with yet`];
+  const known = DRIFT.flatMap(([part]) => drift[part]).filter((line) => !isFresh(line)).length;
+  if (known === 0) return told;
+  const them = known === 1 ? "it" : "them";
+  return [...told, `${count(known)} known before; "content-warehouse drift" lists ${them}`];
+}
+
+/** Whether something departs from the specification that did not in the run before. */
+function driftedAnew({ drift, previousRun }: RunSummary): boolean {
+  return drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh));
+}
+
+/** A mapping has the ID of its destination alone, so only people can say the name. */
+function linesToAdd(ids: readonly string[]): string {
+  const names = ids.map((id, index) => {
+    const comma = index < ids.length - 1 ? "," : "";
+    return `  { "name": "<name of ${printableLine(id)}>" }${comma}`;
+  });
+  return ['"destinations": [', ...names, "]"].join("\n");
+}
+
+/** The one command that shows what this run is worth a look for. */
+function nextQuestion(summary: RunSummary): string {
+  const { accounting, mappedValues, changes } = summary;
+  if (accounting.rejected > 0) return "rejects";
+  if (driftedAnew(summary)) return "drift";
+  if (mappedValues !== null && mappedValues.unmapped > 0) return "audit";
+  if (mappedValues !== null && changes !== null) return "diff";
+  return 'sql "FROM content LIMIT 5"';
+}

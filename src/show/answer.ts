@@ -1,0 +1,263 @@
+/** An answer for a screen or a pipe: a title line, the leading sentence, tables, and what to do next; or JSON, CSV, Markdown. */
+import type { Writable } from "node:stream";
+import { styleText } from "node:util";
+import { type DuckDBValue, listValue } from "@duckdb/node-api";
+import type { Answer, Cell, CellKind, Column, Section } from "../common/answer.ts";
+import { count, counted, duration, fileSize, minuteOf } from "../common/figures.ts";
+import { jsonText, markdownText } from "../common/printable.ts";
+import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
+import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
+import { paragraph, printableText, writeAll } from "./terminal.ts";
+
+export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
+export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
+
+export interface AnswerForm {
+  readonly format: AnswerFormat;
+  /** Of the screen; undefined: a file or a pipe, whose lines are as long as they are. */
+  readonly width: number | undefined;
+  readonly isColoured?: boolean | undefined;
+  /** CSV that no spreadsheet takes for formulas. */
+  readonly spreadsheet?: boolean | undefined;
+}
+
+type Row = Readonly<Record<string, Cell>>;
+
+/** Writes an answer, on a screen as wide as that is. */
+export async function show(
+  out: Writable & { readonly columns?: number | undefined },
+  answer: Answer,
+  form: Omit<AnswerForm, "width">,
+): Promise<void> {
+  await writeAll(out, answerTexts(answer, { ...form, width: out.columns }));
+}
+
+export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<string> | Iterable<string> {
+  const { format, width, isColoured = false, spreadsheet = false } = form;
+  switch (format) {
+    case "table":
+      return [answerText(answer, { width, isColoured })];
+    case "markdown":
+      return markdownTexts(answer);
+    case "json":
+      return jsonTexts(answer);
+    case "csv": {
+      // The first is what CSV has.
+      const [section] = answer.sections;
+      const toScreen = width !== undefined;
+      return section === undefined ? [] : csvTexts(streamOf(section), { spreadsheet, toScreen });
+    }
+  }
+}
+
+/** What a person reads of a cell. */
+export function shownText({ kind }: Pick<Column, "kind">, cell: Cell): string {
+  if (cell === null) return "";
+  if (cell instanceof Date) return minuteOf(cell);
+  if (typeof cell === "number") return (NUMBERS[kind] ?? String)(cell);
+  return typeof cell === "object" ? cell.map(element).join(", ") : String(cell);
+}
+
+/** In quotes where it could be taken for two. */
+function element(text: string): string {
+  return /[,"]|^$/.test(text) ? JSON.stringify(text) : text;
+}
+
+const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = {
+  count,
+  bytes: fileSize,
+  milliseconds: (value) => duration(value / 1000),
+  share: (value) => `${(100 * value).toFixed(1)} %`,
+};
+
+/** Of a row, with what stands in for an empty cell. */
+export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: Row): string {
+  const column = columns[name];
+  if (column === undefined) return "";
+  const { standIn } = column;
+  const isEmpty = row[name] === null && standIn !== undefined;
+  return shownText(column, row[isEmpty ? standIn : name] ?? null);
+}
+
+/** Columns that people see, by name. */
+export function shownColumns({ columns }: Pick<Section, "columns">): [name: string, column: Column][] {
+  return Object.entries(columns).filter(([, { hidden }]) => hidden !== true);
+}
+
+export function headOf(name: string, { head }: Pick<Column, "head">): string {
+  return head ?? name.replaceAll("_", " ");
+}
+
+export function isNumber({ kind }: Pick<Column, "kind">): boolean {
+  return Object.hasOwn(NUMBERS, kind);
+}
+
+export interface Screen {
+  /** Undefined: none, and no line is broken. */
+  readonly width: number | undefined;
+  readonly isColoured: boolean;
+}
+
+/** Parts with a blank line between them. */
+export function answerText(answer: Answer, screen: Screen): string {
+  const { lead, sections, next = [] } = answer;
+  return [
+    ...(lead === "" ? [] : [leadText(answer, screen)]),
+    ...sections.filter(isTold).map((section) => sectionText(section, screen)),
+    ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
+  ].join("\n");
+}
+
+/** What people get neither rows nor a sentence of is for programs. */
+function isTold({ limit, lead, rows, none }: Section): boolean {
+  return lead !== undefined || (rows.length === 0 ? none !== "" : limit !== 0);
+}
+
+function sentence(text: string, { width }: Pick<Screen, "width">): string {
+  return paragraph("", printableText(text), width);
+}
+
+/** Coloured up to its colon where it says whether all is well. */
+function leadText({ lead, isWell }: Answer, screen: Screen): string {
+  const text = sentence(lead, screen);
+  const [word = ""] = lead.split(":", 1);
+  if (!screen.isColoured || isWell === undefined || !text.startsWith(word)) return text;
+  return painted(isWell ? "green" : "yellow", word) + text.slice(word.length);
+}
+
+function sectionText(section: Section, screen: Screen): string {
+  const { title, lead, none = "none", rows, isLines } = section;
+  if (isLines === true) return linesText(section, screen);
+  const said = lead === undefined ? "" : sentence(lead, screen);
+  if (rows.length === 0)
+    return lead === undefined ? sentence(`${title}: ${none}`, screen) : `${title}\n${said}`;
+  const some = rows.slice(0, section.limit ?? 20);
+  const more = (section.total ?? rows.length) - some.length;
+  const others = some.length === 0 ? counted(more, "row") : `and ${counted(more, "more row")}`;
+  const rest = more === 0 ? "" : sentence(`${others}; ${section.all ?? "--format json"} shows all`, screen);
+  return `${title}\n${said}${some.length === 0 ? "" : drawn(section, some, screen.width)}${rest}`;
+}
+
+function drawn(section: Section, some: readonly Row[], width: number | undefined): string {
+  const shown = shownColumns(section);
+  const columns = shown.map(([name, column]): TextColumn => {
+    const align = isNumber(column) ? "right" : "left";
+    return {
+      name: headOf(name, column),
+      align,
+      ...(column.kind === "name" ? { whole: true } : { wraps: true }),
+    };
+  });
+  const rows = some.map((row) => shown.map(([name]) => shownCell(section, name, row)));
+  const table: TextTable = { columns, rows };
+  const places = shown
+    .flatMap(([, { dispensable }], place) => (dispensable === undefined ? [] : [{ place, dispensable }]))
+    .sort((a, b) => b.dispensable - a.dispensable)
+    .map(({ place }) => place);
+  if (places.length === 0) return drawInParts(table, section.keys ?? 1, width);
+  const { text, leftOut } = drawFitting(table, places, width);
+  if (leftOut.length === 0) return text;
+  return (
+    text + paragraph("", `left out: ${leftOut.join(", ")}; widen the terminal or pipe the output`, width)
+  );
+}
+
+const NAME_WIDTH = 10;
+
+/** Lines of a name and its text: a sentence, which a narrow screen breaks, or lines to copy. */
+function linesText({ rows }: Section, { width, isColoured }: Screen): string {
+  const names = rows.map((row) => String(row.name));
+  const nameWidth = Math.max(NAME_WIDTH, ...names.map(({ length }) => length));
+  return rows
+    .map(({ text, notable }, index) => {
+      const name = names[index] ?? "";
+      const lead = `  ${name.padEnd(nameWidth)} `;
+      const [first = "", ...others] = printableText(String(text)).split("\n");
+      const told =
+        others.length === 0
+          ? paragraph(lead, first, width)
+          : [`${lead}${first}\n`, ...others.map((line) => `${" ".repeat(lead.length)}${line}\n`)].join("");
+      if (!isColoured) return told;
+      return `  ${painted(notable === true ? "yellow" : "dim", name)}${told.slice(2 + name.length)}`;
+    })
+    .join("");
+}
+
+function painted(colour: "green" | "yellow" | "dim", text: string): string {
+  return styleText(colour, text, { validateStream: false });
+}
+
+/** Headings of the second level with tables below, for a page or a ticket. */
+async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
+  let before = "";
+  for (const text of [lead, ...sections.filter((each) => isTold({ ...each, limit: 1 })), ...next].filter(
+    (each) => each !== "",
+  )) {
+    yield before;
+    if (typeof text === "string") yield `${markdownText(text)}\n`;
+    else yield* sectionMarkdown(text);
+    before = "\n";
+  }
+}
+
+async function* sectionMarkdown(section: Section): AsyncIterable<string> {
+  const { title, lead, none = "none" } = section;
+  yield `## ${title}\n`;
+  if (lead !== undefined) yield `\n${markdownText(lead)}\n`;
+  if (section.rows.length === 0) {
+    if (lead === undefined) yield `\n${none}\n`;
+    return;
+  }
+  const shown = shownColumns(section);
+  yield `\n${markdownRow(shown.map(([name, column]) => headOf(name, column)))}`;
+  yield markdownRow(shown.map(([, column]) => (isNumber(column) ? "---:" : "---")));
+  for await (const rows of every(section)) {
+    const lines = rows.map((row) =>
+      markdownRow(shown.map(([name]) => markdownText(shownCell(section, name, row)))),
+    );
+    yield lines.join("");
+  }
+}
+
+/** The rows of a section alone. */
+export async function* sectionJson(section: Section): AsyncIterable<string> {
+  yield* jsonArray(streamOf(section));
+  yield "\n";
+}
+
+/** The facts, then the sections by their names, a row a line. */
+async function* jsonTexts({ facts, sections }: Answer): AsyncIterable<string> {
+  let before = "{";
+  for (const [name, fact] of Object.entries(facts)) {
+    yield `${before}${JSON.stringify(name)}:${jsonText(fact)}`;
+    before = ",\n";
+  }
+  for (const section of sections) {
+    yield `${before}${JSON.stringify(section.key)}:`;
+    yield* jsonArray(streamOf(section));
+    before = ",\n";
+  }
+  yield "}\n";
+}
+
+async function* every(section: Section): AsyncIterable<readonly Row[]> {
+  if (section.every === undefined) yield section.rows;
+  else yield* section.every();
+}
+
+/** Rows of a section for forms that have all columns. */
+export function streamOf(section: Section): RowStream {
+  const names = Object.keys(section.columns);
+  const chunks = async function* () {
+    for await (const rows of every(section)) {
+      yield rows.map((row) => names.map((name) => plainValue(row[name] ?? null)));
+    }
+  };
+  return { names, chunks: chunks() };
+}
+
+/** `2026-11-20T02:00:00Z` of an instant. */
+function plainValue(cell: Cell): DuckDBValue {
+  if (cell instanceof Date) return cell.toISOString().replace(".000Z", "Z");
+  return typeof cell === "object" && cell !== null ? listValue([...cell]) : cell;
+}

@@ -1,0 +1,133 @@
+/** A run's progress: lines that change in place on a terminal, a line every few seconds elsewhere. */
+import { count, duration, megabytes } from "../common/figures.ts";
+import type { OnProgress, Progress, StageName } from "../common/progress.ts";
+import { truncate } from "./terminal.ts";
+
+export interface DisplayOptions {
+  readonly write: (text: string) => void;
+  /** Takes a line of progress, without its end, where the output is no terminal. */
+  readonly report: (line: string) => void;
+  /** Width of the terminal, asked for at each drawing; undefined where the output is none whose cursor can move. */
+  readonly columns: (() => number) | undefined;
+  /** Milliseconds since any fixed moment. */
+  readonly elapsedMs: () => number;
+}
+
+export interface Display {
+  readonly onProgress: OnProgress;
+  /** Writes lines of a log, above the progress where that changes in place. */
+  log(lines: string): void;
+  /** Leaves the last state on the screen. */
+  end(): void;
+}
+
+/** What a stage is called, and what it counts. */
+const STAGES: Record<StageName, readonly [label: string, unit: string]> = {
+  lookups: ["lookups", "lookups"],
+  dynamic: ["dynamic listing", "pages"],
+  items: ["single items", "items"],
+  full: ["full listing", "pages"],
+  basic: ["basic listing", "pages"],
+  transform: ["transform", "items"],
+  load: ["tables", "tables"],
+  publish: ["publish", ""],
+  deliver: ["delivery", ""],
+};
+
+const REDRAW_MS = 100;
+const LINE_MS = 3000;
+const BAR = 24;
+
+interface Timed extends Progress {
+  readonly startedMs: number;
+  readonly atMs: number;
+}
+
+export function createDisplay(options: DisplayOptions): Display {
+  return options.columns === undefined ? lineDisplay(options) : liveDisplay(options, options.columns);
+}
+
+/** Shows no progress, and the log all the same. */
+export function quietDisplay(write: DisplayOptions["write"]): Display {
+  return { onProgress: () => {}, log: write, end: () => {} };
+}
+
+function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number): Timed {
+  const before = known.get(progress.stage);
+  // A stage that begins anew, such as a further pass, counts from its own beginning.
+  const startedMs = before === undefined || progress.done < before.done ? nowMs : before.startedMs;
+  const state = { ...progress, startedMs, atMs: nowMs };
+  known.set(progress.stage, state);
+  return state;
+}
+
+function liveDisplay({ write, elapsedMs }: DisplayOptions, columns: () => number): Display {
+  const stages = new Map<StageName, Timed>();
+  let drawn = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  /** Replaces what is drawn; a line that the terminal would break would make the count of lines wrong. */
+  const draw = (above: string) => {
+    const lines = [...stages.values()].map((state) => truncate(liveLine(state), columns() - 1));
+    const start = drawn === 0 ? "" : `\u001b[${drawn}A\u001b[J`;
+    write(`${start}${above}${lines.map((line) => `${line}\n`).join("")}`);
+    drawn = lines.length;
+  };
+  return {
+    onProgress: (progress) => {
+      const nowMs = elapsedMs();
+      const fresh = !stages.has(progress.stage);
+      timed(stages, progress, nowMs);
+      if (!fresh && nowMs - lastMs < REDRAW_MS) return;
+      lastMs = nowMs;
+      draw("");
+    },
+    log: (lines) => draw(lines),
+    end: () => draw(""),
+  };
+}
+
+function lineDisplay({ write, report, elapsedMs }: DisplayOptions): Display {
+  const stages = new Map<StageName, Timed>();
+  let lastMs = elapsedMs();
+  return {
+    onProgress: (progress) => {
+      const nowMs = elapsedMs();
+      const state = timed(stages, progress, nowMs);
+      if (nowMs - lastMs < LINE_MS) return;
+      lastMs = nowMs;
+      report(`${STAGES[state.stage][0]}: ${details(state)}`);
+    },
+    log: write,
+    end: () => {},
+  };
+}
+
+function liveLine(state: Timed): string {
+  const { total, done } = state;
+  const share = total === undefined || total === 0 ? 0 : Math.min(1, done / total);
+  const filled = Math.round(share * BAR);
+  return `${STAGES[state.stage][0].padEnd(16)} ${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${details(state)}`;
+}
+
+function details(state: Timed): string {
+  const { stage, done, total, items, bytes, startedMs, atMs, perSecond } = state;
+  if (stage === "publish") return done === total ? "done" : "verifying the files";
+  // Each target counts in units of its own.
+  if (stage === "deliver") return `${total ? Math.floor((100 * done) / total) : 0} %`;
+  const seconds = (atMs - startedMs) / 1000;
+  const parts = [
+    `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${STAGES[stage][1]}`.trimEnd(),
+  ];
+  // Near the beginning, so that a narrow terminal shows it.
+  if (total !== undefined && done > 0 && done < total && seconds >= 1) {
+    // Pages and items are a request each.
+    parts.push(`${duration((total - done) / (perSecond ?? done / seconds))} left`);
+  }
+  if (stage === "dynamic" || stage === "full" || stage === "basic") {
+    parts.push(`${count(items)} items`);
+    if (seconds >= 1)
+      parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
+  }
+  if (perSecond != null) parts.push(`held to ${perSecond.toPrecision(2)} requests/s by the service`);
+  return parts.join(", ");
+}

@@ -1,0 +1,351 @@
+// The items of a page: search, and what each destination receives. What the service sent only ever becomes text: no
+// markup, no address, no code.
+(() => {
+  const PAGE_SIZE = 50;
+  const GAPS_SHOWN = 3;
+  const VALUES_OFFERED = 400;
+  const byId = (id) => document.getElementById(id);
+  if (byId("filters") === null) return;
+  const data = JSON.parse(byId("data").textContent);
+  const { statuses, flags, without } = data;
+
+  const textOf = (number) => (number === null ? null : data.texts[number]);
+  const destinations = data.destinations.map(([id, name, unsupported]) => ({ id, name, unsupported }));
+  const fields = data.fields.map(([id, name]) => ({ id, name }));
+  const answers = data.answers.map(
+    ([destination, field, name, valueId, value, mapping, entry, external, why, status, bits]) => ({
+      destination: destinations[destination],
+      field: fields[field],
+      name: textOf(name),
+      valueId: textOf(valueId),
+      value: textOf(value),
+      mapping: textOf(mapping),
+      entry: textOf(entry),
+      external: textOf(external),
+      why: textOf(why),
+      status: statuses[status],
+      flags: flags.filter((_, bit) => (bits & (1 << bit)) !== 0),
+    }),
+  );
+  const items = data.items.map(([id, title, type, published, numbers]) => {
+    const search = `${title ?? ""}\n${id}`.toLowerCase();
+    return { id, title, type: type === null ? null : data.types[type], published, numbers, search };
+  });
+  const answersOf = (item) => item.numbers.map((number) => answers[number]);
+  const has = (answer, flag) => answer.flags.includes(flag);
+  const isWithout = ({ status }) => without.includes(status);
+
+  // Texts of foreign origin, with marks for what cannot be seen.
+
+  function marked(text, mark) {
+    const parts = [];
+    let from = 0;
+    for (const { 1: invisible, index } of text.matchAll(INVISIBLE)) {
+      if (invisible === undefined) continue;
+      const number = invisible.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+      parts.push(text.slice(from, index), mark(`[U+${number}]`));
+      from = index + invisible.length;
+    }
+    return [...parts, text.slice(from)];
+  }
+
+  const foreign = (text) =>
+    element(
+      "bdi",
+      {},
+      marked(text, (name) => element("span", { class: "mark" }, name)),
+    );
+  const plain = (text) => marked(text, (name) => name).join("");
+  const code = (text) => element("code", {}, foreign(text));
+  const named = ({ name, id }) => (name === null ? code(id) : foreign(name));
+  const span = (name, ...children) => element("span", { class: name }, ...children);
+
+  function valuePart({ value, valueId }) {
+    if (value !== null) return value.trim() === "" ? element("em", {}, "empty text") : foreign(value);
+    return valueId === null ? element("em", {}, "without text") : code(valueId);
+  }
+
+  // Filters.
+
+  const filters = Object.fromEntries(
+    ["text", "type", "destination", "field", "value", "status"].map((name) => [name, byId(`filter-${name}`)]),
+  );
+
+  function offer(select, labels) {
+    for (const [value, label] of labels) select.append(element("option", { value }, plain(label)));
+  }
+
+  function byLabel([, a], [, b]) {
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+
+  function offerChoices() {
+    offer(filters.type, data.types.map((name) => [name, name]).sort(byLabel));
+    for (const key of ["destination", "field"]) {
+      const used = [...new Set(answers.map((answer) => answer[key]))];
+      const names = used.map(({ name, id }) => name ?? id);
+      const isShared = (name) => names.indexOf(name) !== names.lastIndexOf(name);
+      const labels = used.map(({ id }, index) => [
+        id,
+        isShared(names[index]) ? `${names[index]} (${id})` : names[index],
+      ]);
+      offer(filters[key], labels.sort(byLabel));
+    }
+    offer(filters.status, [
+      ["without", "without external value"],
+      ...[...statuses, ...flags].map((name) => [name, name.replaceAll("_", " ")]),
+    ]);
+    const values = [...new Set(answers.filter(({ valueId }) => valueId !== null).map(({ value }) => value))];
+    const offered = values.filter((each) => each !== null).sort();
+    byId("values").append(...offered.slice(0, VALUES_OFFERED).map((value) => element("option", { value })));
+  }
+
+  /** Whether each answer has what is asked for of a value; undefined: nothing is. */
+  function wantedAnswers() {
+    const [destination, field, status] = [
+      filters.destination.value,
+      filters.field.value,
+      filters.status.value,
+    ];
+    const value = filters.value.value.trim().toLowerCase();
+    if (destination === "" && field === "" && status === "" && value === "") return undefined;
+    const isStatus = (answer) =>
+      answer.status === status || has(answer, status) || (status === "without" && isWithout(answer));
+    const isValue = (answer) =>
+      [answer.value, answer.external, answer.valueId].some((text) => text?.toLowerCase().includes(value));
+    return answers.map(
+      (answer) =>
+        (destination === "" || answer.destination.id === destination) &&
+        (field === "" || answer.field.id === field) &&
+        (status === "" || isStatus(answer)) &&
+        (value === "" || isValue(answer)),
+    );
+  }
+
+  // The list, in the order that its table has.
+
+  let ordered = items;
+  let found = items;
+  let shown = 0;
+
+  /** What each column of the table is sorted by; empty: last. */
+  const ITEM_KEYS = [
+    ({ title }) => title?.trim() ?? "",
+    ({ type }) => type ?? "",
+    ({ published }) => published ?? "",
+    ({ numbers }) => numbers.length,
+    (item) => answersOf(item).filter(isWithout).length,
+  ];
+
+  function search() {
+    const wanted = wantedAnswers();
+    const text = filters.text.value.trim().toLowerCase();
+    const type = filters.type.value;
+    found = ordered.filter(
+      (item) =>
+        (type === "" || item.type === type) &&
+        (text === "" || item.search.includes(text)) &&
+        (wanted === undefined || item.numbers.some((number) => wanted[number])),
+    );
+    shown = 0;
+    byId("item-rows").replaceChildren();
+    byId("item-table").hidden = found.length === 0;
+    showMore();
+  }
+
+  function showMore() {
+    const next = found.slice(shown, shown + PAGE_SIZE);
+    byId("item-rows").append(...next.map(itemRow));
+    shown += next.length;
+    byId("more").hidden = shown === found.length;
+    byId("more").textContent = `Show ${count(Math.min(PAGE_SIZE, found.length - shown))} more`;
+    byId("found").textContent = foundText();
+  }
+
+  function foundText() {
+    if (found.length === 0) return "No item in this page is like that. Clear a filter to see more.";
+    const part = shown < found.length ? `, the first ${count(shown)} are shown` : "";
+    const of = found.length === items.length ? "" : `${count(found.length)} of `;
+    return `${of}${counted(items.length, "item")}${part}.`;
+  }
+
+  function titleOf({ title }) {
+    return title === null || title.trim() === "" ? element("em", {}, "without title") : foreign(title);
+  }
+
+  function itemRow(item) {
+    const type = item.type ?? "";
+    const button = element("button", { type: "button", class: "title" }, titleOf(item));
+    button.addEventListener("click", () => open(item));
+    const gaps = answersOf(item).filter(isWithout);
+    const meta = span("meta", foreign(type), item.published === null ? "" : `, ${item.published}`);
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, button, meta),
+      element("td", {}, foreign(type)),
+      element("td", {}, item.published ?? span("none", "no")),
+      element("td", { class: "number" }, count(item.numbers.length)),
+      element("td", {}, gaps.length === 0 ? span("none", "none") : gapList(gaps)),
+    );
+  }
+
+  function gapList(gaps) {
+    const more = gaps.length - GAPS_SHOWN;
+    const told = gaps
+      .slice(0, GAPS_SHOWN)
+      .map((gap) => [
+        valuePart(gap),
+        span("from", " of ", named(gap.field), " for ", named(gap.destination)),
+      ]);
+    if (more > 0) told.push(span("from", `and ${count(more)} more`));
+    return element(
+      "ul",
+      { class: "gaps" },
+      told.map((each) => element("li", {}, each)),
+    );
+  }
+
+  // One item.
+
+  const dialog = byId("item");
+
+  function open(item) {
+    const close = element("button", { type: "button" }, "Close");
+    close.addEventListener("click", () => dialog.close());
+    const published = item.published === null ? ", not published" : `, published ${item.published}`;
+    const meta = element("p", {}, foreign(item.type ?? "no content type"), published, ", ", code(item.id));
+    const parts = destinations.map((destination) => destinationPart(item, destination));
+    const command = code(`content-warehouse explain ${item.id}`);
+    dialog.replaceChildren(
+      element(
+        "div",
+        { class: "item-head" },
+        element("div", {}, element("h2", { id: "item-title" }, titleOf(item)), meta),
+        close,
+      ),
+      element("div", { class: "destinations" }, parts),
+      element("p", { class: "note" }, "Rule by rule, with the request that says so: ", command),
+    );
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+    setHash(`#item=${encodeURIComponent(item.id)}`);
+  }
+
+  function destinationPart(item, destination) {
+    const own = answersOf(item).filter((answer) => answer.destination === destination);
+    const sent = own.filter((answer) => has(answer, "sent"));
+    const others = own.filter((answer) => !has(answer, "sent"));
+    const note = (text) => element("p", { class: "note" }, text);
+    return element(
+      "section",
+      { class: "destination" },
+      element("h3", {}, named(destination)),
+      destination.unsupported && note("The service says that this destination supports no mappings."),
+      sent.length === 0
+        ? note("Receives nothing of this item’s custom fields.")
+        : [
+            element(
+              "dl",
+              {},
+              members(sent).map(([name, group]) => [element("dt", {}, code(name)), group.map(valueEntry)]),
+            ),
+            jsonPart(sent),
+          ],
+      others.length > 0 && [
+        element("h4", {}, "Not sent"),
+        element(
+          "dl",
+          {},
+          others.map((answer) => [element("dt", {}, named(answer.field)), valueEntry(answer)]),
+        ),
+      ],
+    );
+  }
+
+  const members = (sent) => [...Map.groupBy(sent, ({ name }) => name)];
+  const sentValue = ({ status, external, value }) => (status === "mapped" ? external : value);
+
+  /** What is sent and where it is from, or the value; why; and the IDs of what says so. */
+  function valueEntry(answer) {
+    const { field, valueId, mapping, entry, why } = answer;
+    const isSent = has(answer, "sent");
+    const tags = answer.flags.filter((flag) => flag !== "sent");
+    const ids = Object.entries({ value: valueId, mapping, entry }).filter(([, id]) => id !== null);
+    return element(
+      "dd",
+      {},
+      span("sent", isSent ? foreign(sentValue(answer)) : valuePart(answer)),
+      span(
+        "whence",
+        isSent && [named(field), ": ", valuePart(answer), "; "],
+        foreign(why),
+        tags.map((flag) => [" ", span("tag", flag.replaceAll("_", " "))]),
+      ),
+      span(
+        "ids",
+        ids.map(([what, id]) => span("id", `${what} `, code(id))),
+      ),
+    );
+  }
+
+  function jsonPart(sent) {
+    const lines = members(sent).map(
+      ([name, group]) => `  ${JSON.stringify(name)}: ${JSON.stringify(group.map(sentValue))}`,
+    );
+    // JSON has no other ends of lines in its texts.
+    const text = ["{", ...lines.map((line, index) => line + (index < lines.length - 1 ? "," : "")), "}"];
+    const isCut = sent.some((answer) => has(answer, "shortened"));
+    return element(
+      "details",
+      {},
+      element("summary", {}, isCut ? "As JSON, with long texts shortened" : "As JSON"),
+      element(
+        "pre",
+        { tabindex: "0", "data-payload": "" },
+        element(
+          "code",
+          {},
+          text.map((line) => [foreign(line), "\n"]),
+        ),
+      ),
+    );
+  }
+
+  // The address names the item that is open, so that it can be sent to somebody.
+
+  function setHash(hash) {
+    if (location.hash !== hash) history.replaceState(null, "", hash);
+  }
+
+  function openNamed() {
+    const id = /^#item=(.*)$/.exec(location.hash)?.[1];
+    const item = id === undefined ? undefined : items.find((each) => encodeURIComponent(each.id) === id);
+    if (item !== undefined) open(item);
+  }
+
+  offerChoices();
+  makeSortable(document.querySelector("#item-table table"), (column, compare) => {
+    ordered = sorted(items, ITEM_KEYS[column], compare);
+    search();
+  });
+  const form = byId("filters");
+  form.hidden = false;
+  form.addEventListener("input", search);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  // The fields have their former values once the event is over.
+  form.addEventListener("reset", () => setTimeout(search));
+  byId("more").addEventListener("click", () => {
+    const before = shown;
+    showMore();
+    byId("item-rows").children[before]?.querySelector("button")?.focus();
+  });
+  dialog.addEventListener("close", () => setHash("#items"));
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  addEventListener("hashchange", openNamed);
+  form.reset();
+  search();
+  openNamed();
+})();

@@ -1,0 +1,193 @@
+/** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
+import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
+import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
+import type { RunAccount } from "../../audit/questions/account.ts";
+import type { Coverage } from "../../audit/questions/coverage.ts";
+import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
+import { count, counted, percent } from "../../common/figures.ts";
+import { foreign, html, type Markup, type Part } from "./markup.ts";
+import type { Overview } from "./page.ts";
+
+export interface OverviewFacts {
+  readonly account: RunAccount;
+  readonly checks: readonly RunCheck[];
+  readonly coverage: Coverage;
+  readonly drift: DriftReport;
+  /** Number of the run that the drift is compared with. */
+  readonly comparedWith: number | undefined;
+  /** Mapped values that are not sent all the same. */
+  readonly unsent: number;
+  /** IDs of destinations that only mappings name. */
+  readonly nameless: readonly string[];
+}
+
+export function overviewOf(facts: OverviewFacts): Overview {
+  const { account, checks, coverage } = facts;
+  const { verdict, reason } = account;
+  const isComplete = verdict === "complete";
+  const isWarned = (name: string) =>
+    checks.some((check) => check.check_name === name && check.verdict !== "passed");
+  const lacking = checks.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
+  const isLacking = lacking?.verdict === "warning";
+  const why = reason !== null && html`: ${foreign(reason)}`;
+  const unsettled = html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`;
+  const times = isComplete && isWarned(SAME_TIMES_CHECK) && html` In this service ${DIFFERENT_TIMES}.`;
+  return {
+    isGood: isComplete && !isLacking,
+    verdict: `${isComplete ? "Complete" : "Unsettled"}${isLacking ? ", without mapped values" : ""}`,
+    why: [isComplete ? COMPLETE : unsettled, times, isLacking && html` ${foreign(lacking.detail ?? "")}`],
+    figures: figures(facts),
+    points: [...runPoints(facts), ...driftPoints(facts), ...mappingPoints(facts)],
+    nothing: nothing(coverage),
+  };
+}
+
+const COMPLETE =
+  "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
+
+/** Values with a value mapping, and those of them that have an external value. */
+function totalsOf({ coverage, totals }: Coverage) {
+  const mapped = coverage.reduce((sum, row) => sum + row.mapped, 0);
+  const without = totals.unmapped + totals.unknown_value;
+  return { mapped, without, possible: mapped + without };
+}
+
+function figures({ account, checks, coverage }: OverviewFacts): Overview["figures"] {
+  const { mapped, without, possible } = totalsOf(coverage);
+  const { unmapped, unknown_value: unknown } = coverage.totals;
+  const passed = checks.filter(({ verdict }) => verdict === "passed").length;
+  // Where no value could be looked at, neither figure is good.
+  const none = possible === 0 ? nothingPossible(coverage) : undefined;
+  return [
+    { name: "Items loaded", value: count(account.itemsLoaded), note: itemsNote(account) },
+    {
+      name: "Values mapped",
+      value: possible === 0 ? "none" : percent(mapped, possible),
+      note: none ?? `${count(mapped)} of ${count(possible)} values of fields with a value mapping`,
+    },
+    {
+      name: "Without an external value",
+      value: none === undefined ? counted(without, "value") : "not known",
+      note: none ?? `${count(unmapped)} unmapped, ${count(unknown)} unknown`,
+    },
+    {
+      name: "Checks",
+      value: passed === checks.length ? "all passed" : counted(checks.length - passed, "warning"),
+      note: `${count(passed)} of ${count(checks.length)} passed`,
+    },
+  ];
+}
+
+function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: RunAccount): string {
+  const parts = [`${count(itemsListed)} listed`, `${count(itemsRejected)} rejected`];
+  if (itemsRemoved > 0) parts.push(`${count(itemsRemoved)} gone since`);
+  if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
+  return parts.join(", ");
+}
+
+/** Why there is no value to look at, in a clause. */
+export function nothingPossible({ coverage }: Coverage): string {
+  return coverage.length === 0
+    ? "no custom field is mapped for a destination"
+    : "no item has a value of a field with a value mapping";
+}
+
+function nothing(coverage: Coverage): string {
+  return totalsOf(coverage).possible === 0
+    ? `Every check passed. Mapped values were not looked at: ${nothingPossible(coverage)}.`
+    : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
+}
+
+/** What sentences name of a list; the others have their own section. */
+const NAMED = 3;
+
+function firstOf<T>(rows: readonly T[], told: (row: T) => Part): Markup {
+  const first = rows.slice(0, NAMED).map((row, index) => html`${index > 0 && "; "}${told(row)}`);
+  return html`${first}${rows.length > NAMED && `; and ${rows.length - NAMED} more`}`;
+}
+
+function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
+  const { itemsRejected: rejected } = account;
+  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+  return [
+    rejected > 0 &&
+      html`<a href="#rejects">${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
+    warnings.length > 0 &&
+      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
+        warnings,
+        ({ check_name, figure }) => html`${foreign(check_name)} (${count(figure)})`,
+      )}.`,
+    nameless.length > 0 && namelessPoint(nameless),
+  ].filter((point) => point !== false);
+}
+
+/** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
+function namelessPoint(ids: readonly string[]): Markup {
+  const one = ids.length === 1;
+  const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
+  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
+<pre tabindex="0"><code>${foreign(`  "destinations": [`)}
+${names}
+  ]</code></pre>`;
+}
+
+const DRIFTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => string>> = {
+  newFields: (fields) => `new ${fields}`,
+  vanishedFields: (fields) => `${fields} without values`,
+  changedTypes: (fields) => `${fields} of another type`,
+  outsideContract: (fields) => `${fields} with values outside the contract`,
+  contradictions: (fields) => `${fields} in which answers contradict each other`,
+};
+
+/** What is new since the run before; where there is none to compare with, all that departs from the contract. */
+function driftPoints({ drift, comparedWith }: OverviewFacts): Part[] {
+  return DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
+    const isTold = comparedWith === undefined || part === "vanishedFields" ? () => true : isNew;
+    const lines = drift[part].filter(isTold);
+    if (lines.length === 0) return [];
+    const since = comparedWith === undefined ? "" : ` since run ${comparedWith}`;
+    const text = `${count(lines.length)} ${DRIFTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
+    const named = firstOf(lines, ({ path, count: times, before }) => {
+      const often = times === 0 ? `had ${counted(before ?? 0, "value")}` : counted(times, "time");
+      return html`<code>${foreign(path)}</code> (${often})`;
+    });
+    return [html`<a href="#drift">${text}</a>: ${named}.`];
+  });
+}
+
+function named(name: string | null, id: string | null): Markup {
+  return name === null ? html`<code>${foreign(id ?? "")}</code>` : foreign(name);
+}
+
+/** A value's text, or its ID where it has none. */
+function valueName({ value, value_id: id }: Coverage["values"][number]): Markup {
+  if (value !== null) return value.trim() === "" ? html`<em>empty text</em>` : foreign(value);
+  return id === null ? html`<em>without text</em>` : named(null, id);
+}
+
+function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
+  const { definitions, totals } = coverage;
+  const without = coverage.values.filter(({ status }) => status === "unmapped" || status === "unknown_value");
+  const more = without.length - NAMED;
+  const collisions = definitions?.collisions ?? [];
+  return [
+    ...without
+      .slice(0, NAMED)
+      .map(
+        (row) =>
+          html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row)} of ${named(row.custom_field, row.custom_field_id)} for ${named(row.destination, row.destination_id)}, in ${counted(row.items, "item")}.`,
+      ),
+    more > 0 &&
+      html`<a href="#unmapped">${counted(more, "more value")}</a> ${more === 1 ? "has" : "have"} no external value.`,
+    unsent > 0 &&
+      html`<a href="#items">${counted(unsent, "mapped value")}</a> ${unsent === 1 ? "is" : "are"} not sent: the entry has no external value, or the mapping names no field at the destination.`,
+    collisions.length > 0 &&
+      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${firstOf(
+        collisions,
+        (row) =>
+          html`${foreign(row.external_field_name ?? "")} at ${named(row.destination, row.destination_id)} (${foreign(row.custom_fields)})`,
+      )}.`,
+    totals.ambiguous > 0 &&
+      html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
+  ].filter((point) => point !== false);
+}

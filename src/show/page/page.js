@@ -1,0 +1,136 @@
+// `INVISIBLE` and `FORMULA` are declared for all of the package, and stand before this script in the page.
+// Tables that are sorted by a column, searched and written as CSV. Without this script they stand as they came.
+
+const SORT_COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+/** Rows of a table that were found, before it is unfolded. */
+const FOUND_SHOWN = 20;
+
+const count = (number) => number.toLocaleString("en-US");
+const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(
+    ...children.flat(Number.POSITIVE_INFINITY).filter((child) => child !== null && child !== false),
+  );
+  return made;
+}
+
+/** Makes each head of a table a button that sorts by its column. `sortBy(column, compare)` puts the rows in order. */
+function makeSortable(table, sortBy) {
+  const heads = [...table.tHead.rows[0].cells];
+  for (const [column, head] of heads.entries()) {
+    const button = element("button", { type: "button", class: "sort" }, ...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      // The first click on a figure puts the largest first.
+      const first = head.matches(".number, .most-first") ? "descending" : "ascending";
+      const other = first === "ascending" ? "descending" : "ascending";
+      const direction = head.getAttribute("aria-sort") === first ? other : first;
+      for (const each of heads) each.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", direction);
+      sortBy(column, direction === "ascending" ? compareKeys : (a, b) => compareKeys(b, a));
+    });
+  }
+}
+
+/** Figures before texts. */
+function compareKeys(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+  return SORT_COLLATOR.compare(a, b);
+}
+
+/** Of a cell: what it shows as people read it, and what that was made of. */
+const rawText = (cell) => cell.dataset.value ?? cell.textContent.trim();
+
+function sortKey(cell) {
+  const text = rawText(cell);
+  const figure = cell.classList.contains("number") ? Number(text) : Number.NaN;
+  return text === "" || Number.isNaN(figure) ? text : figure;
+}
+
+/** Empty cells are last either way; rows that are alike stay in their order. */
+function sorted(entries, keyOf, compare) {
+  const keyed = entries.map((entry) => ({ entry, key: keyOf(entry) }));
+  const [full, empty] = [keyed.filter(({ key }) => key !== ""), keyed.filter(({ key }) => key === "")];
+  return [...full.sort((a, b) => compare(a.key, b.key)), ...empty].map(({ entry }) => entry);
+}
+
+/** A line in CSV by RFC 4180. */
+function csvLine(cells) {
+  const texts = cells.map((cell) => {
+    const text = rawText(cell);
+    const guarded = FORMULA.test(text) && !cell.classList.contains("number") ? `'${text}` : text;
+    return /[",;\t\r\n]|^ | $/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  });
+  return `${texts.join(",")}\n`;
+}
+
+function saveCsv(name, rows) {
+  const address = URL.createObjectURL(new Blob(rows, { type: "text/csv" }));
+  element("a", { href: address, download: `${name}.csv` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** A table of an answer: sorting, a search, unfolding, and its rows as CSV. */
+function enhance(answer) {
+  const table = answer.querySelector("table");
+  const title = answer.querySelector("h3").textContent;
+  const [body] = table.tBodies;
+  const all = [...body.rows];
+  // A narrow screen has each row as lines of its own.
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  for (const row of all)
+    for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
+  const search = element("input", {
+    type: "search",
+    "aria-label": `Search: ${title}`,
+    placeholder: "Search",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const found = element("span", { role: "status" });
+  const csv = element("button", { type: "button", "aria-label": `CSV: ${title}` }, "CSV");
+  const more = element("button", { type: "button", class: "more" });
+  const state = { isWhole: false, ordered: all };
+  const matching = () => {
+    const text = search.value.trim().toLowerCase();
+    return state.ordered.filter((row) => row.textContent.toLowerCase().includes(text));
+  };
+  const draw = () => {
+    const rows = matching();
+    const limit = search.value === "" ? Number(answer.dataset.limit) : FOUND_SHOWN;
+    const shown = state.isWhole ? rows : rows.slice(0, limit);
+    body.replaceChildren(...shown);
+    table.parentElement.hidden = shown.length === 0;
+    more.hidden = shown.length === rows.length;
+    more.textContent = `Show all ${count(rows.length)}`;
+    found.textContent =
+      rows.length < all.length ? `${count(rows.length)} of ${counted(all.length, "row")}` : "";
+  };
+  makeSortable(table, (column, compare) => {
+    state.ordered = sorted(all, (row) => sortKey(row.cells[column]), compare);
+    draw();
+  });
+  search.addEventListener("input", draw);
+  csv.addEventListener("click", () =>
+    saveCsv(
+      answer.id,
+      [table.tHead.rows[0], ...matching()].map((row) => csvLine([...row.cells])),
+    ),
+  );
+  more.addEventListener("click", () => {
+    state.isWhole = true;
+    answer.classList.add("whole");
+    draw();
+    table.parentElement.focus();
+  });
+  const tools = element("p", { class: "tools" }, found, all.length > 5 && search, csv);
+  answer.querySelector(".answer-head").append(tools);
+  table.parentElement.after(more);
+  draw();
+}
+
+for (const answer of document.querySelectorAll(".answer")) enhance(answer);

@@ -1,0 +1,127 @@
+/** The parts of the report: sections of answers, each under its address. */
+import { sentOrNot, WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
+import type { RunAccount } from "../../audit/questions/account.ts";
+import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
+import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
+import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import type { PackedItems } from "../../audit/questions/items.ts";
+import { keptRunsSection, type ListedRun } from "../../audit/questions/runs.ts";
+import type { Section } from "../../common/answer.ts";
+import { count, counted } from "../../common/figures.ts";
+import { coverageMatrix } from "./coverage-matrix.ts";
+import { itemsMarkup } from "./items.ts";
+import { html } from "./markup.ts";
+import { nothingPossible } from "./overview.ts";
+import type { PagePart } from "./page.ts";
+
+export function partOf(id: string, name: string, command: string, sections: readonly Section[]): PagePart {
+  return { id, name, title: name, command, sections };
+}
+
+export function itemsPart(items: PackedItems): PagePart {
+  return { ...partOf("items", "Items", "explain", []), picture: itemsMarkup(items) };
+}
+
+export function coveragePart(coverage: Coverage): PagePart {
+  const { coverage: rows, passthrough } = coverage;
+  if (rows.length === 0) {
+    const none = "No custom field is mapped for a destination, so there is nothing to cover.";
+    return { ...partOf("coverage", "Coverage", "audit", []), picture: html`<p class="empty">${none}</p>` };
+  }
+  const lead =
+    "The share of each field’s values that are mapped at each destination. The stronger the colour, the more is missing.";
+  const sections = coverageSections(coverage).filter(({ key }) => key !== "values");
+  const picture = coverageMatrix(rows, sentOrNot(passthrough));
+  return { ...partOf("coverage", "Coverage", "audit", sections), lead, picture };
+}
+
+/** The values of the audit that need attention: those without an external value apart from the others. */
+export function valuesPart(coverage: Coverage): PagePart {
+  const without: readonly unknown[] = WITHOUT_EXTERNAL_VALUE;
+  const sections = coverageSections(coverage).flatMap((section): Section[] => {
+    if (section.key !== "values") return [];
+    const [lacking = [], others = []] = [true, false].map((is) =>
+      section.rows.filter(({ status }) => without.includes(status) === is),
+    );
+    return [
+      {
+        ...section,
+        key: "without",
+        title: "Values without an external value",
+        none: noneWithout(coverage),
+        rows: lacking,
+      },
+      { ...section, key: "flagged", title: "Mapped values that are archived or ambiguous", rows: others },
+    ];
+  });
+  return {
+    ...partOf("unmapped", "Values", "audit", sections),
+    lead: "The value that touches most items first.",
+  };
+}
+
+function noneWithout(coverage: Coverage): string {
+  const isPossible = coverage.coverage.some(({ mapped }) => mapped > 0);
+  return isPossible
+    ? "Every value in use of a field with a value mapping is mapped at every destination that its field is mapped for."
+    : `There is no value to look at: ${nothingPossible(coverage)}.`;
+}
+
+export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined): PagePart {
+  // An example of a vanished field is one of the run before, from which a person may be erased without this page being
+  // made anew: it has none.
+  const vanishedFields = drift.vanishedFields.map((line) => ({
+    ...line,
+    example: null,
+    exampleContentId: null,
+  }));
+  const isCompared = earlier?.before !== undefined;
+  // Without a run before nobody can tell what is gone.
+  const sections = driftSections({ ...drift, vanishedFields }).filter(
+    ({ key }) => isCompared || key !== "vanishedFields",
+  );
+  const lead = `Where answers depart from the contract. ${comparison(earlier)}`;
+  return { ...partOf("drift", "Drift", "drift", sections), lead };
+}
+
+/** Which run the figures are compared with, or why with none. */
+export function comparison(earlier: EarlierRuns | undefined): string {
+  if (earlier === undefined) {
+    return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
+  }
+  const { previous, before } = earlier;
+  if (before !== undefined) return `Compared with run ${before.sequence}.`;
+  if (previous === null) return "This is the first run, so there is nothing to compare it with.";
+  return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
+}
+
+export function rejectsPart(
+  { itemsListed, itemsLoaded, itemsRejected }: RunAccount,
+  rejects: Section,
+): PagePart {
+  const lead = `${counted(itemsListed, "item")} listed, ${count(itemsLoaded)} loaded, ${count(itemsRejected)} rejected.`;
+  const none = "No document was rejected.";
+  const next =
+    rejects.rows.length === 0 ? [] : ["`content-warehouse rejects retry` asks the service for them again."];
+  return { ...partOf("rejects", "Rejects", "rejects", [{ ...rejects, none }]), lead, next };
+}
+
+/** The newest first, its own before them. What a run takes and its size are known when it is published. */
+export function runsPart(runs: readonly ListedRun[]): PagePart {
+  const { columns, ...section } = keptRunsSection(runs);
+  const hidden = Object.entries(columns).map(([name, column]) => [
+    name,
+    ["mark", "took", "size"].includes(name) ? { ...column, hidden: true } : column,
+  ]);
+  const lead =
+    runs.length === 1
+      ? "There is one run here, this one: from the next run on, the kept runs stand here."
+      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before.`;
+  const own = { ...section, lead: undefined, columns: Object.fromEntries(hidden) };
+  return {
+    ...partOf("runs", "Runs", "runs", [own]),
+    title: "Kept runs",
+    lead,
+    bars: { runs: ["items", "rejected", "unmapped"] },
+  };
+}

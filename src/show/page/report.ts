@@ -1,0 +1,187 @@
+/** The report of a run: answers to the questions that commands answer, in one page. The same runs give the same bytes. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readChecks } from "../../audit/checks/checks.ts";
+import type { Fullness } from "../../audit/checks/mass-change.ts";
+import { missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
+import { namelessDestinations, type RunAccount, readAccount } from "../../audit/questions/account.ts";
+import { type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
+import { driftOf } from "../../audit/questions/drift.ts";
+import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { type ItemLimits, packItems } from "../../audit/questions/items.ts";
+import { type ItemChanges, readItemChanges } from "../../audit/questions/run-changes.ts";
+import {
+  checksSection,
+  passesSection,
+  readRejectsSection,
+  requestsSection,
+  type TableSize,
+  tablesSection,
+} from "../../audit/questions/run-facts.ts";
+import { isHistoryIn } from "../../audit/questions/run-history.ts";
+import { listedRun } from "../../audit/questions/runs.ts";
+import { duration, minuteOf } from "../../common/figures.ts";
+import { together } from "../../storage/parallel.ts";
+import { changesPart } from "./changes.ts";
+import { foreign, html, type Markup } from "./markup.ts";
+import { overviewOf } from "./overview.ts";
+import { pageMarkup } from "./page.ts";
+import { coveragePart, driftPart, itemsPart, partOf, rejectsPart, runsPart, valuesPart } from "./parts.ts";
+import { ROWS_LIMIT } from "./table.ts";
+
+/** Name of the report in the folder of a run. */
+export const REPORT_FILE = "report.html";
+
+/** A run whose tables are open, and those of the run before beside them, where there is one to compare with. */
+export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
+  /** Has its Parquet files. */
+  readonly directory: string;
+  readonly manifest: Fullness;
+  /** Undefined: nothing may be told of other runs. */
+  readonly earlier: EarlierRuns | undefined;
+}
+
+/** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
+export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<string> {
+  const { connection, manifest, earlier } = run;
+  const account = await readAccount(connection);
+  const checks = await readChecks(connection);
+  const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
+  const other = await run.connect();
+  const [coverage, items] = await together(coverageOf(connection, {}), packItems(other, limits));
+  const nameless = account.instanceUrl === "sample" ? [] : await namelessDestinations(connection);
+  const compared = earlier?.before?.manifest;
+  const changes = compared && (await readItemChanges(connection, manifest, compared));
+  const parts = [
+    coveragePart(coverage),
+    valuesPart(coverage),
+    await changesPart({ connection, account, hasHistory: isHistoryIn(manifest), earlier }),
+    itemsPart(items),
+    rejectsPart(account, await readRejectsSection(connection, ROWS_LIMIT)),
+    driftPart(drift, earlier),
+    partOf("checks", "Checks", "runs show", [checksSection(checks), await passesSection(connection)]),
+    runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
+    partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
+    partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),
+  ];
+  const comparedWith = earlier?.before?.sequence;
+  const { run: name, sequence, verdict, packageVersion } = account;
+  return pageMarkup({
+    name: `Run ${sequence}: ${verdict} · content-warehouse`,
+    generator: `content-warehouse ${packageVersion}`,
+    heading: html`Run ${sequence} <span class="run-name">${name}</span>`,
+    subtitle: subtitle(account),
+    overview: overviewOf({ account, checks, coverage, drift, comparedWith, unsent: items.unsent, nameless }),
+    parts,
+    items: items.json,
+    foot: foot(account),
+  });
+}
+
+/** Under the name of the run. */
+function subtitle({ startedAt, endedAt, instanceUrl, pipeline }: RunAccount): Markup {
+  const built = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
+  return html`${foreign(instanceUrl)}, read by the pipeline ${foreign(pipeline)} on <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>; its tables were built ${built} later.`;
+}
+
+function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "manifest">): TableSize[] {
+  return Object.entries(manifest.rows).map(([table, rows]) => {
+    const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
+    return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
+  });
+}
+
+/** None where the run is published as DuckDB alone. */
+function parquetFiles(directory: string, table: string): string[] {
+  const folder = join(directory, "parquet", table);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** As a list of runs has it, before it is published. */
+function ownRun(
+  account: RunAccount,
+  { rows }: Fullness,
+  { coverage, totals }: Coverage,
+  changes: ItemChanges | undefined,
+) {
+  const { startedAt, endedAt, itemsListed, itemsLoaded, itemsRejected, itemsRemoved, itemsUnread } = account;
+  const mapped = coverage.reduce((sum, row) => sum + row.mapped, 0);
+  const stated = {
+    ...account,
+    startedAt: startedAt.toISOString(),
+    endedAt: endedAt.toISOString(),
+    rows,
+    files: [],
+    items: {
+      listed: itemsListed,
+      loaded: itemsLoaded,
+      rejected: itemsRejected,
+      vanished: itemsRemoved,
+      unread: itemsUnread,
+    },
+    mappedValues: { mapped, unmapped: totals.unmapped + totals.unknown_value },
+    ...(changes && { changes }),
+  };
+  return listedRun(stated, "*");
+}
+
+function foot({ packageVersion, duckdbVersion, nodeVersion, personalData }: RunAccount): Markup {
+  return html`Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
+}
+
+/** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
+const MEMORY_LIMIT_MB = 200;
+
+interface ReportRequest extends Fullness, Pick<ReportedRun, "earlier"> {
+  /** Folder that becomes that of the run; gets the report. */
+  readonly result: string;
+  /** Closed database with all tables of the run; undefined: their Parquet files in the result are read. */
+  readonly database: string | undefined;
+  /** For spilled blocks; exists. */
+  readonly temporaryDirectory: string;
+}
+
+/**
+ * Writes the report of a run that is about to be published. A run whose pipeline leaves the mapped values out has
+ * none: false.
+ */
+export async function writeReport(request: ReportRequest): Promise<boolean> {
+  const { result, rows, emptyColumns, database, temporaryDirectory } = request;
+  const file = join(result, REPORT_FILE);
+  // A run that was killed may have left a part of one.
+  await rm(file, { force: true });
+  if (missingTables(rows).length > 0) return false;
+  const own = {
+    tables: Object.keys(rows),
+    source: { directory: result, database, filesOf: (table: string) => parquetFiles(result, table) },
+    temporaryDirectory,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+  };
+  const { before } = request.earlier ?? {};
+  // A run before that cannot be opened leaves the report without a comparison, and the page says so.
+  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(() => undefined));
+  const earlier =
+    both === undefined && request.earlier ? { ...request.earlier, before: undefined } : request.earlier;
+  await using tables = both ?? (await openViews(own));
+  const { connection } = tables;
+  const manifest = { rows, emptyColumns };
+  const page = await reportOf({
+    connection,
+    connect: () => tables.connect(),
+    directory: result,
+    manifest,
+    earlier,
+  });
+  try {
+    await writeFile(file, page, { mode: 0o600 });
+  } catch (thrown) {
+    // All that is in the folder is published, so an incomplete page must not stay.
+    await rm(file, { force: true });
+    throw thrown;
+  }
+  return true;
+}

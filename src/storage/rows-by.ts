@@ -1,0 +1,71 @@
+/** Rows of a query by a declaration of columns: names are checked, and cells are of the kinds that it says. */
+import {
+  type DuckDBConnection,
+  DuckDBListValue,
+  DuckDBTimestampTZValue,
+  type DuckDBValue,
+} from "@duckdb/node-api";
+import type { Cell, CellKind, Column, Columns, RowOf } from "../common/answer.ts";
+import { all, type Params, stream, toSafeInteger } from "./duckdb.ts";
+
+/** All rows. Throws a TypeError where the query has no such column, or a value of another kind in it. */
+export async function rowsBy<const C extends Columns>(
+  connection: DuckDBConnection,
+  columns: C,
+  sql: string,
+  params: Params = [],
+): Promise<RowOf<C>[]> {
+  const rows = await all(connection, sql, params);
+  return rows.map((row) => rowBy(columns, (name) => row[name]));
+}
+
+/** The same, some rows at a time as they come. */
+export async function* streamBy<const C extends Columns>(
+  connection: DuckDBConnection,
+  columns: C,
+  sql: string,
+): AsyncIterable<RowOf<C>[]> {
+  const result = await stream(connection, sql);
+  const places = new Map(result.deduplicatedColumnNames().map((name, index) => [name, index]));
+  for await (const rows of result.yieldRows()) {
+    yield rows.map((row) => rowBy(columns, (name) => row[places.get(name) ?? -1]));
+  }
+}
+
+function rowBy<C extends Columns>(columns: C, valueIn: (name: string) => DuckDBValue | undefined): RowOf<C> {
+  const cells = Object.entries(columns).map(([name, column]) => [name, cellBy(name, column, valueIn(name))]);
+  return Object.fromEntries(cells);
+}
+
+function cellBy(name: string, { kind, required, of }: Column, value: DuckDBValue | undefined): Cell {
+  if (value === undefined) throw new TypeError(`the query has no column ${name}`);
+  const cell = value === null ? null : CELLS[kind](value);
+  const isAllowed = of === undefined || cell === null || of.some((text) => text === cell);
+  if (cell === undefined || !isAllowed) throw new TypeError(`${name} is no ${kind}: ${String(value)}`);
+  if (cell === null && required === true) throw new TypeError(`${name} is empty`);
+  return cell;
+}
+
+type Given = Exclude<DuckDBValue, null>;
+
+const text = (value: Given) => (typeof value === "string" ? value : undefined);
+const number = (value: Given) =>
+  typeof value === "bigint" || Number.isInteger(value)
+    ? toSafeInteger(value)
+    : typeof value === "number"
+      ? value
+      : undefined;
+
+/** Undefined: it is of another kind. */
+const CELLS: Readonly<Record<CellKind, (value: Given) => Cell | undefined>> = {
+  text,
+  name: text,
+  count: toSafeInteger,
+  bytes: toSafeInteger,
+  milliseconds: number,
+  share: number,
+  flag: (value) => (typeof value === "boolean" ? value : undefined),
+  instant: (value) =>
+    value instanceof DuckDBTimestampTZValue ? new Date(Number(value.micros / 1000n)) : undefined,
+  list: (value) => (value instanceof DuckDBListValue ? value.items.map(String) : undefined),
+};

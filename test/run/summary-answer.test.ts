@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import type { Check } from "../../src/audit/checks/checks.ts";
+import type { DriftLine } from "../../src/audit/questions/drift.ts";
+import { takesColours } from "../../src/cli/commands/run.ts";
+import type { PassRecord } from "../../src/raw/extract-record.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { summaryText } from "./summary-text.ts";
+
+function pass(number: number, mode: string, distinctItems: number): PassRecord {
+  return {
+    pass: number,
+    mode,
+    pages: 5,
+    perPage: 100,
+    pagesAnnounced: 5,
+    rows: distinctItems,
+    distinctItems,
+    duplicates: 0,
+    countBefore: distinctItems,
+    countAfter: distinctItems,
+    digest: "",
+    clean: true,
+    reason: null,
+    startedMs: 0,
+    endedMs: 1,
+  };
+}
+
+const COMPLETE: RunSummary = {
+  run: "000042-20261120T020000Z",
+  sequence: 42,
+  pipeline: "nightly",
+  verdict: "complete",
+  reasons: [],
+  modesDiffer: false,
+  warehouse: "/srv/warehouse",
+  directory: "/srv/warehouse/runs/000042-20261120T020000Z",
+  accounting: {
+    listed: 12_345,
+    loaded: 12_345,
+    rejected: 0,
+    vanished: 0,
+    unread: 0,
+    listedLast: 12_345,
+    counted: 12_345,
+    complete: true,
+  },
+  tables: [
+    { name: "content", rows: 12_345 },
+    { name: "users", rows: 7 },
+    { name: "content_tags", rows: 30_000 },
+    { name: "content_files", rows: 0 },
+    { name: "campaigns", rows: 1 },
+    { name: "run", rows: 1 },
+  ],
+  passes: [pass(1, "dynamic", 12_345), pass(2, "full", 12_345)],
+  requests: 260,
+  throttled: null,
+  outages: null,
+  resumed: null,
+  bytesReceived: 123_456_789,
+  bytesPublished: 45_600_000,
+  previousRun: null,
+  changes: null,
+  mappedValues: { mapped: 7_012, unmapped: 0 },
+  drift: {
+    newFields: [],
+    vanishedFields: [],
+    changedTypes: [],
+    outsideContract: [],
+    contradictions: [],
+    policy: [],
+  },
+  checks: { passed: 172, warnings: [] },
+  report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
+  removedRuns: [],
+  warnings: [],
+  deliveries: [],
+  noMappedValues: null,
+  namelessDestinations: [],
+  milliseconds: 83_400,
+};
+
+test("a complete run is seen at a glance", () => {
+  assert.equal(
+    summaryText(COMPLETE),
+    `Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s
+
+  Items      12,345 listed, 12,345 loaded, 0 rejected
+  Values     7,012 mapped, 0 unmapped
+  Evidence   two passes agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
+  Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
+  Requests   260, 123.5 MB received
+  Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
+  Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
+  Checks     all 172 checks passed
+  Next       content-warehouse sql "FROM content LIMIT 5" --warehouse /srv/warehouse
+`,
+  );
+});
+
+const PREVIOUS = "000041-20261119T020000Z";
+
+/** A line of the drift: of a run with a run before, or without one. */
+function line(path: string, count: number, before: number | null): DriftLine {
+  return { path, kind: "unknown_field", count, before, example: null, exampleContentId: null };
+}
+
+test("items and values are told against the run before, and the next command is the one that shows why", () => {
+  const changes = { new: 3, changed: 12, removed: 1 };
+  const compared = { ...COMPLETE, previousRun: PREVIOUS, changes };
+  assert.match(
+    summaryText(compared),
+    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 changed, 1 removed since 000041-20261119T020000Z\n/,
+  );
+  assert.match(summaryText(compared), /Next +content-warehouse diff --warehouse \/srv\/warehouse\n$/);
+  const undated = summaryText({ ...compared, changes: { ...changes, changed: null } });
+  assert.match(undated, /; 3 new, 1 removed since /);
+  const unmapped = { ...compared, mappedValues: { mapped: 5, unmapped: 2 } };
+  assert.match(summaryText(unmapped), /Values +5 mapped, 2 unmapped\n.*Next +content-warehouse audit /s);
+});
+
+test("new and vanished fields are told by name, what was known before in one figure, the policy's work not at all", () => {
+  const { drift } = COMPLETE;
+  assert.ok(drift);
+  const text = summaryText({
+    ...COMPLETE,
+    previousRun: PREVIOUS,
+    drift: {
+      ...drift,
+      newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
+      vanishedFields: [line("wordcount", 0, 480)],
+      policy: [line("owner.name", 900, 0)],
+    },
+  });
+  assert.match(
+    text,
+    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse drift" lists them\n/,
+  );
+  assert.match(text, /Next +content-warehouse drift /);
+  const names = "abcdefg".split("").map((path) => line(path, 1, null));
+  const first = summaryText({ ...COMPLETE, drift: { ...drift, newFields: names } });
+  assert.match(first, /Drift +7 new fields: a, b, c, d, e, and 2 more; nothing to compare with yet\n/);
+  assert.match(first, /Next +content-warehouse sql /, "what a first run finds is not new");
+  assert.doesNotMatch(summaryText(COMPLETE), /Drift/);
+});
+
+test("checks that warn are told, the first by name", () => {
+  const check = (name: string, figure: number): Check => {
+    return { name, verdict: "warning", figure, expected: 0, detail: "" };
+  };
+  const warnings = [check("a", 2), check("b", 1), check("c", 3000), check("d", 1)];
+  const text = (count: number) =>
+    summaryText({ ...COMPLETE, checks: { passed: 170, warnings: warnings.slice(0, count) } });
+  assert.match(text(1), /Checks +170 passed, 1 warning: a: 2\n/);
+  assert.match(
+    text(4),
+    /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
+  );
+});
+
+test("destinations without a name come with the lines to add", () => {
+  const text = summaryText({ ...COMPLETE, namelessDestinations: ["d-1", "d-2"] });
+  assert.ok(
+    text.includes(`
+  To add     "destinations": [
+               { "name": "<name of d-1>" },
+               { "name": "<name of d-2>" }
+             ]
+`),
+    text,
+  );
+});
+
+test("a screen gets no line that is too wide, and colours only where they are wanted", () => {
+  const reader = { width: 80, cwd: "/srv", isColoured: false };
+  const changes = { new: 3, changed: 12, removed: 1 };
+  const run = { ...COMPLETE, previousRun: PREVIOUS, changes, warnings: ["word ".repeat(40)] };
+  const plain = summaryText(run, reader);
+  assert.ok(
+    plain.split("\n").every((each) => each.length <= 80),
+    plain,
+  );
+  assert.match(plain, /Next +content-warehouse diff\n$/, "the warehouse is found from there");
+  const coloured = summaryText(run, { ...reader, isColoured: true });
+  assert.ok(coloured.startsWith("\u001b[32mComplete\u001b[39m: run "), coloured);
+  assert.equal(stripVTControlCharacters(coloured), plain);
+});
+
+test("colours are for a terminal that takes them, unless they are refused", () => {
+  const takes = (env: Readonly<Record<string, string>>, isTTY: boolean, color: boolean) =>
+    takesColours({ env, out: Object.assign(new PassThrough(), { isTTY }) }, { color });
+  assert.equal(takes({}, true, true), true);
+  assert.equal(takes({ NO_COLOR: "1" }, true, true), false);
+  assert.equal(takes({ TERM: "dumb" }, true, true), false);
+  assert.equal(takes({}, true, false), false);
+  assert.equal(takes({}, false, true), false);
+});
+
+test("a run that the service held back says at what rate, and which setting bounds it", () => {
+  const text = (refused: number, ratePerSecond: number | null = 4.8) =>
+    summaryText({ ...COMPLETE, throttled: { ratePerSecond, refused } });
+  assert.match(
+    text(12),
+    /\n {2}Throttled {2}held to about 4\.8 requests a second; the service refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
+  );
+  assert.match(
+    text(1, null),
+    /the service refused 1 request for a while; `ratePerSecond` sets an upper bound\n/,
+  );
+  assert.match(text(0), /4\.8 requests a second, as found earlier; the service refused none; /);
+  assert.doesNotMatch(summaryText(COMPLETE), /Throttled/);
+});
+
+test("of more than two passes, the last two are the ones that agree", () => {
+  const passes = [...COMPLETE.passes, pass(3, "basic", 12_345)];
+  assert.match(
+    summaryText({ ...COMPLETE, passes }),
+    /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
+  );
+});
+
+test("an unsettled run says so first, and everything that is worth a look has a line", () => {
+  const accounting = { ...COMPLETE.accounting, loaded: 12_341, rejected: 3, vanished: 1, complete: false };
+  const text = summaryText({
+    ...COMPLETE,
+    verdict: "unsettled",
+    reasons: ["2 items differ", "the full pass is not clean"],
+    accounting,
+    removedRuns: ["000034-20261112T020000Z", "000035-20261113T020000Z"],
+    warnings: ['There is no destination "Site".'],
+    milliseconds: 900,
+  });
+  assert.equal(
+    text,
+    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but its answers do not agree, so run again
+
+  Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
+  Values     7,012 mapped, 0 unmapped
+  Evidence   the answers do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
+  Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
+  Requests   260, 123.5 MB received
+  Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
+  Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
+  Unsettled  2 items differ
+  Unsettled  the full pass is not clean
+  Rejected   3 listed things: see run_rejects, with a row for each reading that failed
+  Checks     all 172 checks passed
+  Removed    2 old runs
+  Warning    There is no destination "Site".
+  Next       content-warehouse rejects --warehouse /srv/warehouse
+`,
+  );
+});
+
+test("a run that was resumed says what was there already", () => {
+  const text = summaryText({ ...COMPLETE, resumed: { pages: 37, items: 1200 } });
+  assert.match(text, /^ {2}Resumed {4}37 pages and 1,200 single items from before the run was ended early$/m);
+  assert.match(
+    summaryText({ ...COMPLETE, resumed: { pages: 1, items: 0 } }),
+    /Resumed {4}1 page from before/,
+  );
+});
+
+test("text of foreign origin steers no terminal and begins no line of its own", () => {
+  const warning = "Named \u001b[2J\u202eevil\n  Items      none";
+  const text = summaryText({ ...COMPLETE, warnings: [warning] });
+  assert.match(text, /\n {2}Warning {4}Named \[2Jevil Items {6}none\n {2}Next /);
+});
