@@ -13,16 +13,11 @@ import { removeTree } from "../../src/common/tree.ts";
 import { TABLES } from "../../src/tables/all.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
-import { pythonWith } from "./python.ts";
+import { DBT, pythonWith } from "./python.ts";
 
 const warehouse = await sampleWarehouse();
 const folder = await mkdtemp(join(tmpdir(), "dbt-"));
 after(() => removeTree(folder));
-
-const VERSIONS = [
-  ["dbt-core==1.10.22", "dbt-duckdb==1.10.1", "duckdb==1.5.6"],
-  ["dbt-core==1.11.16", "dbt-duckdb==1.11.1", "duckdb==1.5.6"],
-];
 
 /** The files of the page's project, by the comment that names each. */
 async function projectOfThePage(): Promise<Map<string, string>> {
@@ -67,7 +62,7 @@ function referenceIn(name: string): string {
 }
 
 suite("a dbt project on the sources that are written", () => {
-  for (const packages of VERSIONS) {
+  for (const packages of DBT) {
     test(`builds and passes its tests with ${packages.join(" ")}`, async () => {
       const { results, output } = await build(packages, await capture(schemaCommand, ["--format", "dbt"]));
       assert.doesNotMatch(output, /deprecat/i);
@@ -104,7 +99,7 @@ suite("a dbt project on the sources that are written", () => {
     const sources = await capture(schemaCommand, ["--format", "dbt"]);
     const wrong = sources.replace(/(unique_key_of_content_tags\n.*\n +column_name: ).*/, '$1"content_id"');
     assert.notEqual(wrong, sources);
-    const { results } = await build(VERSIONS[0] ?? [], wrong);
+    const { results } = await build(DBT[0], wrong);
     const [failed, ...others] = results.filter(({ status }) => status === "fail");
     assert.match(failed?.unique_id ?? "", /unique_key_of_content_tags/);
     assert.deepEqual(others, []);

@@ -31,7 +31,7 @@ import { commitKey } from "../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import { filesOf } from "../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
-import { pythonWith } from "./python.ts";
+import { pythonWith, READERS } from "./python.ts";
 
 const run = promisify(execFile);
 const NEVER = new AbortController().signal;
@@ -87,7 +87,7 @@ function row(instance: string, number: number): (string | null)[] {
   ];
 }
 
-const python = await pythonWith(["deltalake==1.6.6", "polars==2.1.0"]);
+const python = await pythonWith(READERS);
 const folder = await mkdtemp(join(tmpdir(), "delta-"));
 const store = openFileStore(folder, NEVER);
 after(async () => {
