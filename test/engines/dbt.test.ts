@@ -2,22 +2,20 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { schemaCommand } from "../../src/cli/commands/schema.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
-import { removeTree } from "../../src/common/tree.ts";
 import { TABLES } from "../../src/tables/all.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
+import { temporaryFolder } from "../folders.ts";
 import { DBT, pythonWith } from "./python.ts";
 
 const warehouse = await sampleWarehouse();
-const folder = await mkdtemp(join(tmpdir(), "dbt-"));
-after(() => removeTree(folder));
+const folder = await temporaryFolder({ after });
 
 /** The files of the page's project, by the comment that names each. */
 async function projectOfThePage(): Promise<Map<string, string>> {

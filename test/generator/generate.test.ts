@@ -1,25 +1,19 @@
 /** What tests and the bench are given; the committed bytes and digests hold what is in it, each oddity included. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import type { CustomField, Document } from "../../src/service/content-set.ts";
 import { createService } from "../../src/service/service.ts";
+import { temporaryFolder } from "../folders.ts";
 import { ask } from "../service/ask.ts";
 import { generateContentSet, generateSampleSet } from "./generate.ts";
 
 /** Of a thousand items, seed 1: each oddity of `oddities.ts` is among them. Look at what differs before you change it. */
 const THOUSAND = "2f2b852872ea7b4c32d8591d3aff6da8d50a4deec3d7f55d71117965f644fdb1";
-
-async function folder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "generate-"));
-  t.after(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 
 /** Of the names and contents of a folder's files. */
 async function digestOf(path: string): Promise<string> {
@@ -30,13 +24,13 @@ async function digestOf(path: string): Promise<string> {
 }
 
 test("the sample is what the generator makes", async (t) => {
-  const out = await folder(t);
+  const out = await temporaryFolder(t);
   await generateSampleSet(out);
   assert.equal(await digestOf(out), await digestOf(packagePath("data/sample")));
 });
 
 test("a content set is a function of seed and number of items", async (t) => {
-  const out = await folder(t);
+  const out = await temporaryFolder(t);
   await generateContentSet({ items: 1000, seed: 1, out });
   assert.equal(await digestOf(out), THOUSAND);
 });
@@ -77,7 +71,7 @@ async function lines<T>(path: string, name: string): Promise<T[]> {
 }
 
 test("every field of the specification has a value somewhere when it is served", async (t) => {
-  const data = await folder(t);
+  const data = await temporaryFolder(t);
   await generateContentSet({ items: 600, seed: 1, out: data });
   const service = await createService({ data });
   t.after(() => service.close());

@@ -15,7 +15,8 @@ import {
 } from "../../../src/tables/declare.ts";
 import { planDelivery } from "../../../src/targets/lake/plan.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
-import { makeRun, temporaryFolder } from "./runs.ts";
+import { temporaryFolder } from "../../folders.ts";
+import { makeRun } from "./runs.ts";
 
 test("statistics never leave out a row that a file has", async (t) => {
   const folder = await temporaryFolder(t);
