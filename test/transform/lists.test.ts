@@ -70,20 +70,6 @@ describe("a list", () => {
     ]);
   });
 
-  test("comes whole from the latest answer that has it", () => {
-    const made = transform([
-      [
-        { shape: "dynamic", document: { id: "i", tags: ["a", "b", "c"] } },
-        { shape: "full", document: { id: "i", tags: ["c"] } },
-      ],
-    ]);
-    assert.deepEqual(cells(made, "content_tags", "ordinal", "tag"), [[0, "c"]]);
-    assert.deepEqual(
-      made.drift.map(({ path, kind }) => [path, kind]),
-      [["content_tags", "views_differ"]],
-    );
-  });
-
   test("keeps what nobody knows of its elements in their rows, once, where several answers have the same", () => {
     const attachments = [
       { id: "a", mood: 1, image_attributes: { focus: 2 } },
@@ -100,16 +86,6 @@ describe("a list", () => {
       ['{"mood":3}'],
     ]);
     assert.deepEqual(cells(made, "content", "extra"), [[null]]);
-  });
-
-  test("of which one answer says null and another that it is empty is no drift", () => {
-    const made = transform([
-      [
-        { shape: "dynamic", document: { id: "i", tags: null } },
-        { shape: "full", document: { id: "i", tags: [] } },
-      ],
-    ]);
-    assert.deepEqual(made.drift, []);
   });
 });
 
