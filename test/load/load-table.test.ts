@@ -108,6 +108,18 @@ test("parts that overlap several buckets come out sorted, bucket by bucket, the 
   assert.equal(existsSync(join(folder, "warehouse.duckdb.wal")), false);
 });
 
+test("a part belongs to its buckets by bytes, not by UTF-16 units", async (t) => {
+  const { folder, result, part } = await setting(t);
+  await using database = await build(folder);
+  const parts = [await stageTags(part("1"), [tag("\uffee")]), await stageTags(part("2"), [tag("😀")])];
+  const loaded = await loadTable(database.connection, request(TAGS, parts, ["a", "😀"], result));
+  assert.deepEqual(await tagsIn(database.connection), [tag("\uffee"), tag("😀")]);
+  assert.deepEqual(
+    loaded.files.map((file) => file.path.slice(-12, -8)),
+    ["0000", "0001"],
+  );
+});
+
 test("buckets without rows have no file", async (t) => {
   const { folder, result, part } = await setting(t);
   await using database = await build(folder);
