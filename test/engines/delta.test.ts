@@ -1,13 +1,11 @@
 /** A Delta table that we write and deltalake maintains, in turns; polars reads it. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
-import { removeTree } from "../../src/common/tree.ts";
 import { openForScanning } from "../../src/storage/duckdb.ts";
 import { writeParquet } from "../../src/storage/parquet-sql.ts";
 import {
@@ -30,7 +28,8 @@ import { commitKey } from "../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import { filesOf } from "../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
-import { pythonWith } from "./python.ts";
+import { temporaryFolder } from "../folders.ts";
+import { pythonWith, READERS } from "./python.ts";
 
 const run = promisify(execFile);
 const NEVER = new AbortController().signal;
@@ -89,13 +88,10 @@ function row(instance: string, number: number): (string | null)[] {
   ];
 }
 
-const python = await pythonWith(["deltalake==1.6.6", "polars==2.1.0"]);
-const folder = await mkdtemp(join(tmpdir(), "delta-"));
+const python = await pythonWith(READERS);
+const folder = await temporaryFolder({ after });
 const store = openFileStore(folder, NEVER);
-after(async () => {
-  await store[Symbol.asyncDispose]();
-  await removeTree(folder);
-});
+after(() => store[Symbol.asyncDispose]());
 
 /** What deltalake and polars answer to each statement. */
 async function ask(...statements: string[]): Promise<unknown[]> {

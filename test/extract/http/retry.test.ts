@@ -99,16 +99,6 @@ test("B6: trouble that does not pass ends after six attempts, with what it was",
 
 const HOUR_MS = 3_600_000;
 
-test("B4: 429 for ever is asked again ever more seldom, until the deadline", async () => {
-  const deadline = { atMs: HOUR_MS, minutes: 60 };
-  const { begun, outcome, retries } = await attemptsOf([status(429)], { deadline }, true);
-  assert.deepEqual(begun.slice(0, 5), [0, 250, 750, 1750, 3750]);
-  assert.ok(begun.length > 60 && begun.length < 130, `${begun.length} attempts`);
-  assert.ok(outcome instanceof SourceError);
-  assert.match(outcome.message, /The next retry would be after `deadlineMinutes` \(60\)\.$/);
-  assert.deepEqual([outcome.exitCode, outcome.status, retries], [21, 429, 0]);
-});
-
 test("B1: refusals spend neither attempts nor retries, however many there are", async () => {
   const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
   const refusals = Array.from({ length: 100 }, (_, n) =>

@@ -6,7 +6,8 @@ import { text } from "../../../src/tables/declare.ts";
 import { claimKey } from "../../../src/targets/lake/keys.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
-import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn, temporaryFolder } from "./runs.ts";
+import { temporaryFolder } from "../../folders.ts";
+import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn } from "./runs.ts";
 
 async function deliver(target: Target, run: DeliveredRun): Promise<void> {
   const staged = await target.stage(run);

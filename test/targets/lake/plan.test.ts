@@ -7,7 +7,8 @@ import { writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { type Column, date, defineTable, double, text, timestamp } from "../../../src/tables/declare.ts";
 import { planDelivery } from "../../../src/targets/lake/plan.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
-import { makeRun, temporaryFolder } from "./runs.ts";
+import { temporaryFolder } from "../../folders.ts";
+import { makeRun } from "./runs.ts";
 
 test("statistics never leave out a row that a file has", async (t) => {
   const folder = await temporaryFolder(t);

@@ -1,9 +1,7 @@
 /** Small published runs by hand, and what a lake has of them. */
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
@@ -20,12 +18,6 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
-
-export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "lake-test-")));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export interface RunOptions {
   readonly sequence: number;

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { type LakeTarget, lake, lakeIn } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { temporaryFolder } from "../../folders.ts";
 import { keysOf, NEVER } from "../store/laws.ts";
 import { silentServer } from "../store/silent-server.ts";
 import { deliver, INSTANCE } from "./deliver.ts";
-import { makeRun, temporaryFolder } from "./runs.ts";
+import { makeRun } from "./runs.ts";
 
 type Step = (target: LakeTarget, signal: AbortSignal) => Promise<unknown> | undefined;
 
