@@ -30,7 +30,9 @@ export async function* streamBy<const C extends Columns>(
   const result = await stream(connection, sql);
   const places = new Map(result.deduplicatedColumnNames().map((name, index) => [name, index]));
   for await (const rows of result.yieldRows()) {
-    yield rows.map((row) => rowBy(columns, (name) => row[places.get(name) ?? -1]));
+    yield rows.map((row) =>
+      rowBy(columns, (name) => row[places.get(name) ?? places.get(snakeCase(name)) ?? -1]),
+    );
   }
 }
 
