@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { COMPILE_CACHE } from "../../compile-cache.ts";
 import { CANARY, type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
 import { type Item, item, type Question, type Scripted } from "../../run/scripted.ts";
