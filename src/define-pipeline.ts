@@ -6,8 +6,8 @@ import { isArrayOf, isText } from "./common/options.ts";
 import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
+import { customTableFaults, repeated, unless } from "./tables/custom-tables.ts";
 import type { Table } from "./tables/declare.ts";
-import { ownTableFaults, repeated, unless } from "./tables/own-tables.ts";
 
 /** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
@@ -124,7 +124,9 @@ function transformerFaults(stage: Stage): readonly string[] | undefined {
   if (sql !== undefined && !isText(sql)) return ["has sql that is not a text"];
   if (Array.isArray(faults) && faults.length > 0) return [];
   const own = Array.from(tables).filter((table: unknown) => !DATA_TABLES.some((known) => known === table));
-  const wrong = own.flatMap((table) => ownTableFaults(table).map((fault) => `has a table of which ${fault}`));
+  const wrong = own.flatMap((table) =>
+    customTableFaults(table).map((fault) => `has a table of which ${fault}`),
+  );
   if (wrong.length > 0) return wrong;
   if (rows === undefined && sql === undefined)
     return own

@@ -23,7 +23,7 @@ import type { DynamicItem } from "./api/dynamic.ts";
 import type { FullItem } from "./api/full.ts";
 import type { Shape } from "./raw/document.ts";
 import type { Cell } from "./storage/table-builder.ts";
-import type { Column, ColumnType, Table } from "./tables/declare.ts";
+import type { CellOf, Column, ColumnType, Table } from "./tables/declare.ts";
 
 /** What a run reads. Made by `listing`, `singleItems`, `destinations` and `customFields`. */
 export type Extractor =
@@ -65,18 +65,6 @@ type Declared<Value> = Value extends readonly (infer Element)[]
   : Value extends object
     ? { readonly [Key in keyof Value as string extends Key ? never : Key]: Declared<Value[Key]> }
     : Value;
-
-/** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
-interface CellOf {
-  text: string;
-  json: string;
-  boolean: boolean;
-  integer: number;
-  bigint: bigint | number;
-  double: number;
-  timestamp: number;
-  date: number;
-}
 
 type CellOfColumn<Given> =
   Given extends Column<string, infer Type, infer Nullable>
@@ -226,8 +214,8 @@ export interface Target {
   readonly taken?: (signal: AbortSignal) => Promise<number>;
   /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */
   readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
-  /** Proves, without delivering anything, that it can be written to. */
-  readonly check?: (signal: AbortSignal) => Promise<void>;
+  /** Proves, without delivering anything, that a run of these tables could be delivered now. */
+  readonly check?: (signal: AbortSignal, tables: readonly Table[]) => Promise<void>;
   /** Copies the files of a run that it keeps, the manifest among them, into an empty folder. `run` is one that it has. */
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
   /** Runs that it can restore, the newest first. */

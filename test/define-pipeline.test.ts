@@ -24,8 +24,6 @@ const {
   sqlTable,
 } = library;
 
-const REQUIRED = { required: true } as const;
-
 const WHOLE: PipelineSpec = {
   name: "whole",
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
@@ -56,7 +54,7 @@ const titles = (more: object = {}) =>
   loose(customTable)({
     name: "titles",
     comment: "Titles.",
-    columns: [text("title", "", "Title.")],
+    columns: [text("title", { comment: "Title." })],
     rows: () => [],
     ...more,
   });
@@ -65,7 +63,7 @@ const query = (name: string, more: object = {}) =>
     name,
     comment: "Counts.",
     key: ["items"],
-    columns: [bigint("items", "", "Items.", REQUIRED)],
+    columns: [bigint("items", { comment: "Items.", required: true })],
     reads: ["content"],
     sql: "SELECT count(*) AS items FROM content",
     ...more,
@@ -128,7 +126,7 @@ suite("a composition is refused for", () => {
       "customFields: names is not a list of names",
       'extract[2] is no stage: call its factory, as in listing("full")',
       'customTable "titles": key is not a list of names of columns',
-      'customTable "titles": columns[1] is no column: call its factory, as in text("title", "", "Title.")',
+      'customTable "titles": columns[1] is no column: call its factory, as in text("title", { comment: "Title." })',
     ],
     "options of other types": [
       {
@@ -231,15 +229,38 @@ suite("a composition is refused for", () => {
     "origins that are no API fields": [
       {
         transform: [
-          titles({ columns: [text("title", "dynamic:titel full:title", "x")] }),
+          titles({
+            columns: [loose(text)("title", { from: ["dynamic:titel", "full:title"], comment: "x" })],
+          }),
           titles({
             name: "urls",
-            columns: [text("url", "full:attachment[].url dynamic:attachments[].x", "x")],
+            columns: [
+              loose(text)("url", {
+                from: ["full:attachment[].url", "dynamic:attachments[].x"],
+                comment: "x",
+              }),
+              loose(text)("alt", { from: ["dynamic:acl.", "dynamic:custom_fields.x"], comment: "x" }),
+            ],
           }),
+          titles({
+            name: "odd",
+            columns: [loose(text)("a", "full:title", "x"), loose(text)("b", { form: [] })],
+          }),
+          titles({
+            name: "made",
+            columns: [text("c", { from: ["full:id"], comment: "x", make: () => "c" })],
+          }),
+          titles({ name: "idle", columns: [text("c", { comment: "x", make: () => "c" })] }),
         ],
       },
-      'customTable "titles": its column title is from "dynamic:titel", which is no API field (did you mean "title"?)',
-      'customTable "urls": its column url is from "full:attachment[].url", which is no API field (did you mean "attachments"?)',
+      'customTable "titles": column "title": from has "dynamic:titel", which is no API field (did you mean "dynamic:title"?)',
+      'customTable "urls": column "url": from has "full:attachment[].url", which is no API field (did you mean "full:attachments[].url"?) and "dynamic:attachments[].x", which is no API field (did you mean "dynamic:attachments"?)',
+      'customTable "urls": column "alt": from has "dynamic:acl.", which is no API field (did you mean "dynamic:acl"?)',
+      'customTable "odd": column "a" takes options, as in { comment: "Title." }',
+      'customTable "odd": column "b" has no option "form" (did you mean "from"?)',
+      'customTable "odd": column "b": comment is missing',
+      'customTable "made": its column c has make, but its values are those of the rows',
+      'customTable "idle": column "c": from is missing',
     ],
     "bad keys": [
       {
@@ -262,18 +283,18 @@ suite("a composition is refused for", () => {
       {
         transform: [
           titles({ name: "a", columns: [null] }),
-          titles({ name: "b", columns: [text("title", "", "x"), text("title", "", "x")] }),
-          titles({ name: "c", columns: [text("content_id", "", "x")] }),
-          titles({ name: "d", columns: [text("The Title", "", "x")] }),
+          titles({ name: "b", columns: [text("title", { comment: "x" }), text("title", { comment: "x" })] }),
+          titles({ name: "c", columns: [text("content_id", { comment: "x" })] }),
+          titles({ name: "d", columns: [text("The Title", { comment: "x" })] }),
           titles({ name: "e", columns: ["title"] }),
-          titles({ name: "f", columns: [text("constructor", "", "x")] }),
+          titles({ name: "f", columns: [text("constructor", { comment: "x" })] }),
         ],
       },
-      'customTable "a": columns[1] is no column: call its factory, as in text("title", "", "Title.")',
+      'customTable "a": columns[1] is no column: call its factory, as in text("title", { comment: "Title." })',
       'customTable "b": two of its columns are called title',
       'customTable "c": two of its columns are called content_id',
       'customTable "d": the name of columns[1] is not in lower-case letters, digits and _',
-      'customTable "e": columns[1] is no column: call its factory, as in text("title", "", "Title.")',
+      'customTable "e": columns[1] is no column: call its factory, as in text("title", { comment: "Title." })',
       'customTable "f": the name of columns[1] is not in lower-case letters, digits and _',
     ],
     "queries that read nothing that is there": [
@@ -430,7 +451,7 @@ test("whatever is handed over, what comes of it is a pipeline or a WarehouseErro
       fc.nat(),
     ],
   });
-  const column = fc.constantFrom(text("a", "", "x", REQUIRED), text("b", "", "x"));
+  const column = fc.constantFrom(text("a", { comment: "x", required: true }), text("b", { comment: "x" }));
   const options = fc.record(
     {
       name: fc.oneof(fc.constantFrom("titles", "counts", "content"), anything),

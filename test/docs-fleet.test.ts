@@ -1,4 +1,4 @@
-/** docs/fleet.md: its fleet file is one, its schedulers run the command and do what the exit codes say. */
+/** docs/fleet.md: its fleet file is one, its schedulers do what the exit codes of docs/operations.md say. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,6 +12,7 @@ import { fleetSpec } from "../src/fleet/fleet-spec.ts";
 import { type AfterExit, afterExit } from "../src/fleet/outcome.ts";
 
 const PAGE = packagePath("docs/fleet.md");
+const OPERATIONS = packagePath("docs/operations.md");
 
 async function blocks(language: string): Promise<string[]> {
   const page = await readFile(PAGE, "utf8");
@@ -64,13 +65,13 @@ test("the schedulers on the page run the command, and try again what the exit co
 const TABLE = /(?<=<!-- exit codes -->\n\n)[\s\S]*?(?=<!-- end of the exit codes -->)/;
 
 /** With UPDATE_DOCS=1 it is written into the page instead. */
-test("the page says what comes after each exit code", async () => {
+test("docs/operations.md says what comes after each exit code", async () => {
   const rows = EXIT_CODES.map(([code, short]) => `| ${code} | ${afterExit(code)} | ${short} |\n`);
   const table = `| Code | Then | Meaning |\n|---|---|---|\n${rows.join("")}\n`;
-  const page = await readFile(PAGE, "utf8");
+  const page = await readFile(OPERATIONS, "utf8");
   if (process.env.UPDATE_DOCS === "1")
     await writeFile(
-      PAGE,
+      OPERATIONS,
       page.replace(TABLE, () => table),
     );
   else assert.equal(TABLE.exec(page)?.[0], table, "run this test with UPDATE_DOCS=1");

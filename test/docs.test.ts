@@ -106,8 +106,8 @@ function namesMarkdown(): string {
 }
 
 /** With UPDATE_DOCS=1 it is written into the page instead. */
-test("docs/configuration.md lists the names that are taken for personal, and no others", async () => {
-  const file = new URL("docs/configuration.md", ROOT);
+test("docs/personal-data.md lists the names that are taken for personal, and no others", async () => {
+  const file = new URL("docs/personal-data.md", ROOT);
   const page = await readFile(file, "utf8");
   const expected = namesMarkdown();
   if (process.env.UPDATE_DOCS === "1")

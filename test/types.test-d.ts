@@ -26,9 +26,8 @@ import {
   timestamp,
 } from "content-warehouse";
 
-const REQUIRED = { required: true } as const;
-const TITLE = text("title", "full:title", "Title.", REQUIRED);
-const LENGTH = integer("length", "", "Characters.");
+const TITLE = text("title", { from: ["full:title"], comment: "Title.", required: true });
+const LENGTH = integer("length", { comment: "Characters." });
 const TABLE = { name: "titles", comment: "Titles." } as const;
 
 // What is right: a generator, a function that gives a list, several kinds of rows, none.
@@ -45,12 +44,12 @@ customTable({ ...TABLE, columns: [TITLE, LENGTH], rows: () => [{ title: "x" }, {
 customTable({ ...TABLE, columns: [TITLE, LENGTH], rows: () => [] });
 customTable({
   ...TABLE,
-  columns: [text("title", "", "x"), LENGTH],
+  columns: [text("title", { comment: "x" }), LENGTH],
   rows: ({ full }) => [{ title: full?.title, length: full?.title?.length }],
 });
 customTable({
   ...TABLE,
-  columns: [text("title", "", "x")],
+  columns: [text("title", { comment: "x" })],
   *rows({ dynamic }) {
     yield { title: dynamic?.title };
   },
@@ -64,14 +63,14 @@ customTable({
 customTable({
   ...TABLE,
   columns: [
-    text("t", "", "x"),
-    json("j", "", "x"),
-    boolean("b", "", "x"),
-    integer("i", "", "x"),
-    bigint("l", "", "x"),
-    double("d", "", "x"),
-    timestamp("at", "", "x"),
-    date("on", "", "x"),
+    text("t", { comment: "x" }),
+    json("j", { comment: "x" }),
+    boolean("b", { comment: "x" }),
+    integer("i", { comment: "x" }),
+    bigint("l", { comment: "x" }),
+    double("d", { comment: "x" }),
+    timestamp("at", { comment: "x" }),
+    date("on", { comment: "x" }),
   ],
   rows: () => [{ t: "", j: "{}", b: true, i: 1, l: 1n, d: 1.5, at: 0, on: 0 }, { l: 1 }, {}],
 });
@@ -89,6 +88,53 @@ definePipeline({
     { name: "lake", stage: async () => ({ commit: async () => {}, abort: async () => {} }) },
   ],
 });
+
+// Origins: fields of the contract at any depth, and any key below a record of the instance's own.
+text("a", {
+  from: [
+    "basic:content_type.id",
+    "full:custom_fields[].options.html",
+    "dynamic:attachments[].image_attributes.alt",
+  ],
+  comment: "x",
+});
+text("b", {
+  from: ["destination:platform", "custom_field_definition:mappings[].values[].value"],
+  comment: "x",
+});
+bigint("c", { from: ["envelope:pagination.count"], comment: "x" });
+json("d", { from: ["dynamic:custom_field_values.some-id", "dynamic:status"], comment: "x" });
+export const derived: Column<"e", "boolean", true> = boolean("e", {
+  from: ["dynamic:published", "dynamic:wordcount"],
+  comment: "x",
+  make: (values) => values["dynamic:published"] === true && Number(values["dynamic:wordcount"]) > 100,
+});
+// @ts-expect-error: it is called title
+text("a", { from: ["full:titel"], comment: "x" });
+// @ts-expect-error: it is no field of the basic listing
+text("a", { from: ["basic:tags"], comment: "x" });
+// @ts-expect-error: a list has no such field
+text("a", { from: ["full:attachments.url"], comment: "x" });
+// @ts-expect-error: below a text there is nothing
+text("a", { from: ["full:title.length"], comment: "x" });
+// @ts-expect-error: there is no such resource
+text("a", { from: ["single:title"], comment: "x" });
+// @ts-expect-error: origins are a list
+text("a", { from: "full:title", comment: "x" });
+// @ts-expect-error: texts have names
+text("a", "full:title", "Title.");
+// @ts-expect-error: a column has a comment
+text("a", { from: ["full:title"] });
+// @ts-expect-error: it is called required
+text("a", { comment: "x", requierd: true });
+boolean("a", {
+  from: ["dynamic:published"],
+  comment: "x",
+  // @ts-expect-error: it is made from what is in from
+  make: (values) => values["dynamic:wordcount"] === 1,
+});
+// @ts-expect-error: a boolean is true or false
+boolean("a", { from: ["dynamic:published"], comment: "x", make: () => "yes" });
 
 // Fields that the documents do not have.
 customTable({
@@ -201,7 +247,7 @@ customTable({
 });
 customTable({
   ...TABLE,
-  columns: [timestamp("at", "", "x")],
+  columns: [timestamp("at", { comment: "x" })],
   // @ts-expect-error: instants are microseconds
   rows: () => [{ at: new Date() }],
 });

@@ -24,12 +24,11 @@ const readingTime = sqlTable({
   comment: "Words of the items of each campaign, and the minutes that it takes to read them.",
   key: ["campaign_id"],
   columns: [
-    // Name, API fields that it is made from (of a query: none), comment.
-    text("campaign_id", "", "Campaign; campaigns.campaign_id.", { required: true }),
-    text("name", "", "Name of the campaign; NULL where no item describes it."),
-    bigint("items", "", "Items of the campaign.", { required: true }),
-    bigint("words", "", "Words of the items; items without a word count have none.", { required: true }),
-    double("minutes", "", "Minutes to read all of them, at 200 words a minute.", { required: true }),
+    text("campaign_id", { comment: "Campaign; campaigns.campaign_id.", required: true }),
+    text("name", { comment: "Name of the campaign; NULL where no item describes it." }),
+    bigint("items", { comment: "Items of the campaign.", required: true }),
+    bigint("words", { comment: "Words of the items; items without a word count have none.", required: true }),
+    double("minutes", { comment: "Minutes to read all of them, at 200 words a minute.", required: true }),
   ],
   reads: ["content", "content_campaigns", "campaigns"],
   sql: `

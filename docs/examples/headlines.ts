@@ -30,10 +30,10 @@ const headlines = customTable({
   name: "content_headlines",
   comment: "Titles of content items with their lengths; items without a title have no row.",
   columns: [
-    // Name, API fields that it is made from, comment. `run_lineage` and `COMMENT ON` come from these.
-    text("title", "dynamic:title full:title", "Title.", { required: true }),
-    integer("words", "", "Words in the title.", { required: true }),
-    integer("characters", "", "Characters in the title, as a reader counts them.", { required: true }),
+    // API fields and comments are what `run_lineage` and `COMMENT ON` have of a column.
+    text("title", { from: ["dynamic:title", "full:title"], comment: "Title.", required: true }),
+    integer("words", { comment: "Words in the title.", required: true }),
+    integer("characters", { comment: "Characters in the title, as a reader counts them.", required: true }),
   ],
   *rows({ dynamic, full }) {
     const title = dynamic?.title ?? full?.title;

@@ -2,13 +2,13 @@ import { z } from "zod";
 
 /**
  * A field that the contract does not know: its path, `[]` for elements of a list and `{}` for keys of a record
- * (`["custom_field_values", "{}", "checksum"]`), a copy to keep; its value; and the object that has it.
+ * (`["custom_field_values", "{}", "checksum"]`), its value, and the object that has it.
  */
 export type UnknownVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
 
 /**
  * A list or an object where the contract knows none: in place of a text, a list in place of an object, or where any
- * value is known. Below it no field is known. The path is the one of {@link UnknownVisitor}, and not a copy.
+ * value is known. Below it no field is known. The path is written as that of {@link UnknownVisitor}.
  */
 export type UnforeseenVisitor = (path: readonly string[], value: object) => void;
 
@@ -51,13 +51,13 @@ export function unknownFieldWalker(schema: z.ZodObject): UnknownWalker {
 /** Texts, numbers and the like hold nothing. */
 function below(known: Below, value: unknown, path: string[], visitors: Visitors): void {
   if (typeof value !== "object" || value === null) return;
-  if (known === null) visitors.unforeseen?.(path, value);
+  if (known === null) visitors.unforeseen?.([...path], value);
   else walk(known, value, path, visitors);
 }
 
 function walk(node: Node, value: object, path: string[], visitors: Visitors): void {
   if (Array.isArray(value)) {
-    if (node.elements === undefined) visitors.unforeseen?.(path, value);
+    if (node.elements === undefined) visitors.unforeseen?.([...path], value);
     else walkElements(node.elements, value, path, visitors);
   } else if (!isObject(value)) {
     return;

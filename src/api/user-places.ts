@@ -1,22 +1,17 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { placesIn, type SchemaPlace } from "./places.ts";
 import { USERS } from "./user.ts";
 
 /** A place where the contract has a user's ID, or a user's description. */
-export interface UserPlace {
-  /** `["acl", "user_ids", "[]"]`: `[]` for elements of a list, `{}` for keys of a record. */
-  readonly path: readonly string[];
+export interface UserPlace extends Pick<SchemaPlace, "path"> {
   readonly kind: "id" | "description";
 }
 
 /** All of them in documents of a schema. */
-export function userPlaces(schema: z.core.$ZodType, path: readonly string[] = []): UserPlace[] {
-  const user = USERS.get(schema);
-  if (user !== undefined) return [{ path, kind: user.kind }];
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return userPlaces(schema.unwrap(), path);
-  if (schema instanceof z.ZodArray) return userPlaces(schema.element, [...path, "[]"]);
-  if (schema instanceof z.ZodRecord) return userPlaces(schema.valueType, [...path, "{}"]);
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => userPlaces(option, path));
-  if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape).flatMap(([name, field]) => userPlaces(field, [...path, name]));
+export function userPlaces(schema: z.core.$ZodType): UserPlace[] {
+  const places = placesIn(schema, (each) => USERS.has(each));
+  return places.flatMap(({ path, schema: each }) => {
+    const user = USERS.get(each);
+    return user === undefined ? [] : [{ path, kind: user.kind }];
+  });
 }

@@ -25,7 +25,7 @@ export async function chosenTargets(
   cwd: string,
   { config, target }: TargetFlags,
 ): Promise<readonly Target[]> {
-  const targets = await configuredTargets({ cwd, flags: { config } });
+  const targets = await configuredTargets({ cwd, env: process.env, flags: { config } });
   if (targets.length === 0) {
     throw invalid(
       "No targets are configured; set `targets` in the configuration file, or name that file with --config.",

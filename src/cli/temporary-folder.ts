@@ -1,11 +1,10 @@
 import { addAbortListener } from "node:events";
-import { mkdtempSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEnd } from "../common/clock.ts";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
+import { codeOf } from "../common/errors.ts";
+import { makeTemporaryFolder } from "../common/temporary-folder.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
 import { StopSignals } from "./command.ts";
 
@@ -46,7 +45,7 @@ export async function inTemporaryFolder<T>(
   use: (directory: string) => Promise<T>,
 ): Promise<T> {
   await removeAbandoned();
-  const directory = temporaryFolder(purpose);
+  const directory = makeTemporaryFolder(`content-warehouse-${purpose}-${process.pid}-${host()}-`);
   try {
     return await use(directory);
   } finally {
@@ -99,20 +98,5 @@ function isRunning(pid: number): boolean {
   } catch (thrown) {
     // It is there, and not ours.
     return codeOf(thrown) === "EPERM";
-  }
-}
-
-function temporaryFolder(purpose: string): string {
-  try {
-    return mkdtempSync(join(tmpdir(), `content-warehouse-${purpose}-${process.pid}-${host()}-`));
-  } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (error.code !== "internal") throw error;
-    const why = codeOf(thrown) ?? error.message;
-    throw new WarehouseError(
-      "config.output",
-      `No temporary folder can be made in ${printable(tmpdir(), 1000)} (${why}); set TMPDIR to a folder that you may write to.`,
-      { cause: thrown },
-    );
   }
 }

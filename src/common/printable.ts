@@ -41,6 +41,12 @@ export function printable(text: string, maxCharacters = 200): string {
   return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1).trimEnd()}…` : line;
 }
 
+/** Why something failed, whoever threw it: a clause, with no full stop at its end. */
+export function clauseOf(thrown: unknown): string {
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  return printable(why, 300).replace(/\.$/, "");
+}
+
 /** A terminal's text, of several lines maybe. */
 export function printableText(text: string): string {
   return withoutSteering(text, () => "", "\n\t");

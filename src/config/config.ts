@@ -96,7 +96,7 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
  */
 export async function loadConfig({ cwd, env, flags, sampleBy, instance }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
-  const { settings, faults } = settingsIn(file);
+  const { settings, faults } = settingsIn(file, env);
   const {
     $schema: _schema,
     url: _url,
@@ -136,20 +136,23 @@ function lower(a: number | null, b: number | null): number | null {
 }
 
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
-export async function configuredKeepRuns(cwd: string): Promise<number> {
-  return validSettings(await readConfigFile(cwd, undefined)).keepRuns;
+export async function configuredKeepRuns({ cwd, env }: Pick<ConfigInputs, "cwd" | "env">): Promise<number> {
+  return validSettings(await readConfigFile(cwd, undefined), env).keepRuns;
 }
 
 /** Targets of the configuration file, for commands that need neither the service nor a token. Errors: `config.invalid`. */
 export async function configuredTargets(
-  inputs: Pick<ConfigInputs, "cwd" | "flags">,
+  inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
 ): Promise<readonly Target[]> {
-  return validSettings(await configFileOf(inputs)).targets;
+  return validSettings(await configFileOf(inputs), inputs.env).targets;
 }
 
 /** What a file says; where it is wrong, the defaults and what is wrong. */
-function settingsIn(file: ConfigFile | null): { settings: Settings; faults: readonly ConfigFault[] } {
-  const result = readConfigSpec(file === null ? {} : file.value);
+function settingsIn(
+  file: ConfigFile | null,
+  { CONTENT_WAREHOUSE_INSTANCE: instance }: ConfigInputs["env"],
+): { settings: Settings; faults: readonly ConfigFault[] } {
+  const result = readConfigSpec(file === null ? {} : file.value, instance);
   if ("settings" in result) return { settings: result.settings, faults: [] };
   const faults = result.problems.map((problem): ConfigFault => {
     return { code: "config.invalid", about: "settings", sentence: `${file?.name}: ${problem}` };
@@ -158,8 +161,8 @@ function settingsIn(file: ConfigFile | null): { settings: Settings; faults: read
 }
 
 /** Throws `config.invalid`. */
-function validSettings(file: ConfigFile | null): Settings {
-  const { settings, faults } = settingsIn(file);
+function validSettings(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
+  const { settings, faults } = settingsIn(file, env);
   if (faults.length > 0) throw new ConfigError(faults);
   return settings;
 }
@@ -177,7 +180,7 @@ export async function warehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): P
   const named = namedWarehouse(inputs);
   if (named !== undefined) return named;
   const file = await configFileOf(inputs);
-  return resolve(file?.folder ?? inputs.cwd, validSettings(file).warehouse);
+  return resolve(file?.folder ?? inputs.cwd, validSettings(file, inputs.env).warehouse);
 }
 
 async function warehouseOf(

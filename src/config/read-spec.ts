@@ -5,14 +5,15 @@ import { readServiceUrl } from "../extract/http/service-url.ts";
 import { openLineageProblems } from "../observe/settings.ts";
 import { configSpec, fileSpec, type Settings } from "./config-spec.ts";
 import { formFaults, type Path, valueAt } from "./form-faults.ts";
-import { targetProblems } from "./target-spec.ts";
+import { targetProblems, targetsOf } from "./target-spec.ts";
 
 /** Reads settings, and says what is wrong with them. */
 
 /** The settings, or one sentence for each that is wrong: its name, what was expected, what was found. */
 export type ConfigSpecResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
 
-export function readConfigSpec(value: unknown): ConfigSpecResult {
+/** `instance`: name of the one that is meant, where several share the settings. */
+export function readConfigSpec(value: unknown, instance?: string): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   const { issues = [] } = result.error ?? {};
   const { url, columns, aliases, personalFields, targets, openLineage: lineage } = wellFormed(value);
@@ -23,10 +24,11 @@ export function readConfigSpec(value: unknown): ConfigSpecResult {
     // Without the aliases nobody can tell which columns there are.
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
     ...personalFieldProblems(personalFields ?? [], aliases ?? {}),
-    ...targetProblems(targets ?? []),
+    ...targetProblems(targetsOf(targets ?? [], instance)),
     ...openLineageProblems(lineage),
   ];
-  return result.success && problems.length === 0 ? { settings: result.data } : { problems };
+  if (!result.success || problems.length > 0) return { problems };
+  return { settings: { ...result.data, targets: targetsOf(result.data.targets, instance) } };
 }
 
 /** Those of the settings that have their form, whatever the others are. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { isObject } from "../common/objects.ts";
 import type { Target } from "../pipeline.ts";
-import { lake } from "../targets/lake/lake.ts";
+import { isLake, lake } from "../targets/lake/lake.ts";
 import { postgres } from "../targets/postgres/postgres.ts";
 
 const text = z.string().min(1);
@@ -67,6 +67,11 @@ function made(declared: z.output<typeof declaredTarget>): Target {
   }
   const { type: _type, ...options } = declared;
   return lake(options);
+}
+
+/** For one of the instances that share a configuration: its name is that of a lake that names none. */
+export function targetsOf(targets: readonly Target[], instance: string | undefined): readonly Target[] {
+  return targets.map((each) => (instance !== undefined && isLake(each) ? each.named(instance) : each));
 }
 
 /** One sentence for each fault of what targets were made with, and for names that are not theirs alone. */

@@ -7,19 +7,16 @@ import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { ItemIndex } from "../raw/item-index.ts";
+import type { Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
-import type { Journal } from "./journal.ts";
 import { isOpen } from "./landing/checkpoint-form.ts";
 import { isResumable, type ResumeState } from "./landing/resume-state.ts";
 import { choosePageSize, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
 import { Certification, type Step } from "./passes/certification.ts";
-import type { Unread } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
-import { type PassRecord, passRecord } from "./passes/pass-record.ts";
+import { passRecord } from "./passes/pass-record.ts";
 import {
   type AfterPass,
   askForUnlisted,
@@ -42,46 +39,6 @@ export interface ExtractOptions {
   readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
 }
 
-export interface Extraction {
-  readonly passes: readonly PassRecord[];
-  /** All items that any pass listed, and those of `unlisted`. */
-  readonly items: number;
-  /**
-   * Listed documents that are no items, of the pass that had most of them: without an ID they cannot be told from those of
-   * another pass, so there are at least as many.
-   */
-  readonly rejected: number;
-  /** Those of the last pass. */
-  readonly rejectedLast: number;
-  /** Items of the run before that no pass listed, and that the service has all the same. */
-  readonly unlisted: readonly string[];
-  /** Items of the run before that no pass listed, and that are gone by the word of a single-item request (404, 410). */
-  readonly removed: readonly string[];
-  readonly missing: Missing;
-  /** Requests for items whose fields only single-item requests give. */
-  readonly detailsAsked: number;
-  /** Items that the service then said are gone. */
-  readonly detailsGone: readonly string[];
-  /** And those that could not be had: each is a reject. */
-  readonly detailsRejected: readonly string[];
-  /** Items that were asked for again, because passes differed. */
-  readonly repaired: number;
-  /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. Ascending. */
-  readonly vanished: readonly string[];
-  /** Items that were listed, and that there is no document of. */
-  readonly unread: Unread;
-  /** Items that there is a document of in one mode, because the service refused the other one. */
-  readonly inPartRejected: readonly string[];
-  /** And those of which nobody asked for the other one: the list moved until the end, and the run is unsettled. */
-  readonly inPartNotAsked: readonly string[];
-  /** Whether dynamic and full documents have other times though they are of the same version. */
-  readonly modesDiffer: boolean;
-  /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
-  readonly pageSizes: UsedSizes;
-  /** Why the run is unsettled; empty: it is complete. */
-  readonly disagreements: readonly string[];
-}
-
 /** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is saved. */
 export async function extract(context: ExtractContext, options: ExtractOptions): Promise<Extraction> {
   try {
@@ -91,29 +48,6 @@ export async function extract(context: ExtractContext, options: ExtractOptions):
     if (isResumable(asWarehouseError(thrown).code)) await context.landing.save().catch(() => {});
     throw thrown;
   }
-}
-
-/**
- * What extraction decided and the raw documents do not say, for those who read them again. `nowMs`: when the last answer
- * came, in milliseconds since 1970.
- */
-export function decisionsOf(
-  { disagreements, vanished, removed }: Extraction,
-  { rejects }: Journal,
-  { pages }: ItemIndex,
-  nowMs: number,
-): Omit<ExtractRecord, "version"> {
-  const rejected = rejects.map(({ contentId }) => contentId);
-  return {
-    extractedAt: new Date(nowMs).toISOString(),
-    verdict: disagreements.length === 0 ? "complete" : "unsettled",
-    disagreements: [...disagreements],
-    vanished: [...vanished],
-    removed: [...removed],
-    rejected: rejected.filter((id) => id !== null),
-    rejectedWithoutId: rejected.includes(null),
-    bytesPerItem: Object.fromEntries([...pages].map(([pass, bytes]) => [pass, [...bytes]])),
-  };
 }
 
 class Extractor {
@@ -300,7 +234,7 @@ class Extractor {
       rejectedLast: passes.at(-1)?.rejected ?? 0,
       unlisted: unlisted.found,
       removed: unlisted.removed,
-      missing,
+      missing: { count: missing.count, notAsked: missing.notAsked },
       detailsAsked: this.#detailsAsked,
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,

@@ -1,7 +1,7 @@
 /** The fleet's PostgreSQL: its optional packages, its failures, and the table that may hold the instances. */
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { importPeers } from "../common/import-module.ts";
-import { printable } from "../common/printable.ts";
+import { clauseOf, printable } from "../common/printable.ts";
 import { invalid } from "../config/faults.ts";
 
 /** Optional peers: only a fleet with a database needs them. A test holds that package.json says the same versions. */
@@ -22,7 +22,7 @@ export function databaseError(address: string, thrown: unknown): WarehouseError 
   const code = codeOf(thrown);
   const why = thrown instanceof Error && thrown.message !== "" ? thrown.message : (code ?? "unknown reason");
   const where = `The fleet's database ${printable(address)}`;
-  const shown = printable(why, 300).replace(/\.$/, "");
+  const shown = clauseOf(why);
   return code !== undefined && REFUSED.test(code)
     ? invalid(`${where} refuses: ${shown}; look at the fleet file and PGPASSWORD.`, thrown)
     : new WarehouseError(

@@ -9,14 +9,16 @@ import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding } from "../storage/duckdb.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
-import { PartWriter, type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
+import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import { type Cell, TableBuilder } from "../storage/table-builder.ts";
+import type { Cell } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { createHistoryMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
+import { type RunRows, stageRows } from "./stage-rows.ts";
+import type { StagedTable } from "./staged-ranges.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
 import { createViewsOver } from "./views.ts";
 
@@ -49,12 +51,6 @@ export interface BuildRequest {
   readonly onTable: (done: number, total: number) => void;
 }
 
-/** Made when they are written, where there are many. */
-export interface RunRows {
-  readonly table: Table;
-  readonly rows: Iterable<readonly Cell[]>;
-}
-
 /** Bytes of a row from which a table is not loaded beside another such: some 60,000 rows are in memory at a time. */
 const WIDE_ROW_BYTES = 500;
 
@@ -66,9 +62,6 @@ const RANGES_OF_STEPS = 4;
 
 /** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */
 const RANGES_OF_CHECKS = 8;
-
-/** Rows of this thread that go into a part: it holds no more of them at once. */
-const ROWS_PER_PART = 5000;
 
 /** The tables of a run on their way into its files: first those of the data, then the run's own, then the views. */
 export class WarehouseBuild implements AsyncDisposable {
@@ -168,22 +161,17 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Loads rows that were made on this thread, by way of parts like all others. */
-  async loadRows({ table, rows }: RunRows, connection = this.connections[0]): Promise<LoadedTable> {
-    const { directory, finalDirectory, sequence } = this.#request;
-    const parts: StagedPart[] = [];
-    const builder = new TableBuilder(table);
-    const writer = new PartWriter();
-    const write = () => {
-      const file = join(directory, "parts", table.name, `${table.name}-${parts.length}.parquet`);
-      parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "" });
-      builder.take((batch) => writer.write(file, batch));
-    };
-    for (const row of rows) {
-      builder.append(row);
-      if (builder.rows === ROWS_PER_PART) write();
-    }
-    if (builder.rows > 0) write();
-    return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence });
+  async loadRows(staged: RunRows, connection = this.connections[0]): Promise<LoadedTable> {
+    const { name } = staged.table;
+    const folder = join(this.#request.directory, "parts", name);
+    const parts = stageRows(staged, (part) => join(folder, `${name}-${part}.parquet`));
+    return this.loadParts({ table: staged.table, parts }, connection);
+  }
+
+  /** Loads rows that were staged before, where this database may read. */
+  async loadParts(staged: StagedTable, connection = this.connections[0]): Promise<LoadedTable> {
+    const { finalDirectory, sequence } = this.#request;
+    return loadTable(connection, { ...staged, bounds: [], finalDirectory, sequence });
   }
 
   /** Mapped values and payloads, a range of items at a time. */

@@ -67,6 +67,41 @@ export async function findHistory(
   return history;
 }
 
+/**
+ * The history that a run carried on, from its own: what the run added is left out, and what it ended holds again. Of an
+ * item that the run saw it is not known when it was last seen before: in `before`, the run whose history was carried on.
+ * Its digest of mapped values is left out where they changed, so that they are compared. Errors as of {@link findHistory}.
+ */
+export async function undoneHistory(
+  own: PreviousRun,
+  before: string,
+  temporaryDirectory: string,
+): Promise<PreviousHistory> {
+  const found = await findHistory(own, temporaryDirectory);
+  if (found.kind !== "carried") return found;
+  return { ...found, run: before, sourceOf: (table) => `(${undone(table, own.run, before, found)})` };
+}
+
+const VALUES = ["mapped_value_history", "mapped_value_order_history"];
+
+function undone(table: string, run: string, before: string, { sourceOf }: CarriedHistory): string {
+  const [own, last] = [quoteLiteral(run), quoteLiteral(before)];
+  if (table === "run_history") return `SELECT * FROM ${sourceOf(table)} WHERE run <> ${own}`;
+  const unless = (column: string) =>
+    `CASE WHEN valid_to_run = ${own} THEN NULL ELSE ${column} END AS ${column}`;
+  const replaced = ["valid_to_run", "valid_to", "valid_to_cause"].map(unless);
+  if (table === "content_history") {
+    const changed = VALUES.map(
+      (name) => `SELECT content_id FROM ${sourceOf(name)} WHERE ${own} IN (valid_from_run, valid_to_run)`,
+    );
+    replaced.push(
+      `CASE WHEN last_seen_run = ${own} THEN ${last} ELSE last_seen_run END AS last_seen_run`,
+      `CASE WHEN last_seen_run = ${own} AND content_id IN (${changed.join(" UNION ")}) THEN NULL ELSE values_digest END AS values_digest`,
+    );
+  }
+  return `SELECT * REPLACE (${replaced.join(", ")}) FROM ${sourceOf(table)} WHERE valid_from_run <> ${own}`;
+}
+
 function historyOf(previous: PreviousRun): CarriedHistory {
   const source = sourceOf(previous);
   return {

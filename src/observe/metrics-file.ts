@@ -1,5 +1,5 @@
 /** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
@@ -30,6 +30,12 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       const { outcome, content, endedMs } = ended;
       const published = content === null ? await publishedBefore(file) : publishedMetrics(outcome, endedMs);
       await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
+    },
+    check: async () => {
+      await besideFile(file, async () => {
+        if (!(await stat(file).catch(() => undefined))?.isDirectory()) return;
+        throw Object.assign(new Error("a folder is in the way"), { code: "EISDIR" });
+      });
     },
   };
 }
@@ -118,15 +124,26 @@ async function publishedBefore(file: string): Promise<string[]> {
   return lines.map((line) => `${line}\n`);
 }
 
-/** The collector reads names that end with `.prom`, so the other one does not. It must be able to read the file. */
 async function replaceFile(file: string, text: string): Promise<void> {
+  await besideFile(file, async (written) => {
+    await writeFile(written, text);
+    await rename(written, file);
+  });
+}
+
+/**
+ * Makes a file beside, which does not end with `.prom`: the collector reads those that do. It must be able to read what
+ * becomes of it. Whatever is left of it is gone afterwards.
+ */
+async function besideFile(file: string, use: (written: string) => Promise<void>): Promise<void> {
   const written = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(written, text, { mode: 0o644 });
-    await rename(written, file);
+    await writeFile(written, "", { mode: 0o644 });
+    await use(written);
   } catch (thrown) {
+    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
+  } finally {
     // A failure to tidy up does not hide why the file could not be written.
     await rm(written, { force: true }).catch(() => {});
-    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
   }
 }

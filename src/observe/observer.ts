@@ -45,6 +45,8 @@ export interface Observer {
   readonly onEvent: OnEvent;
   onStart(run: StartedRun, signal: AbortSignal): Promise<void>;
   onEnd(ended: EndedRun, signal: AbortSignal): Promise<void>;
+  /** Throws what `onEnd` would, as far as that is known beforehand, and tells nothing. */
+  check?(signal: AbortSignal): Promise<void>;
 }
 
 /** Of an observer that only looks at the end. */

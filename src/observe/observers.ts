@@ -2,9 +2,8 @@
 import type { Clock } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
-import { printable } from "../common/printable.ts";
+import { clauseOf } from "../common/printable.ts";
 import type { RunEvent } from "../common/run-events.ts";
-import type { RunSummary } from "../run/summary.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
 import {
   type EndedRun,
@@ -15,6 +14,7 @@ import {
 } from "./observer.ts";
 import { openLineageObserver } from "./open-lineage.ts";
 import { openTelemetryObserver } from "./open-telemetry.ts";
+import type { RunSummary } from "./run-summary.ts";
 import type { ObserveSettings } from "./settings.ts";
 
 /** How long each observer may take to be told of the start, and of the end. */
@@ -29,11 +29,20 @@ export interface Observed {
 
 /** Opens those that the settings name, and OpenTelemetry where the process has it. Never throws. */
 export async function openObservers(observed: Observed): Promise<Observers> {
-  const { settings, warehouse, clock, log } = observed;
-  const { onFinish, metricsFile, openLineage } = settings;
+  const { clock, log } = observed;
   const startedMs = clock.now();
-  const observers = [
-    await openTelemetryObserver(startedMs, log),
+  const tracing = await openTelemetryObserver(startedMs, log);
+  const configured = configuredObservers(observed, startedMs);
+  return observersOf(tracing === null ? configured : [tracing, ...configured], observed, TELL_MS);
+}
+
+/** Those that the settings name. `startedMs`: milliseconds since 1970. */
+export function configuredObservers(
+  { settings, warehouse }: Pick<Observed, "settings" | "warehouse">,
+  startedMs: number,
+): readonly Observer[] {
+  const { onFinish, metricsFile, openLineage } = settings;
+  return [
     openLineage && openLineageObserver(openLineage),
     metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
     onFinish && {
@@ -42,7 +51,20 @@ export async function openObservers(observed: Observed): Promise<Observers> {
       onEnd: async ({ outcome }: EndedRun, signal: AbortSignal) => void (await onFinish(outcome, signal)),
     },
   ].filter((each) => each !== null);
-  return observersOf(observers, observed, TELL_MS);
+}
+
+/** What a run would warn of, without telling the observer anything; null: nothing is known against it. */
+export async function problemOf(observer: Observer, signal: AbortSignal): Promise<string | null> {
+  try {
+    await within(TELL_MS, async (late) => observer.check?.(AbortSignal.any([signal, late])));
+    return null;
+  } catch (thrown) {
+    return sentenceOf(observer, thrown);
+  }
+}
+
+function sentenceOf({ name }: Observer, thrown: unknown): string {
+  return `${name} failed: ${clauseOf(thrown)}; the run does not depend on it.`;
 }
 
 export type Observers = ReturnType<typeof observersOf>;
@@ -61,9 +83,7 @@ export function observersOf(
   function warn(observer: Observer, thrown: unknown): void {
     if (warned.has(observer)) return;
     warned.add(observer);
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    const reason = printable(why, 300).replace(/\.$/, "");
-    log.warn(`${observer.name} failed: ${reason}; the run does not depend on it.`);
+    log.warn(sentenceOf(observer, thrown));
   }
 
   async function tell(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {

@@ -1,6 +1,7 @@
 /** OpenLineage 2-0-2 run events: START when the run has its name, then COMPLETE or FAIL. */
 import { createHash } from "node:crypto";
-import { appendFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { appendFile, rm } from "node:fs/promises";
 import { request } from "undici";
 import { codeOf } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
@@ -29,29 +30,44 @@ export function openLineageObserver({ to, namespace }: OpenLineageSettings): Obs
     onEnd: async (ended, signal) => {
       if (started !== undefined) await send(endEvent(started, ended), signal);
     },
+    check: (signal) => ("file" in to ? proveAppendable(to.file) : reach(to, signal).then(() => {})),
   };
 }
 
+/** Leaves no file where none was. */
+async function proveAppendable(file: string): Promise<void> {
+  const isThere = existsSync(file);
+  await appendFile(file, "");
+  if (!isThere) await rm(file);
+}
+
+/** Throws an Error that says what went wrong, and at which address. */
+async function post(to: HttpEndpoint, body: string, signal: AbortSignal): Promise<void> {
+  const status = await reach(to, signal, body);
+  const { origin, pathname } = to.url;
+  if (status < 200 || status > 299) throw new Error(`${origin}${pathname} answered with ${status}`);
+}
+
 /**
- * Nothing is asked again, and no redirect followed. Throws an Error that says what went wrong, and at which address.
+ * The status of the answer; without a body nothing is told, and any will do. Nothing is asked again, and no redirect
+ * followed. Throws an Error that names the address.
  */
-async function post({ url, apiKey }: HttpEndpoint, body: string, signal: AbortSignal): Promise<void> {
+async function reach({ url, apiKey }: HttpEndpoint, signal: AbortSignal, body?: string): Promise<number> {
   const headers = {
     "content-type": "application/json",
     "user-agent": `content-warehouse/${VERSION}`,
     ...(apiKey !== null && { authorization: `Bearer ${apiKey.reveal()}` }),
   };
-  const status = await request(url, { method: "POST", headers, body, signal })
-    .then(async (response) => {
-      await response.body.dump();
-      return response.statusCode;
-    })
-    .catch((cause: unknown) => {
-      signal.throwIfAborted();
-      const why = codeOf(cause) ?? printable(String(cause));
-      throw new Error(`${url.origin} cannot be reached (${why})`, { cause });
-    });
-  if (status < 200 || status > 299) throw new Error(`${url.origin}${url.pathname} answered with ${status}`);
+  try {
+    const method = body === undefined ? "HEAD" : "POST";
+    const response = await request(url, { method, headers, body: body ?? null, signal });
+    await response.body.dump();
+    return response.statusCode;
+  } catch (cause) {
+    signal.throwIfAborted();
+    const why = codeOf(cause) ?? printable(String(cause));
+    throw new Error(`${url.origin} cannot be reached (${why})`, { cause });
+  }
 }
 
 function endEvent(run: LineageRun, { outcome, content, endedMs }: EndedRun) {

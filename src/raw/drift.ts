@@ -1,4 +1,5 @@
 /** Where answers depart from the specification, counted by path and kind, with the first example. */
+import { z } from "zod";
 
 export const DRIFT_KINDS = [
   "unknown_field",
@@ -15,16 +16,18 @@ export const DRIFT_KINDS = [
 ] as const;
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-export interface DriftEntry {
-  readonly path: string;
-  readonly kind: DriftKind;
-  readonly count: number;
+/** Form of an entry where it is written down. */
+export const driftEntry = z.strictObject({
+  path: z.string(),
+  kind: z.enum(DRIFT_KINDS),
+  count: z.number().int().positive(),
   /** Order of the observation that gave the example: the lowest wins, so that the order of work does not show. */
-  readonly order: number;
-  readonly contentId: string | null;
+  order: z.number().int().nonnegative(),
+  contentId: z.string().nullable(),
   /** Cut to 200 characters; null where the policy forbids one. */
-  readonly example: string | null;
-}
+  example: z.string().nullable(),
+});
+export type DriftEntry = Readonly<z.infer<typeof driftEntry>>;
 
 /** An entry on its way: its count still grows. */
 type Counted = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] };

@@ -1,53 +1,208 @@
-/** What extraction decided and the raw documents do not say: `raw/extract.json`, whose keys and IDs are sorted. */
+/**
+ * The facts of a run that its raw documents do not say: `raw/extract.json`, version 2. Its tables are built from these
+ * and from the documents, and from nothing else that was landed. Keys and IDs are sorted.
+ */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
+import { driftEntry } from "./drift.ts";
+import { PERSONAL_POLICIES } from "./personal.ts";
 
 export const EXTRACT_FILE = "extract.json";
 
-const VERSION = 1;
+const VERSION = 2;
 
-const ids = z.array(z.string());
+const count = z.number().int().nonnegative();
+const ids = z.array(z.string()).readonly();
+const instant = z.iso.datetime({ precision: 3 });
+const shape = z.enum(["dynamic", "full"]);
+const perPage = z.number().int().positive();
+const destination = z.strictObject({ name: z.string(), platform: z.string() });
 
-const extractRecord = z.strictObject({
-  version: z.literal(VERSION),
-  /** When the last answer was there. */
-  extractedAt: z.iso.datetime({ precision: 3 }),
-  verdict: z.enum(["complete", "unsettled"]),
-  /** Why the run is unsettled, in sentences; empty: it is complete. */
-  disagreements: z.array(z.string()),
+/** A pass as it is certified: in `run_passes` and in the manifest. Instants are milliseconds since 1970. */
+const pass = z.strictObject({
+  pass: z.number().int().positive(),
+  mode: z.string(),
+  pages: count,
+  perPage: z.number(),
+  pagesAnnounced: z.number(),
+  rows: count,
+  distinctItems: count,
+  duplicates: count,
+  /** The service's own totals, on the first and the last page. */
+  countBefore: z.number(),
+  countAfter: z.number(),
+  digest: z.string(),
+  clean: z.boolean(),
+  reason: z.string().nullable(),
+  startedMs: z.number(),
+  endedMs: z.number(),
+});
+
+/** What came of the requests for items. */
+const extraction = z.strictObject({
+  passes: z.array(pass).readonly(),
+  /** Why the run is unsettled, in sentences; empty: the passes agree. */
+  disagreements: z.array(z.string()).readonly(),
+  /** Whether dynamic and full documents have other times though they are of the same version. */
+  modesDiffer: z.boolean(),
+  /** All items that any pass listed, and those of `unlisted`. */
+  items: count,
+  /**
+   * Listed documents that are no items, of the pass that had most of them: without an ID they cannot be told from those
+   * of another pass, so there are at least as many.
+   */
+  rejected: count,
+  /** Those of the last pass. */
+  rejectedLast: count,
   /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. */
   vanished: ids,
   /** Items of the run before that no pass listed, and that are gone by such a word. Nor do documents of theirs count. */
   removed: ids,
-  /** Items of which some answer could not be read. */
-  rejected: ids,
-  /** Whether something was listed that has no ID. */
-  rejectedWithoutId: z.boolean(),
-  /** By pass: bytes that an item takes on each page of a listing, from the first on. They decide where large tables are cut. */
-  bytesPerItem: z.record(z.string(), z.array(z.number().nonnegative())),
+  /** Items of the run before that no pass listed, and that the service has all the same. */
+  unlisted: ids,
+  /** Items of the run before that no pass listed, and why none was asked for singly; null: all were. */
+  missing: z.strictObject({ count, notAsked: z.string().nullable() }),
+  /** Requests for items whose fields only single-item requests give. */
+  detailsAsked: count,
+  /** Items that the service then said are gone. */
+  detailsGone: ids,
+  /** And those that could not be had: each is a reject. */
+  detailsRejected: ids,
+  /** Items that were asked for again, because passes differed. */
+  repaired: count,
+  /**
+   * Items that were listed, and that there is no document of: those that the service refused to give, and those that were
+   * listed so late, and were so many, that no request asked for them.
+   */
+  unread: z.strictObject({ rejected: count, notAsked: count }),
+  /** Items that there is a document of in one mode, because the service refused the other one. */
+  inPartRejected: ids,
+  /** And those of which nobody asked for the other one: the list moved until the end, and the run is unsettled. */
+  inPartNotAsked: ids,
+  /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
+  pageSizes: z.strictObject({
+    dynamic: perPage.optional(),
+    full: perPage.optional(),
+    basic: perPage.optional(),
+  }),
 });
 
+/** What was asked for: tables are judged by it, and a pipeline that needs more cannot be built from these documents. */
+const asked = z.strictObject({
+  shapes: z.array(shape).readonly(),
+  /** Of the dynamic set, by their names at the service. */
+  columns: z.array(z.string()).readonly(),
+  singleItems: z.enum(["none", "events", "all"]),
+  destinations: z.array(destination).readonly(),
+  /** Whether these are all that the service has: then nobody can name a further one. */
+  allDestinations: z.boolean(),
+  /** Custom fields that the configuration names, besides those that items carry. */
+  customFields: z.array(z.string()).readonly(),
+  /** Name of a field at the service to its name in the specification. */
+  aliases: z.record(z.string(), z.string()),
+  /** Items a page. */
+  perPage: z.union([perPage, z.literal("auto")]),
+});
+
+/** What the lookups did not find as it was asked for. */
+const unmatched = z.strictObject({
+  destinations: z.array(destination).readonly(),
+  /** Answered without being asked for, by a service that searches more loosely. */
+  otherDestinations: z
+    .array(z.strictObject({ name: z.string(), platform: z.string().nullable() }))
+    .readonly(),
+  /** Names without a definition. */
+  customFields: z.array(z.string()).readonly(),
+});
+
+/** The run that this one is held against; its figures are for those who build this one again without it. */
+const before = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({ kind: z.literal("damaged"), run: z.string(), reason: z.string() }),
+  z.strictObject({
+    kind: z.literal("run"),
+    run: z.string(),
+    /** Of its manifest; null: it is another by now. */
+    sha256: z.string().nullable(),
+    rows: z.record(z.string(), count),
+    emptyColumns: z.array(z.string()).readonly(),
+  }),
+]);
+
+/** What was carried on of its history; `anew` where that could not be. */
+const history = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({ kind: z.literal("anew"), run: z.string(), reason: z.string() }),
+  z.strictObject({
+    kind: z.literal("carried"),
+    run: z.string(),
+    /** IDs of custom fields whose values were not. */
+    forgotten: z.array(z.string()).readonly(),
+  }),
+]);
+
+const extractRecord = extraction.extend({
+  version: z.literal(VERSION),
+  /** `module`: the name of a pipeline of the package, or the URL of a file; null: it is neither. */
+  pipeline: z.strictObject({ name: z.string(), module: z.string().nullable(), fingerprint: z.string() }),
+  /** Scheme, host, port and path of the service; `sample`. */
+  origin: z.string(),
+  /** Fingerprint of the configuration. */
+  configuration: z.string(),
+  startedAt: instant,
+  /** When the run was resumed. */
+  resumedAt: z.array(instant).readonly(),
+  /** When the last answer was there. */
+  extractedAt: instant,
+  asked,
+  unmatched,
+  personalData: z.strictObject({
+    policy: z.enum(PERSONAL_POLICIES),
+    keyId: z.string().nullable(),
+    /** Of the custom fields that were treated as personal, in order. */
+    customFieldIds: z.array(z.string()).readonly(),
+  }),
+  /** What a person said of this run. */
+  accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean() }),
+  before,
+  history,
+  /** By the passes: documents that contradict each other are found when they are transformed. */
+  verdict: z.enum(["complete", "unsettled"]),
+  /** Items of which some answer could not be read. */
+  unreadable: ids,
+  /** Whether something was listed that has no ID. */
+  rejectedWithoutId: z.boolean(),
+  /** Found while the documents landed. */
+  drift: z.array(driftEntry).readonly(),
+  /** That were answered, and the bytes of all bodies as they came. */
+  requests: z.strictObject({ count, bytes: count }),
+  /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
+  throttled: z.strictObject({ ratePerSecond: z.number().nullable(), refused: count }).nullable(),
+  /** How often and how long the service was out, since the run was started or resumed; null: never. */
+  outages: z.strictObject({ count, seconds: z.number().nonnegative() }).nullable(),
+  /** By pass: bytes that an item takes on each page of a listing, from the first on. They decide where large tables are cut. */
+  bytesPerItem: z.record(z.string(), z.array(z.number().nonnegative()).readonly()),
+});
+
+export type PassRecord = Readonly<z.infer<typeof pass>>;
+export type Extraction = Readonly<z.infer<typeof extraction>>;
 export type ExtractRecord = Readonly<z.infer<typeof extractRecord>>;
 
-/** Writes the file, for its owner alone. Gives what stands in it. */
+const SORTED = ["vanished", "removed", "unlisted", "unreadable"] as const;
+
+/** Writes the file, for its owner alone. Gives what reading it gives. */
 export async function writeExtractRecord(
   file: string,
-  record: Omit<ExtractRecord, "version">,
+  stated: Omit<ExtractRecord, "version">,
 ): Promise<ExtractRecord> {
-  const whole: ExtractRecord = {
-    ...record,
-    version: VERSION,
-    vanished: sorted(record.vanished),
-    removed: sorted(record.removed),
-    rejected: sorted(record.rejected),
-  };
+  const lists = SORTED.map((name) => [name, sorted(stated[name])] as const);
+  const text = serialized({ ...stated, version: VERSION, ...Object.fromEntries(lists) });
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const keys = Object.entries(whole).sort(([a], [b]) => compareUtf8(a, b));
-  await writeFile(file, `${JSON.stringify(Object.fromEntries(keys))}\n`, { mode: 0o600 });
-  return whole;
+  await writeFile(file, text, { mode: 0o600 });
+  return recordIn(text, file);
 }
 
 /** Ascending by UTF-8 bytes, each once. */
@@ -55,19 +210,34 @@ function sorted(list: readonly string[]): string[] {
   return [...new Set(list)].sort(compareUtf8);
 }
 
-/** Throws `config.newer_version` for the file of a newer program, `verify.failed` where it is damaged. */
-export async function readExtractRecord(file: string): Promise<ExtractRecord> {
-  const value = parsed(await readFile(file, "utf8"));
-  const newer = z.looseObject({ version: z.number().gt(VERSION) }).safeParse(value).success;
-  if (newer) {
+function serialized(record: object): string {
+  const keys = Object.entries(record).sort(([a], [b]) => compareUtf8(a, b));
+  return `${JSON.stringify(Object.fromEntries(keys))}\n`;
+}
+
+/**
+ * Undefined: an older program wrote the file, which does not say all that tables are built from. Throws
+ * `config.newer_version` for that of a newer program, `verify.failed` where it is damaged.
+ */
+export async function readExtractRecord(file: string): Promise<ExtractRecord | undefined> {
+  const text = await readFile(file, "utf8");
+  const { data } = z.looseObject({ version: z.number() }).safeParse(parsed(text));
+  const version = data?.version ?? VERSION;
+  if (version > VERSION) {
     throw new WarehouseError(
       "config.newer_version",
       `${file} was written by a newer version of content-warehouse; read it with that version.`,
     );
   }
-  const record = extractRecord.safeParse(value);
+  return version < VERSION ? undefined : recordIn(text, file);
+}
+
+function recordIn(text: string, file: string): ExtractRecord {
+  const record = extractRecord.safeParse(parsed(text));
   if (record.success) return record.data;
-  throw new WarehouseError("verify.failed", `${file} does not say what was extracted: it is damaged.`);
+  throw new WarehouseError("verify.failed", `${file} does not say what was extracted: it is damaged.`, {
+    cause: record.error,
+  });
 }
 
 /** Undefined: it is no JSON. */

@@ -26,19 +26,20 @@ type Treated = (path: string) => void;
 const bare = (path: string): string => path.replaceAll("[]", "");
 
 /** API fields of an item by their paths, and of each all paths that give the same columns: one fact, spelled twice. */
-const API_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = apiFields();
+const ITEM_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = itemFields();
 
-function apiFields(): Map<string, Set<string>> {
+function itemFields(): Map<string, Set<string>> {
   const fields = new Map<string, Set<string>>();
   const pathsOf = (path: string): Set<string> => {
     const known = fields.get(path) ?? new Set([path]);
     fields.set(path, known);
     return known;
   };
-  for (const { origins } of DATA_TABLES.flatMap(({ columns }) => columns)) {
+  for (const { origins, make } of DATA_TABLES.flatMap(({ columns }) => columns)) {
     const paths = origins.filter((origin) => shapeOf(origin) !== undefined).map(({ path }) => bare(path));
     for (const path of paths) {
-      for (const other of paths) pathsOf(path).add(other);
+      // What a column is derived from are facts of their own.
+      for (const other of make === undefined ? paths : []) pathsOf(path).add(other);
       // Objects on the way are fields too.
       const steps = path.split(".");
       for (let length = 1; length < steps.length; length++) pathsOf(steps.slice(0, length).join("."));
@@ -48,11 +49,11 @@ function apiFields(): Map<string, Set<string>> {
 }
 
 /** Names of all fields of an item that the specification has: `owner`, `attachments.filename`. */
-export const API_FIELD_NAMES: readonly string[] = [...API_FIELDS.keys()];
+export const ITEM_FIELD_NAMES: readonly string[] = [...ITEM_FIELDS.keys()];
 
 /** Whether an item has a field of this name, by the specification. */
-export function isApiField(name: string): boolean {
-  return API_FIELDS.has(bare(name));
+export function isItemField(name: string): boolean {
+  return ITEM_FIELDS.has(bare(name));
 }
 
 /** Where items have values of custom fields: maps by ID, or lists of objects with an ID. */
@@ -103,7 +104,7 @@ export class FieldPolicy {
     this.#custom = new Map(customFields);
     this.#names = new Set(names.map(bare));
     const named = [...this.#names].flatMap((name) =>
-      [...(API_FIELDS.get(name) ?? [])].map((path): [string, string] => [path, name]),
+      [...(ITEM_FIELDS.get(name) ?? [])].map((path): [string, string] => [path, name]),
     );
     // A fact that several names cover has the hash of the first.
     const paths = new Map(named.toReversed());

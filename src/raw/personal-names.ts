@@ -1,5 +1,5 @@
 /**
- * Names by which a field that the contract does not know is taken for personal. They are data: docs/configuration.md
+ * Names by which a field that the contract does not know is taken for personal. They are data: docs/personal-data.md
  * lists them. Names are compared in lower case, without accents and with one `_` between their words, so that
  * `workMail`, `work-mail` and `Work Mail` are `work_mail`; where an entry has a `_`, a name may have none (`photourl`).
  */

@@ -5,29 +5,29 @@ import { parseExact } from "../common/json.ts";
 import type { Cell, Columns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
-import { type Column, column, REQUIRED } from "../tables/declare.ts";
+import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
 import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
 
 /** README.md says what they hold. */
 const COLUMNS = {
-  content_id: "text",
-  shape: "text",
-  mode: "text",
-  pass: "integer",
-  page: "integer",
-  position: "integer",
-  whole: "boolean",
-  observation: "bigint",
-  observed_at: "timestamp",
-  unknown_fields: "integer",
-  large_numbers: "boolean",
-  sha256: "text",
-  document: "json",
+  content_id: text,
+  shape: text,
+  mode: text,
+  pass: integer,
+  page: integer,
+  position: integer,
+  whole: boolean,
+  observation: bigint,
+  observed_at: timestamp,
+  unknown_fields: integer,
+  large_numbers: boolean,
+  sha256: text,
+  document: json,
 } as const;
 
-export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name, type]) =>
-  column(name, type, "", "", REQUIRED),
+export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name, column]) =>
+  column(name, { comment: "", required: true }),
 );
 
 /** A document on its way into a raw file. */
@@ -108,9 +108,7 @@ export class RawWriter {
     const { contentId, mode, pass, page, position, whole, view, ...rest } = appended;
     const { shape, order, observedAt } = view;
     const { unknownFields, largeNumbers } = rest;
-    const document = this.#joined(rest.document);
-    const digest = hash("sha256", document);
-    const cells: Readonly<Record<keyof typeof COLUMNS, EncodedCell>> = {
+    const cellsWith = (document: Uint8Array): Readonly<Record<keyof typeof COLUMNS, EncodedCell>> => ({
       content_id: contentId,
       shape,
       mode,
@@ -122,14 +120,16 @@ export class RawWriter {
       observed_at: observedAt,
       unknown_fields: unknownFields,
       large_numbers: largeNumbers,
-      sha256: digest,
+      sha256: hash("sha256", document),
       document,
-    };
-    this.#builder.append(rowOf(this.#builder, cells));
+    });
+    this.#joined(rest.document, (document) =>
+      this.#builder.append(rowOf(this.#builder, cellsWith(document))),
+    );
   }
 
-  /** Until the next call. */
-  #joined(pieces: readonly Uint8Array[]): Uint8Array {
+  /** The text as a whole is there for `use` alone. */
+  #joined(pieces: readonly Uint8Array[], use: (text: Uint8Array) => void): void {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const room = length <= ROOM_BYTES ? this.#room : new Uint8Array(length);
     let at = 0;
@@ -138,7 +138,7 @@ export class RawWriter {
       room.set(piece, at);
       at += piece.length;
     }
-    return room.subarray(0, length);
+    use(room.subarray(0, length));
   }
 }
 

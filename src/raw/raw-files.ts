@@ -12,17 +12,18 @@ export function rawFolder({ raw }: { readonly raw: boolean }): string {
 
 /** Absolute paths of a run's raw files: one for each stage, pass and group. A group without documents has no file. */
 export class RawFiles {
-  readonly #folder: string;
+  /** Absolute path. */
+  readonly folder: string;
   readonly #sequence: string;
 
   /** `directory`: the run's staging folder; `folder` is below it. */
   constructor(options: { readonly directory: string; readonly folder: string; readonly sequence: number }) {
-    this.#folder = join(options.directory, options.folder);
+    this.folder = join(options.directory, options.folder);
     this.#sequence = String(options.sequence).padStart(6, "0");
   }
 
   of(stage: RawStage, pass: number, group: number): string {
-    return `${this.#stem(stage, pass)}${String(group).padStart(5, "0")}.parquet`;
+    return `${this.#stem(stage, pass)}${padded(group)}.parquet`;
   }
 
   /** Of a lookup, which has no passes. */
@@ -30,9 +31,14 @@ export class RawFiles {
     return this.of(mode, 0, 0);
   }
 
-  /** What extraction decided. */
+  /** Of what a run notes of its own requests, or of their rejects. */
+  ofNotes(what: "requests" | "rejects", part: number): string {
+    return join(this.folder, `${what}-${this.#sequence}-0-${padded(part)}.parquet`);
+  }
+
+  /** What the documents do not say. */
   get record(): string {
-    return join(this.#folder, EXTRACT_FILE);
+    return join(this.folder, EXTRACT_FILE);
   }
 
   /** Whether a path is of a stage and pass. */
@@ -41,6 +47,10 @@ export class RawFiles {
   }
 
   #stem(stage: RawStage, pass: number): string {
-    return join(this.#folder, stage === "after" ? "item" : stage, `${stage}-${this.#sequence}-${pass}-`);
+    return join(this.folder, stage === "after" ? "item" : stage, `${stage}-${this.#sequence}-${pass}-`);
   }
+}
+
+function padded(number: number): string {
+  return String(number).padStart(5, "0");
 }

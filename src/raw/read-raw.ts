@@ -1,39 +1,94 @@
-/** A raw folder, read without a service: all that the tables of its run are made from. */
+/** A raw folder: all that the tables of its run are made from, be it that it has just landed or that it is read again. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { readPart, type StagedPart } from "../storage/parquet-file.ts";
+import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
-import { RawRows, readLookups } from "./raw-file.ts";
+import { type RawLookups, RawRows, readLookups } from "./raw-file.ts";
 import { indexOfRows, RawIndex } from "./raw-index.ts";
+
+/** Which items there are, and where their documents lie. */
+export interface LandedItems {
+  readonly items: ItemIndex;
+  readonly index: RawIndex;
+}
+
+/** What landed. */
+export interface Landed {
+  /** What the documents do not say: what stands in `extract.json`. */
+  readonly facts: ExtractRecord;
+  /** Reads what the lookups landed. Errors: those of {@link RawRows}. */
+  readonly lookups: () => RawLookups;
+  /** Rows of the tables `run_requests` and `run_rejects`. */
+  readonly requests: readonly StagedPart[];
+  readonly rejects: readonly StagedPart[];
+  /** Gives the index away, once: it is large, and whoever takes it lets it go when the documents are read. */
+  readonly takeItems: () => LandedItems;
+}
 
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
  * Reads a run's folder `raw`. The room of an item whose listed document did not land is not known, so that large tables
- * may be cut at another item. Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it
- * should be, and what the system says of one that cannot be read.
+ * may be cut at another item. Throws `config.not_found` where an older program wrote the folder, `config.newer_version`,
+ * `verify.failed` or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
  */
-export async function readRaw(folder: string) {
-  const record = await readExtractRecord(join(folder, EXTRACT_FILE));
+export async function readRaw(folder: string): Promise<Landed> {
+  const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
+  if (facts === undefined) {
+    throw new WarehouseError(
+      "config.not_found",
+      `An older version of content-warehouse wrote ${folder}, which does not say all that tables are built from; build a run of this version.`,
+    );
+  }
   const items = new ItemIndex();
   const index = new RawIndex(items);
-  for (const file of ITEM_MODES.flatMap((mode) => filesOf(folder, mode))) {
+  for (const file of ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)))) {
     using rows = new RawRows(file);
     index.add(file, indexOfRows(rows));
     for (const [row, listed] of rows.listed().entries()) {
-      const pages = listed === undefined ? undefined : record.bytesPerItem[listed.pass];
+      const pages = listed === undefined ? undefined : facts.bytesPerItem[listed.pass];
       items.weigh(rows.ids[row] ?? "", pages?.[(listed?.page ?? 0) - 1] ?? 0);
     }
   }
-  const [destinations] = filesOf(folder, "destinations");
-  const [custom_fields] = filesOf(folder, "custom_fields");
-  return { items, index, lookups: readLookups({ destinations, custom_fields }), record };
+  return landedIn(folder, facts, { items, index });
 }
 
-/** Absolute paths of the raw files of a mode, in the order of their names. */
-function filesOf(folder: string, mode: string): string[] {
-  const directory = join(folder, mode);
+/** What landed in a run's folder `raw`, whose facts and items are known. */
+export function landedIn(folder: string, facts: ExtractRecord, items: LandedItems): Landed {
+  const [destinations] = parquetIn(join(folder, "destinations"));
+  const [custom_fields] = parquetIn(join(folder, "custom_fields"));
+  return {
+    facts,
+    lookups: () => readLookups({ destinations, custom_fields }),
+    requests: partsIn(folder, "requests-"),
+    rejects: partsIn(folder, "rejects-"),
+    takeItems: once(items),
+  };
+}
+
+/** Absolute paths of Parquet files, in the order of their names. */
+function parquetIn(directory: string): string[] {
   if (!existsSync(directory)) return [];
   const names = readdirSync(directory).filter((name) => name.endsWith(".parquet"));
   return names.toSorted().map((name) => join(directory, name));
+}
+
+function partsIn(folder: string, prefix: string): StagedPart[] {
+  const files = parquetIn(folder).filter((file) => file.startsWith(join(folder, prefix)));
+  return files.map((file) => {
+    using columns = readPart(file);
+    return { file, rows: columns.rows, firstKey: "", lastKey: "" };
+  });
+}
+
+function once<Value>(value: Value): () => Value {
+  let kept: Value | undefined = value;
+  return () => {
+    if (kept === undefined) throw new TypeError("the items were taken already");
+    const given = kept;
+    kept = undefined;
+    return given;
+  };
 }

@@ -3,25 +3,30 @@ import { openViews, viewed } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
 import { readItemChanges, readMappedCounts } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { publishes } from "../pipeline.ts";
-import { databaseOf } from "../warehouse/layout.ts";
-import type { Manifest } from "../warehouse/manifest.ts";
-import type { RunContext } from "./context.ts";
-import type { Result } from "./finalize.ts";
-import type { RunSummary } from "./summary.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
+import { type Pipeline, publishes } from "../pipeline.ts";
+import type { Before } from "../warehouse/baseline.ts";
+import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
+import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
 
 export type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 
+interface Compared {
+  readonly staging: StagingFolder;
+  readonly pipeline: Pipeline;
+  readonly before: Before;
+}
+
 /** Compares the staged tables, which nobody has open. */
-export async function compareWithPrevious(run: RunContext, result: Result): Promise<Comparison> {
-  const { baseline } = run;
-  const before = baseline.kind === "run" ? baseline : undefined;
+export async function compareWithPrevious(run: Compared, statement: ManifestDraft): Promise<Comparison> {
+  const before = run.before.kind === "run" ? run.before : undefined;
   try {
-    return await read(run, result, before);
+    const compared = await read(run, statement, before);
+    return run.before.kind === "pruned" ? { ...compared, changes: run.before.changes ?? null } : compared;
   } catch (thrown) {
     if (before === undefined) return unread(thrown);
     // Without the run before there is still what this one says of itself.
-    const alone = await read(run, result, undefined).catch(unread);
+    const alone = await read(run, statement, undefined).catch(unread);
     const warning = `The run could not be compared with ${before.run}: ${asWarehouseError(thrown).message}`;
     return { ...alone, warnings: [warning, ...alone.warnings] };
   }
@@ -35,8 +40,8 @@ function unread(thrown: unknown): Comparison {
 const MEMORY_LIMIT_MB = 128;
 
 async function read(
-  { staging, pipeline }: RunContext,
-  { statement }: Result,
+  { staging, pipeline }: Compared,
+  statement: ManifestDraft,
   before: { readonly directory: string; readonly manifest: Manifest } | undefined,
 ): Promise<Comparison> {
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));

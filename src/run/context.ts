@@ -1,5 +1,6 @@
 /** What the steps of one run share. */
-import type { Clock } from "../common/clock.ts";
+import { availableParallelism } from "node:os";
+import { type Clock, systemClock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Telling } from "../common/run-events.ts";
@@ -14,7 +15,7 @@ import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { PersonalFields } from "../raw/personal-fields.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
-import type { FreeBytes, PeakUse } from "../warehouse/disk.ts";
+import { type FreeBytes, freeBytes, type PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { ResumeRecord } from "./resume.ts";
 import type { OpenSource } from "./source.ts";
@@ -31,6 +32,12 @@ export interface RunOptions {
   readonly threads: number;
   readonly nodeVersion: string;
   readonly freeBytes: FreeBytes;
+}
+
+/** What a run has wherever it runs in earnest. */
+export function thisMachine(): Pick<RunOptions, "clock" | "threads" | "nodeVersion" | "freeBytes"> {
+  const threads = Math.max(1, Math.min(8, availableParallelism()));
+  return { clock: systemClock, threads, nodeVersion: process.versions.node, freeBytes };
 }
 
 export interface RunContext extends Telling {

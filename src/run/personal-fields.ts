@@ -4,18 +4,15 @@ import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import { type CustomFieldLookup, createLookups } from "../extract/lookups.ts";
+import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { probeFieldNames } from "../extract/probe.ts";
 import type { PolicyOptions } from "../raw/personal.ts";
 import {
-  API_FIELD_NAMES,
-  isApiField,
+  ITEM_FIELD_NAMES,
+  isItemField,
   NO_PERSONAL_FIELDS,
   type PersonalFields,
 } from "../raw/personal-fields.ts";
-
-import type { RunOptions } from "./context.ts";
-import { type OpenSource, openClient, type Pace } from "./source.ts";
 
 export interface FieldSource {
   readonly client: Pick<HttpClient, "readAs">;
@@ -37,10 +34,10 @@ export async function findPersonalFields(
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const { definitions, unmatched } = await source.lookUp(names);
   const specified = new Set(Object.values(aliases));
-  const unknown = unmatched.filter((name) => !isApiField(name) && !specified.has(name));
+  const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
   if (unknown.length > 0) {
     const others = await probeFieldNames(source.client, source.signal);
-    const sentences = unknown.map((name) => sentenceOf(name, [...others, ...API_FIELD_NAMES]));
+    const sentences = unknown.map((name) => sentenceOf(name, [...others, ...ITEM_FIELD_NAMES]));
     throw new ConfigError(
       sentences.map((sentence) => ({ code: "config.invalid", about: "settings", sentence })),
     );
@@ -49,24 +46,6 @@ export async function findPersonalFields(
     name === undefined ? [] : [[id, name]],
   );
   return { names, customFields };
-}
-
-/** The same for a run that has not begun: what it cannot know how to treat must not land. */
-export async function askForPersonalFields(
-  options: RunOptions,
-  source: OpenSource,
-  pace: Pace,
-): Promise<PersonalFields> {
-  const { config, signal } = options;
-  if (config.personalFields.length === 0) return NO_PERSONAL_FIELDS;
-  const client = openClient(source, options, pace);
-  try {
-    const lookups = createLookups(client, config.lookupMethod);
-    const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
-    return await findPersonalFields(config, { client, lookUp, signal });
-  } finally {
-    await client.close();
-  }
 }
 
 /** IDs of the custom fields among them, for a run that goes on: what landed was treated by these. */

@@ -4,12 +4,17 @@ import type { Check } from "../audit/checks/checks.ts";
 import { counted } from "../common/figures.ts";
 import { VERSION } from "../common/version.ts";
 import type { BuildRequest } from "../load/build-warehouse.ts";
-import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
+import {
+  findHistory,
+  type PreviousHistory,
+  type PreviousRun,
+  undoneHistory,
+} from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { Baseline, PersonalTreatment } from "../warehouse/baseline.ts";
-import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
-import type { RunContext } from "./context.ts";
+import type { Baseline, Before, PersonalTreatment } from "../warehouse/baseline.ts";
+import { type OutputFolder, parseRunName, type StagingFolder } from "../warehouse/layout.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 
 /** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
@@ -36,6 +41,47 @@ export function withoutPersonal(
   const before = baseline.manifest.personalData;
   const treated = new Set(before.policy === policy && before.keyId === keyId ? before.customFieldIds : []);
   return { ...history, forgotten: customFieldIds.filter((id) => !treated.has(id)) };
+}
+
+/** A published run that is built again, and the run before it where that is kept. */
+interface Again {
+  readonly own: PreviousRun & { readonly manifest: Manifest };
+  readonly kept: Extract<Baseline, { kind: "run" }> | undefined;
+  readonly temporaryDirectory: string;
+}
+
+/**
+ * What a run that is built again is held against, and the history that it carries on: of the run before, or, where that
+ * is pruned, its own with what it added and ended taken back.
+ */
+export async function heldAgainst(
+  { before, history }: Pick<ExtractRecord, "before" | "history">,
+  again: Again,
+): Promise<{ before: Before; history: PreviousHistory }> {
+  const { own, kept } = again;
+  const carried = await carriedAgain(history, again);
+  if (before.kind !== "run") return { before, history: carried };
+  const { run, sha256, rows, emptyColumns } = before;
+  const pruned: Before = {
+    kind: "pruned",
+    run,
+    sha256: sha256 ?? undefined,
+    manifest: { rows, emptyColumns: [...emptyColumns] },
+    changes: own.manifest.changes,
+  };
+  return { before: kept ?? pruned, history: carried };
+}
+
+async function carriedAgain(
+  history: ExtractRecord["history"],
+  { own, kept, temporaryDirectory }: Again,
+): Promise<PreviousHistory> {
+  if (history.kind !== "carried") return history;
+  const found =
+    kept === undefined
+      ? await undoneHistory(own, history.run, temporaryDirectory)
+      : await findHistory(kept, temporaryDirectory);
+  return found.kind === "carried" ? { ...found, forgotten: history.forgotten } : found;
 }
 
 function hasHistory({ tables }: Pipeline): boolean {
@@ -74,31 +120,33 @@ export function historyWarnings(history: PreviousHistory): string[] {
 
 /** What the history says of a run whose documents have landed. */
 export function historyOf(
-  { staging, beginning, pipeline, history }: HistoryPlace,
-  record: ExtractRecord,
+  { staging, pipeline, history }: HistoryPlace,
+  facts: ExtractRecord,
 ): BuildRequest["history"] {
-  const { verdict, removed, vanished, rejected, rejectedWithoutId } = record;
+  const { verdict, removed, vanished, unreadable, rejectedWithoutId } = facts;
   const identity = parseRunName(staging.run);
   return {
     previous: history,
     run: {
       run: staging.run,
       sequence: staging.sequence,
-      startedAt: identity?.startedAt ?? new Date(beginning.startedMs),
-      extractedMs: Date.parse(record.extractedAt),
+      startedAt: identity?.startedAt ?? new Date(facts.startedAt),
+      extractedMs: Date.parse(facts.extractedAt),
       pipeline: pipeline.name,
       verdict,
       packageVersion: VERSION,
     },
     absences: {
       confirmed: new Set([...removed, ...vanished]),
-      unread: new Set(rejected),
+      unread: new Set(unreadable),
       listIsWhole: verdict === "complete" && !rejectedWithoutId,
     },
   };
 }
 
 /** Whose history it is, and what it carries on. */
-export interface HistoryPlace extends Pick<RunContext, "staging" | "pipeline" | "history"> {
-  readonly beginning: Pick<RunContext["beginning"], "startedMs">;
+interface HistoryPlace {
+  readonly staging: StagingFolder;
+  readonly pipeline: Pipeline;
+  readonly history: PreviousHistory;
 }

@@ -1,45 +1,30 @@
-/** From a run that has begun to one that is published: its tables, its report, and what it says of itself. */
+/** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
 import { join } from "node:path";
-import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
-import { publishes } from "../pipeline.ts";
+import { resumedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
-import { databaseOf } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
-import { compareWithPrevious } from "./comparison.ts";
+import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { deliverPublished } from "./delivery.ts";
-import { buildResult, type Result } from "./finalize.ts";
+import { land } from "./land.ts";
 import { type Published, publishedContent } from "./observed.ts";
-import { runExtraction } from "./run-extraction.ts";
-import { runTransform } from "./run-transform.ts";
 import { StagedLoads } from "./stage-loads.ts";
-import { resumedOf, summaryOfChecks } from "./summary.ts";
-
-type ReportModule = typeof import("../show/page/report.ts");
 
 export async function exportAndPublish(run: RunContext): Promise<Published> {
-  const { folder, staging, options } = run;
-  await using loads = new StagedLoads();
-  const { result, report } = await buildAndStage(run, loads);
-  const { warnings: uncompared, ...comparison } = await compareWithPrevious(run, result);
-  const reported = await inStage(run, { stage: "report" }, () => writeReportOf(run, result, report));
+  const { folder, staging, options, pipeline, peak } = run;
+  await using loads = new StagedLoads(pipeline.loaders);
+  const { facts, built } = await landAndBuild(run, loads);
   collectGarbage();
   options.signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
-  await run.peak.measure();
-  const { changes, mappedValues } = comparison;
-  const { bytes: peakBytes } = run.peak;
-  const stated = {
-    ...result.statement,
-    peakBytes,
-    ...(changes && { changes }),
-    ...(mappedValues && { mappedValues }),
-  };
+  await peak.measure();
+  const stated = { ...built.statement, peakBytes: peak.bytes };
   const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
     const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
@@ -51,98 +36,92 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     options.config.targets.length === 0 || failure !== null
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
+  const { previousRun, changes, mappedValues, drift } = built;
   const summary = {
-    ...publishedFacts(run, result, manifest),
-    ...comparison,
-    report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
+    ...publishedFacts(run, { facts, built, manifest }),
+    previousRun,
+    changes,
+    mappedValues,
+    drift,
+    report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
     warnings: [
-      ...result.warnings,
-      ...uncompared,
-      ...reported.warnings,
+      ...built.warnings,
       ...retired.warnings,
       ...(failure === null ? [] : [failure.message]),
       ...deliveryWarnings(deliveries),
     ],
     deliveries,
   };
-  return { summary, content: publishedContent(run, result, manifest), failure };
+  return { summary, content: publishedContent(run, built, manifest), failure };
 }
 
-/** Makes the tables, and has the loaders stage them: nothing is visible yet. */
-async function buildAndStage(
+/** Makes the run, and has the loaders stage it: nothing is visible yet. */
+async function landAndBuild(
   run: RunContext,
   loads: StagedLoads,
-): Promise<{ result: Result; report: Promise<ReportModule> }> {
-  const { signal } = run.options;
+): Promise<{ facts: ExtractRecord; built: Built }> {
+  const { options, pipeline, folder, staging, baseline, history, peak, onEvent, clock } = run;
+  const { signal, threads, nodeVersion, onProgress, log } = options;
   try {
-    const extracted = await runExtraction(run);
-    const transformed = await inStage(run, { stage: "transform" }, () => runTransform(run, extracted));
-    await run.peak.measure();
-    // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
-    const report = import("../show/page/report.ts");
-    report.catch(() => {});
-    const result = await buildResult(run, extracted, transformed);
-    await loads.stage(run, result.tables, result.statement.verdict);
-    signal.throwIfAborted();
-    return { result, report };
+    const landed = await land(run);
+    const built = await build({
+      folder,
+      staging,
+      landed,
+      pipeline,
+      pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
+      before: baseline,
+      history,
+      gates: options.config,
+      loads,
+      threads,
+      nodeVersion,
+      signal,
+      onProgress,
+      onEvent,
+      clock,
+      log,
+      measure: () => peak.measure(),
+    });
+    return { facts: landed.facts, built };
   } catch (thrown) {
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
 }
 
+interface PublishedRun {
+  readonly facts: ExtractRecord;
+  readonly built: Built;
+  readonly manifest: Manifest;
+}
+
 /** What the summary says of the run itself. */
-function publishedFacts(run: RunContext, result: Result, manifest: Manifest) {
-  const { folder, journal, throttle, outage } = run;
+function publishedFacts({ folder, resumed }: RunContext, { facts, built, manifest }: PublishedRun) {
   return {
     run: manifest.run,
     sequence: manifest.sequence,
     pipeline: manifest.pipeline,
     verdict: manifest.verdict,
     reasons: manifest.reasons,
-    modesDiffer: result.modesDiffer,
+    modesDiffer: facts.modesDiffer,
     warehouse: folder.root,
     directory: join(folder.runs, manifest.run),
-    accounting: result.accounting,
-    tables: result.tables.map(({ table, rows }) => ({ name: table, rows })),
-    passes: result.passes,
-    requests: journal.requests.size,
-    throttled: throttle.learned,
-    outages: outage.totals,
-    resumed: resumedOf(run.resumed),
-    bytesReceived: journal.requests.bytes,
+    accounting: built.accounting,
+    tables: built.tables.map(({ table, rows }) => ({ name: table, rows })),
+    passes: facts.passes,
+    requests: facts.requests.count,
+    throttled: facts.throttled,
+    outages: facts.outages,
+    resumed: resumedOf(resumed),
+    bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    checks: summaryOfChecks(result.checks),
-    noMappedValues: result.noMappedValues,
-    namelessDestinations: result.namelessDestinations,
+    checks: summaryOfChecks(built.checks),
+    noMappedValues: built.noMappedValues,
+    namelessDestinations: built.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
-}
-
-/** Writes the report of the run; `file`: its name, null without one. A failure is told, and takes nothing from the run. */
-async function writeReportOf(
-  { folder, staging, options, pipeline }: RunContext,
-  { statement }: Result,
-  report: Promise<ReportModule>,
-) {
-  try {
-    const { writeReport, REPORT_FILE } = await report;
-    const isWritten = await writeReport({
-      result: staging.result,
-      database: databaseOf(staging, publishes(pipeline, "duckdb")),
-      temporaryDirectory: staging.temporary,
-      rows: statement.rows,
-      emptyColumns: statement.emptyColumns,
-      earlier: await earlierRuns(folder, statement),
-    });
-    return { file: isWritten ? REPORT_FILE : null, warnings: [] };
-  } catch (thrown) {
-    const { message } = asWarehouseError(thrown);
-    options.log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
-    const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;
-    return { file: null, warnings: [warning] };
-  }
 }
 
 /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */

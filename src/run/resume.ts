@@ -14,7 +14,7 @@ import type { Pipeline } from "../pipeline.ts";
 import type { Shape } from "../raw/document.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
-import { bytesBelow } from "../warehouse/disk.ts";
+import { bytesBelow, bytesOf } from "../warehouse/disk.ts";
 import { laterRun } from "../warehouse/identity.ts";
 import {
   currentRun,
@@ -116,8 +116,7 @@ export interface Wanted {
 
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published or delivered, and with sound staged work. What else is staged of it is removed. Needs the
- * lock.
+ * later than all that is published or delivered, and with sound staged work. Changes nothing.
  */
 export async function findResumable(folder: OutputFolder, wanted: Wanted): Promise<ResumableRun | undefined> {
   const [latest] = await stagingLeftovers(folder);
@@ -131,7 +130,8 @@ export async function findResumable(folder: OutputFolder, wanted: Wanted): Promi
   if (found === undefined || !fits(found, wanted)) return undefined;
   const resumed = await resumeStateOf(staging, wanted);
   if (resumed.pages === 0) return undefined;
-  return { run, beginning: found, resumed, keptBytes: await keepResumable(staging, resumed.files) };
+  const sizes = await Promise.all([resumeFile(staging), ...resumed.files].map(bytesOf));
+  return { run, beginning: found, resumed, keptBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
 }
 
 /** What is staged of a run, as far as it is sound. */

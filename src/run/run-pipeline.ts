@@ -1,18 +1,15 @@
 /** Running a pipeline from a program of one's own. */
-
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { Contract } from "../audit/checks/contract.ts";
-import { systemClock } from "../common/clock.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import { loadConfig } from "../config/config.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
-import { freeBytes } from "../warehouse/disk.ts";
+import { thisMachine } from "./context.ts";
 import { runExport } from "./run.ts";
-import type { RunSummary } from "./summary.ts";
 
 export interface RunPipelineOptions {
   /**
@@ -61,13 +58,10 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
     return await runExport({
       config: await loadConfig({ cwd, env, flags, sampleBy: "`sample: true`" }),
       pipeline: sourceOf(pipeline, cwd),
-      clock: systemClock,
       log: log ?? silentLog,
       signal,
       onProgress: onProgress ?? (() => {}),
-      threads: Math.max(1, Math.min(8, availableParallelism())),
-      nodeVersion: process.versions.node,
-      freeBytes,
+      ...thisMachine(),
     });
   } catch (thrown) {
     throw asWarehouseError(thrown);

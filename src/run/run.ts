@@ -9,49 +9,35 @@ import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
-import { loadPipeline } from "../transform/pipelines.ts";
-import { assertComparable, assertSameKey, hasAnswered, rateOf, readBaseline } from "../warehouse/baseline.ts";
-import { assertRoom, fullDisk, PeakUse } from "../warehouse/disk.ts";
+import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
+import { fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   discardLeftovers,
   discardUnused,
   namingFolder,
   nextRun,
-  prepareOutput,
-  removeEmpty,
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
-import { acquireLock } from "../warehouse/lock.ts";
-import { discardStaging, finishPublication } from "../warehouse/publish.ts";
+import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
-import { assertDeliverable, meetTargets } from "./delivery.ts";
 import { observed, type Published, startedRun } from "./observed.ts";
-import { askForPersonalFields, idsOf } from "./personal-fields.ts";
-import { previousHistory, withoutPersonal } from "./previous-history.ts";
+import { idsOf } from "./personal-fields.ts";
+import { PRECONDITIONS } from "./preconditions/list.ts";
+import { type Facts, meetAll, release } from "./preconditions/step.ts";
+import { withoutPersonal } from "./previous-history.ts";
 import { exportAndPublish } from "./publication.ts";
 import {
   failureDisposition,
-  findResumable,
   keepForInspection,
   keepResumable,
   type ResumableRun,
   type ResumeRecord,
   resume,
-  resumeFingerprint,
   resumeStateOf,
   writeResumeRecord,
 } from "./resume.ts";
-import {
-  assertKnownAddress,
-  assertMovedInstance,
-  openOutage,
-  openSource,
-  openThrottle,
-  originOf,
-} from "./source.ts";
-import { type RunSummary, resumedOf } from "./summary.ts";
 
 /**
  * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then
@@ -63,60 +49,36 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
 }
 
 async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
-  const { config, clock } = options;
-  const pipeline =
-    typeof options.pipeline === "string" ? await loadPipeline(options.pipeline) : options.pipeline;
-  observers.loaded(pipeline.name);
-  assertDeliverable(options, pipeline);
-  const folder = await prepareOutput(config.warehouse);
-  await using _lock = await acquireLock(folder).catch(async (thrown: unknown) => {
-    await removeEmpty(folder.made);
-    throw thrown;
-  });
+  const facts: Partial<Facts> = { machine: options, options, observers, warehouse: options.config.warehouse };
   try {
-    await finishPublication(folder);
-    const above = await meetTargets(options, folder);
-    const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
-    const startedMs = clock.now();
-    const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
-    const resumable = await findResumable(folder, wanted);
-    await discardLeftovers(folder, resumable?.run);
-    const baseline = await readBaseline(folder);
-    assertKnownAddress(baseline, config, folder.root);
-    assertComparable(baseline, config.acceptShrink);
-    assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-    const past = await previousHistory(baseline, pipeline, folder);
-    const kept = resumable && { ...resumable.beginning, keptBytes: resumable.keptBytes };
-    await assertRoom(folder.root, baseline, options.freeBytes, kept);
-    await using source = await openSource(config);
-    const isKnown = resumable !== undefined || hasAnswered(baseline, originOf(config));
-    const pace = {
-      throttle: openThrottle(config, resumable?.beginning.ratePerSecond ?? rateOf(baseline)),
-      outage: openOutage(source, options, { minutes: config.outageMinutes, isKnown }),
-    };
-    await assertMovedInstance({ ...options, baseline, source, pace, root: folder.root });
-    const personalFields = await askForPersonalFields(options, source, pace);
+    const ready = await meetAll(PRECONDITIONS, facts);
+    const { pipeline, folder, source, personalFields, baseline, pace, above } = ready;
     const personalFieldIds = idsOf(personalFields);
-    let taken = resumable;
-    if (taken !== undefined && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
+    let taken = ready.resumable;
+    if (taken !== null && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
       // What landed was treated by other IDs, and may hold what is to be treated now.
       options.log.warn("What was read before is removed: `personalFields` covers other fields by now.");
       await discardLeftovers(folder, undefined);
-      taken = undefined;
+      taken = null;
     }
-    const treatment = { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds };
-    const history = withoutPersonal(past, baseline, treatment);
+    const treatment = { ...treatmentOf(options.config.personalData), customFieldIds: personalFieldIds };
+    const history = withoutPersonal(ready.past, baseline, treatment);
     const unmeasured = { ratePerSecond: null, peakBytes: 0 };
+    const { fingerprint, startedMs } = ready;
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
     const asked = { source, personalFields, ...pace };
     const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
+    const { folder, lock } = facts;
+    if (folder === undefined || lock === undefined) throw thrown;
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
       options.log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
+  } finally {
+    await release(facts);
   }
 }
 
@@ -149,7 +111,7 @@ type Place = Pick<
 async function stageAndPublish(
   place: Place,
   beginning: ResumeRecord,
-  taken: ResumableRun | undefined,
+  taken: ResumableRun | null,
 ): Promise<Published> {
   const { folder, options } = place;
   const name = taken?.run ?? (await nextRun(folder, new Date(beginning.startedMs), place.above));
@@ -182,17 +144,17 @@ async function begin(
   place: Place,
   staging: StagingFolder,
   fresh: ResumeRecord,
-  taken: ResumableRun | undefined,
+  taken: ResumableRun | null,
 ): Promise<RunContext> {
   const { folder, options } = place;
   const { run } = staging;
   let beginning = fresh;
-  if (taken !== undefined) {
+  if (taken !== null) {
     beginning = await resume(staging, taken, options.clock.now());
     options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(taken.resumed) });
   }
   await createStaging(folder, run);
-  if (taken === undefined) await writeResumeRecord(staging, beginning);
+  if (taken === null) await writeResumeRecord(staging, beginning);
   return {
     ...place,
     onEvent: place.observers.onEvent,

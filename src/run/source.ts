@@ -12,7 +12,6 @@ import { Outage } from "../extract/http/outage.ts";
 import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { Throttle } from "../extract/http/throttle.ts";
-import { probeService } from "../extract/probe.ts";
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
 import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
@@ -129,7 +128,7 @@ export function originOf({ source }: Config): string {
 }
 
 /** How a run compares the instance that it reads with that of the run before. */
-export function comparisonOf({ acceptNewAddress }: Config): Comparison {
+export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddress">): Comparison {
   return acceptNewAddress ? "moved" : "run";
 }
 
@@ -150,33 +149,3 @@ export function assertKnownAddress(baseline: Baseline, config: Config, root: str
 
 /** How all requests of a run are paced, and what they wait for together. */
 export type Pace = Readonly<Record<"throttle", Throttle> & Record<"outage", Outage>>;
-
-interface Moved extends Asking {
-  readonly pace: Pace;
-  readonly baseline: Baseline;
-  readonly source: OpenSource;
-  readonly root: string;
-  readonly signal: AbortSignal;
-}
-
-/** Where a new address is to be accepted, one request shows the instance behind it. Throws `config.other_instance`. */
-export async function assertMovedInstance({
-  baseline,
-  source,
-  pace,
-  root,
-  signal,
-  ...asking
-}: Moved): Promise<void> {
-  const { config } = asking;
-  const origin = originOf(config);
-  if (!config.acceptNewAddress || baseline.kind !== "run") return;
-  if (baseline.manifest.instance.origin === origin) return;
-  const client = openClient(source, asking, pace);
-  try {
-    const { instanceId } = await probeService(client, config.aliases, signal);
-    assertSameInstance(instanceOf(baseline), { id: instanceId, origin }, root, "moved");
-  } finally {
-    await client.close();
-  }
-}

@@ -3,38 +3,45 @@ import { addAbortListener } from "node:events";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
-import { printable } from "../common/printable.ts";
+import { clauseOf, printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
-import { type Loader, type LoadRun, publishes, type StagedLoad } from "../pipeline.ts";
+import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/custom-tables.ts";
-import type { RunContext } from "./context.ts";
+import { placeOf } from "../transform/fitting.ts";
+import type { StagingFolder } from "../warehouse/layout.ts";
+
+/** A run whose tables are built and checked. */
+interface BuiltTables extends Pick<LoadRun, "verdict" | "signal"> {
+  readonly pipeline: Pipeline;
+  readonly staging: StagingFolder;
+  readonly tables: readonly LoadedTable[];
+}
 
 /** What loaders have written where no reader looks. */
 export class StagedLoads implements AsyncDisposable {
+  readonly #loaders: readonly Loader[];
   readonly #staged: { readonly name: string; readonly load: StagedLoad }[] = [];
+
+  constructor(loaders: readonly Loader[]) {
+    this.#loaders = loaders;
+  }
 
   /**
    * Has each loader write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it could not read a
    * table for that; and the reason of the signal, which no loader is waited for after.
    */
-  async stage(
-    run: RunContext,
-    tables: readonly LoadedTable[],
-    verdict: "complete" | "unsettled",
-  ): Promise<void> {
-    const { pipeline, staging, options } = run;
-    const { signal } = options;
+  async stage(built: BuiltTables): Promise<void> {
+    const { pipeline, staging, signal, verdict } = built;
     const shared = {
       run: staging.run,
       sequence: staging.sequence,
       pipeline: pipeline.name,
       verdict,
-      tables: tablesOf(run, tables),
+      tables: tablesOf(built),
       signal,
     };
-    for (const loader of pipeline.loaders) {
+    for (const loader of this.#loaders) {
       if (loader.stage === undefined) continue;
       signal.throwIfAborted();
       this.#staged.push({ name: loader.name, load: await staged(loader, shared) });
@@ -104,8 +111,7 @@ async function takeBack(load: unknown): Promise<void> {
 
 /** The message of what a loader threw, and where in the user's own files. */
 function reasonOf(thrown: unknown): string {
-  const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
-  return printable(message, 300).replace(/\.$/, "") + placeOf(thrown);
+  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + placeOf(thrown);
 }
 
 function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
@@ -114,10 +120,10 @@ function failed(name: string, what: string, why: string, so: string, cause?: unk
   });
 }
 
-function tablesOf({ pipeline, staging }: RunContext, loaded: readonly LoadedTable[]) {
+function tablesOf({ pipeline, staging, tables }: BuiltTables) {
   const folder = publishes(pipeline, "parquet") ? staging.result : staging.root;
   const declared = new Map([...pipeline.tables, ...RUN_TABLES].map((table) => [table.name, table]));
-  return loaded.flatMap(({ table: name, rows, files: paths }) => {
+  return tables.flatMap(({ table: name, rows, files: paths }) => {
     const table = declared.get(name);
     const files = paths.map(({ path }) => join(folder, path));
     return table === undefined

@@ -3,13 +3,13 @@ import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Table } from "../tables/declare.ts";
 import { quoteIdentifier } from "./sql-text.ts";
 
-/** First key column of the tables whose buckets are ranges of items. */
+/** First key column of the tables that are loaded by ID ranges. */
 const CONTENT_ID = "content_id";
 
-/** Ascending least key of each bucket, by UTF-8 bytes; the first bucket is open below, the last above. */
+/** Ascending least key of each ID range, by UTF-8 bytes; the first range is open below, the last above. */
 export type Bounds = readonly string[];
 
-/** A range of a text column. */
+/** An ID range: keys of a text column. */
 export interface Range {
   /** Inclusive; undefined: open below. */
   readonly lower: string | undefined;
@@ -17,7 +17,7 @@ export interface Range {
   readonly upper: string | undefined;
 }
 
-/** Bounds of a table's buckets, given those of the items: a table that is not keyed by item is one bucket. */
+/** Bounds of a table, given those of the items: one that is not keyed by item is one range. */
 export function boundsFor(table: Table, itemBounds: Bounds): Bounds {
   return table.key[0] === CONTENT_ID ? itemBounds : [];
 }
@@ -27,7 +27,7 @@ export function rangesOf(bounds: Bounds): Range[] {
   for (const [index, bound] of bounds.entries()) {
     const before = bounds[index - 1];
     if (before === undefined || compareUtf8(before, bound) < 0) continue;
-    throw new WarehouseError("internal", "The bounds of the buckets do not ascend.");
+    throw new WarehouseError("internal", "The bounds of the ID ranges do not ascend.");
   }
   if (bounds.length === 0) return [{ lower: undefined, upper: undefined }];
   return bounds.map((bound, index) => ({ lower: index === 0 ? undefined : bound, upper: bounds[index + 1] }));

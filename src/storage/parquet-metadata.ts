@@ -1,7 +1,7 @@
 /** What a published Parquet file says of its table, so that it can be read without whoever declared the table. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { COLUMN_TYPES, defineTable, type Table } from "../tables/declare.ts";
+import { COLUMN_TYPES, column, defineTable, type Table } from "../tables/declare.ts";
 import { all } from "./duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -52,16 +52,13 @@ function declarationOf(entries: ReadonlyMap<string, string>): Table | undefined 
   const { success, data } = metadata.safeParse(Object.fromEntries(entries));
   if (!success) return undefined;
   const { table: name, comment, key, columns: comments, types, personal, references } = data;
-  const columns = Object.entries(types).map(([column, type]) => ({
-    name: column,
-    type: columnType.parse(type.replace(NOT_NULL, "")),
-    nullable: !type.endsWith(NOT_NULL),
-    comment: comments[column] ?? "",
-    personal: personal.includes(column),
-    origins: [],
-    format: "plain" as const,
-    emptyDefault: false,
-  }));
+  const columns = Object.entries(types).map(([name, type]) =>
+    column(name, columnType.parse(type.replace(NOT_NULL, "")), {
+      required: type.endsWith(NOT_NULL),
+      comment: comments[name] ?? "",
+      personal: personal.includes(name),
+    }),
+  );
   return defineTable({ name, comment, stage: "query", key, columns, references });
 }
 

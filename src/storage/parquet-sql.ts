@@ -20,7 +20,7 @@ const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
  * Where a final file lies below the run's directory: `parquet/users/users-000042-0000.parquet`. The sequence is part
  * of the name, so that a reader whose `current` moves between two files gets an error and never a mixture.
  */
-export function parquetPath(table: string, sequence: number, bucket: number): string {
+export function parquetPath(table: string, sequence: number, part: number): string {
   if (!TABLE_NAME.test(table)) {
     throw new WarehouseError(
       "config.invalid",
@@ -28,7 +28,7 @@ export function parquetPath(table: string, sequence: number, bucket: number): st
     );
   }
   const run = String(sequence).padStart(6, "0");
-  return join("parquet", table, `${table}-${run}-${String(bucket).padStart(4, "0")}.parquet`);
+  return join("parquet", table, `${table}-${run}-${String(part).padStart(4, "0")}.parquet`);
 }
 
 /** A table function that reads exactly these files: none that a name matches as a pattern, and no column is ever guessed from a folder named `x=1`. `also` are columns about the file that it gives besides. */

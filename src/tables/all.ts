@@ -1,4 +1,4 @@
-import { ITEM_TABLES } from "./content.ts";
+import { content } from "./content.ts";
 import {
   contentCustomFieldValues,
   customFieldFiles,
@@ -14,12 +14,14 @@ import {
   destinations,
 } from "./destinations.ts";
 import { HISTORY_TABLES } from "./history.ts";
+import { ITEM_TABLES } from "./items.ts";
 import { LIST_TABLES } from "./lists.ts";
 import { RUN_TABLES } from "./run.ts";
 import { SHARED_TABLES } from "./shared.ts";
 
 /** Tables that are made from documents of items and of lookups: what the specification's fields land in. */
 export const CONTENT_TABLES = [
+  content,
   ...ITEM_TABLES,
   ...LIST_TABLES,
   ...SHARED_TABLES,

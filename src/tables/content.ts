@@ -1,22 +1,15 @@
 import {
-  at,
-  columnsFrom,
+  bigint,
+  boolean,
   defineTable,
+  double,
   EXTRA,
   instanceId,
-  itemTable,
   json,
-  optional,
-  origins,
-  REQUIRED,
   reference,
-  type Table,
   text,
+  timestamp,
 } from "./declare.ts";
-
-const dynamic = columnsFrom("dynamic");
-const basicAndDynamic = columnsFrom("basic dynamic");
-const emptyByDefault = columnsFrom("full dynamic", { emptyDefault: true });
 
 export const content = defineTable({
   name: "content",
@@ -35,205 +28,208 @@ export const content = defineTable({
     reference("localized_from_id", "content", "content_id"),
   ],
   columns: [
-    text("content_id", "basic:id dynamic:id", "Item ID.", REQUIRED),
-    basicAndDynamic.text("slug", "URL-safe name, unique over all items."),
-    basicAndDynamic.text("title", "Title; NULL for an item without one."),
-    basicAndDynamic.text("preferred_title", "Title, or `(no title)` where there is none."),
-    dynamic.text("preferred_title_sort", "The preferred title in lower case, for sorting."),
-    text(
-      "content_type_id",
-      "basic:content_type basic:content_type.id full:content_type.id dynamic:content_type",
-      "Content type; content_types.content_type_id.",
-    ),
-    dynamic.text("body_type", "Kind of body: `html`, `event`, `photo`, `video` and others."),
-    text("state", "basic", "Workflow state: `production`, `promotion` or `completed`."),
-    basicAndDynamic.text("progress_stage", "Progress: `planned`, `in_progress` or `complete`."),
-    basicAndDynamic.boolean("archived", "Whether the item is archived."),
-    dynamic.boolean("locked", "Whether the item is locked in the studio."),
-    dynamic.boolean("published", "Whether the item is published."),
-    dynamic.json("status", "Status as the service sends it, of any JSON type; see state and progress_stage."),
-    json(
-      "field_locks",
-      "dynamic dynamic:field_locks.body.locked",
-      "Which fields of the item are locked, as an object by field name.",
-    ),
-    dynamic.timestamp("created_at", "When the item was created."),
-    basicAndDynamic.timestamp("updated_at", "When a user last updated the item."),
-    dynamic.timestamp("updated", "When the item was last updated; see also updated_at."),
-    dynamic.timestamp("deleted_at", "When the item was deleted; NULL if it was not."),
-    dynamic.timestamp("completed_date", "When the item moved to the stage `complete`."),
-    dynamic.timestamp("assigned_date", "When the item was assigned to its assignee."),
-    basicAndDynamic.timestamp("published_date", "When the item was last published."),
-    dynamic.timestamp("synced_to_gallery_date", "When the item was added to the gallery."),
-    dynamic.timestamp(
-      "tasks_begin_at",
-      "Earliest deadline of a task; NULL unless the run asked for each item by itself.",
-    ),
-    dynamic.timestamp(
-      "tasks_end_at",
-      "Latest deadline of a task; NULL unless the run asked for each item by itself.",
-    ),
-    text("assignee_id", "basic dynamic:author", "User the item is assigned to; users.user_id."),
-    text("creator_id", "basic dynamic:creator", "User who created the item; users.user_id."),
-    text("owner_id", "full:owner", "User who owns the item; users.user_id."),
-    text(
-      "last_updated_by_id",
-      "full:last_updated_by.id full:last_updated_by_details.id",
-      "User who last updated the item; users.user_id.",
-    ),
-    instanceId("dynamic:newsroom_id dynamic:instance.id"),
-    text(
-      "access_summary",
-      "dynamic:acl.*",
-      "Who may view the item: `PUBLIC`, `PRIVATE`, `PRIVATE_INSTANCE` or `PRIVATE_MEMBERS`.",
-    ),
-    dynamic.boolean("can_modify", "Whether the user of the export's token can update the item."),
-    dynamic.boolean("can_destroy", "Whether the user of the export's token can delete the item."),
-    emptyByDefault.text("content", "Body as HTML; empty for content types without text."),
-    dynamic.text("body_fragment", "Body as sanitized HTML."),
-    dynamic.text("excerpt", "Excerpt of the body."),
-    dynamic.bigint("wordcount", "Number of words in the body."),
-    dynamic.bigint(
-      "content_number",
-      "Sequential number of the item; NULL where the instance does not number its items.",
-    ),
-    text("factory_url", "basic", "Canonical URL of the item, as the basic listing has it."),
-    dynamic.text("service_url", "Canonical URL of the item within the service."),
-    dynamic.text("url", "Canonical URL of the item."),
-    dynamic.text("discussion_url", "URL of the discussion of the item."),
-    emptyByDefault.text("published_url", "URL where the item is published; content_published_urls has all."),
-    dynamic.text("publish_destination", "Name of the destination that the item was published to."),
-    text("library_tracking_url", "full dynamic", "URL for sharing the published version."),
-    dynamic.text("marketing_automation_url", "Path of the preview in marketing automation."),
-    text("media_url", "full dynamic", "URL of the gallery content file."),
-    dynamic.text("thumbnail_url", "URL of the thumbnail."),
-    dynamic.text("content_thumbnail_url", "URL of the thumbnail for social previews."),
-    dynamic.text("webinar_playback_url", "URL of the recording of a webinar that has taken place."),
-    dynamic.text("localized_from_id", "Item that this one is a localization of; content.content_id."),
-    dynamic.text("repository_notes", "Usage notes for the gallery."),
-    dynamic.text("social_media_channel", "Channel, for social media content."),
-    dynamic.text(
-      "viewer_compatibility",
-      "Viewer for the content file: `none`, `pdf`, `doc_provider`, `photo`, `video` or `audio`.",
-    ),
-    text(
-      "content_file_format_name",
-      "dynamic:content_file_format dynamic:content_file_format.name",
-      "Name of the file format that the content type allows; its extensions are in content_file_extensions.",
-    ),
-    dynamic.double("payment", "Payment rate; NULL unless the run asked for each item by itself."),
-    dynamic.boolean("favorite", "Whether the item is a favorite of the user of the export's token."),
-    dynamic.bigint("favorite_count", "Number of users who have the item as a favorite."),
-    text(
-      "next_task_description",
-      "basic:next_task",
-      "Description of the next task, or `Completed` where none is left; see content_next_tasks.",
-    ),
-    dynamic.text("next_task_title", "Title of the next task."),
-    dynamic.timestamp("next_task_deadline", "Deadline of the next task."),
-    optional.timestamp("observed_at", "When the item was read, by the service's clock."),
+    text("content_id", { from: ["basic:id", "dynamic:id"], comment: "Item ID.", required: true }),
+    text("slug", { from: ["basic:slug", "dynamic:slug"], comment: "URL-safe name, unique over all items." }),
+    text("title", {
+      from: ["basic:title", "dynamic:title"],
+      comment: "Title; NULL for an item without one.",
+    }),
+    text("preferred_title", {
+      from: ["basic:preferred_title", "dynamic:preferred_title"],
+      comment: "Title, or `(no title)` where there is none.",
+    }),
+    text("preferred_title_sort", {
+      from: ["dynamic:preferred_title_sort"],
+      comment: "The preferred title in lower case, for sorting.",
+    }),
+    text("content_type_id", {
+      from: ["basic:content_type", "basic:content_type.id", "full:content_type.id", "dynamic:content_type"],
+      comment: "Content type; content_types.content_type_id.",
+    }),
+    text("body_type", {
+      from: ["dynamic:body_type"],
+      comment: "Kind of body: `html`, `event`, `photo`, `video` and others.",
+    }),
+    text("state", {
+      from: ["basic:state"],
+      comment: "Workflow state: `production`, `promotion` or `completed`.",
+    }),
+    text("progress_stage", {
+      from: ["basic:progress_stage", "dynamic:progress_stage"],
+      comment: "Progress: `planned`, `in_progress` or `complete`.",
+    }),
+    boolean("archived", {
+      from: ["basic:archived", "dynamic:archived"],
+      comment: "Whether the item is archived.",
+    }),
+    boolean("locked", { from: ["dynamic:locked"], comment: "Whether the item is locked in the studio." }),
+    boolean("published", { from: ["dynamic:published"], comment: "Whether the item is published." }),
+    json("status", {
+      from: ["dynamic:status"],
+      comment: "Status as the service sends it, of any JSON type; see state and progress_stage.",
+    }),
+    json("field_locks", {
+      from: ["dynamic:field_locks", "dynamic:field_locks.body.locked"],
+      comment: "Which fields of the item are locked, as an object by field name.",
+    }),
+    timestamp("created_at", { from: ["dynamic:created_at"], comment: "When the item was created." }),
+    timestamp("updated_at", {
+      from: ["basic:updated_at", "dynamic:updated_at"],
+      comment: "When a user last updated the item.",
+    }),
+    timestamp("updated", {
+      from: ["dynamic:updated"],
+      comment: "When the item was last updated; see also updated_at.",
+    }),
+    timestamp("deleted_at", {
+      from: ["dynamic:deleted_at"],
+      comment: "When the item was deleted; NULL if it was not.",
+    }),
+    timestamp("completed_date", {
+      from: ["dynamic:completed_date"],
+      comment: "When the item moved to the stage `complete`.",
+    }),
+    timestamp("assigned_date", {
+      from: ["dynamic:assigned_date"],
+      comment: "When the item was assigned to its assignee.",
+    }),
+    timestamp("published_date", {
+      from: ["basic:published_date", "dynamic:published_date"],
+      comment: "When the item was last published.",
+    }),
+    timestamp("synced_to_gallery_date", {
+      from: ["dynamic:synced_to_gallery_date"],
+      comment: "When the item was added to the gallery.",
+    }),
+    timestamp("tasks_begin_at", {
+      from: ["dynamic:tasks_begin_at"],
+      comment: "Earliest deadline of a task; NULL unless the run asked for each item by itself.",
+    }),
+    timestamp("tasks_end_at", {
+      from: ["dynamic:tasks_end_at"],
+      comment: "Latest deadline of a task; NULL unless the run asked for each item by itself.",
+    }),
+    text("assignee_id", {
+      from: ["basic:assignee_id", "dynamic:author"],
+      comment: "User the item is assigned to; users.user_id.",
+    }),
+    text("creator_id", {
+      from: ["basic:creator_id", "dynamic:creator"],
+      comment: "User who created the item; users.user_id.",
+    }),
+    text("owner_id", { from: ["full:owner"], comment: "User who owns the item; users.user_id." }),
+    text("last_updated_by_id", {
+      from: ["full:last_updated_by.id", "full:last_updated_by_details.id"],
+      comment: "User who last updated the item; users.user_id.",
+    }),
+    instanceId(["dynamic:newsroom_id", "dynamic:instance.id"]),
+    text("access_summary", {
+      from: ["dynamic:acl.access_summary"],
+      comment: "Who may view the item: `PUBLIC`, `PRIVATE`, `PRIVATE_INSTANCE` or `PRIVATE_MEMBERS`.",
+    }),
+    boolean("can_modify", {
+      from: ["dynamic:can_modify"],
+      comment: "Whether the user of the export's token can update the item.",
+    }),
+    boolean("can_destroy", {
+      from: ["dynamic:can_destroy"],
+      comment: "Whether the user of the export's token can delete the item.",
+    }),
+    text("content", {
+      from: ["full:content", "dynamic:content"],
+      comment: "Body as HTML; empty for content types without text.",
+      emptyDefault: true,
+    }),
+    text("body_fragment", { from: ["dynamic:body_fragment"], comment: "Body as sanitized HTML." }),
+    text("excerpt", { from: ["dynamic:excerpt"], comment: "Excerpt of the body." }),
+    bigint("wordcount", { from: ["dynamic:wordcount"], comment: "Number of words in the body." }),
+    bigint("content_number", {
+      from: ["dynamic:content_number"],
+      comment: "Sequential number of the item; NULL where the instance does not number its items.",
+    }),
+    text("factory_url", {
+      from: ["basic:factory_url"],
+      comment: "Canonical URL of the item, as the basic listing has it.",
+    }),
+    text("service_url", {
+      from: ["dynamic:service_url"],
+      comment: "Canonical URL of the item within the service.",
+    }),
+    text("url", { from: ["dynamic:url"], comment: "Canonical URL of the item." }),
+    text("discussion_url", {
+      from: ["dynamic:discussion_url"],
+      comment: "URL of the discussion of the item.",
+    }),
+    text("published_url", {
+      from: ["full:published_url", "dynamic:published_url"],
+      comment: "URL where the item is published; content_published_urls has all.",
+      emptyDefault: true,
+    }),
+    text("publish_destination", {
+      from: ["dynamic:publish_destination"],
+      comment: "Name of the destination that the item was published to.",
+    }),
+    text("library_tracking_url", {
+      from: ["full:library_tracking_url", "dynamic:library_tracking_url"],
+      comment: "URL for sharing the published version.",
+    }),
+    text("marketing_automation_url", {
+      from: ["dynamic:marketing_automation_url"],
+      comment: "Path of the preview in marketing automation.",
+    }),
+    text("media_url", {
+      from: ["full:media_url", "dynamic:media_url"],
+      comment: "URL of the gallery content file.",
+    }),
+    text("thumbnail_url", { from: ["dynamic:thumbnail_url"], comment: "URL of the thumbnail." }),
+    text("content_thumbnail_url", {
+      from: ["dynamic:content_thumbnail_url"],
+      comment: "URL of the thumbnail for social previews.",
+    }),
+    text("webinar_playback_url", {
+      from: ["dynamic:webinar_playback_url"],
+      comment: "URL of the recording of a webinar that has taken place.",
+    }),
+    text("localized_from_id", {
+      from: ["dynamic:localized_from_id"],
+      comment: "Item that this one is a localization of; content.content_id.",
+    }),
+    text("repository_notes", { from: ["dynamic:repository_notes"], comment: "Usage notes for the gallery." }),
+    text("social_media_channel", {
+      from: ["dynamic:social_media_channel"],
+      comment: "Channel, for social media content.",
+    }),
+    text("viewer_compatibility", {
+      from: ["dynamic:viewer_compatibility"],
+      comment: "Viewer for the content file: `none`, `pdf`, `doc_provider`, `photo`, `video` or `audio`.",
+    }),
+    text("content_file_format_name", {
+      from: ["dynamic:content_file_format", "dynamic:content_file_format.name"],
+      comment:
+        "Name of the file format that the content type allows; its extensions are in content_file_extensions.",
+    }),
+    double("payment", {
+      from: ["dynamic:payment"],
+      comment: "Payment rate; NULL unless the run asked for each item by itself.",
+    }),
+    boolean("favorite", {
+      from: ["dynamic:favorite"],
+      comment: "Whether the item is a favorite of the user of the export's token.",
+    }),
+    bigint("favorite_count", {
+      from: ["dynamic:favorite_count"],
+      comment: "Number of users who have the item as a favorite.",
+    }),
+    text("next_task_description", {
+      from: ["basic:next_task"],
+      comment: "Description of the next task, or `Completed` where none is left; see content_next_tasks.",
+    }),
+    text("next_task_title", { from: ["dynamic:next_task_title"], comment: "Title of the next task." }),
+    timestamp("next_task_deadline", {
+      from: ["dynamic:next_task_deadline"],
+      comment: "Deadline of the next task.",
+    }),
+    timestamp("observed_at", { comment: "When the item was read, by the service's clock." }),
     EXTRA,
   ],
 });
-
-const contentFile = columnsFrom("dynamic:content_file.*");
-const REVISIONS = ["dynamic:content_file", "dynamic:gallery_preview_revision"];
-const revision = columnsFrom(at(REVISIONS, "*"));
-const usDate = columnsFrom("dynamic", { format: "us_date" });
-const nextTask = columnsFrom("dynamic:next_task.*");
-
-/** One row or a few per item. */
-export const ITEM_TABLES = [
-  content,
-  itemTable({
-    name: "content_gallery",
-    comment: "Gallery settings of an item; no row where the service gives none.",
-    key: [],
-    rows: { kind: "item", when: "given" },
-    columns: [
-      dynamic.boolean("pinned", "Whether the item is pinned in a gallery collection."),
-      dynamic.text("download_url", "URL to download the content file."),
-      dynamic.boolean("gallery_can_download", "Whether the item may be downloaded from the gallery."),
-      dynamic.boolean("gallery_can_share", "Whether the item may be shared from the gallery."),
-      dynamic.boolean("gallery_can_bundle", "Whether the item may be put into a bundle."),
-      dynamic.boolean("gallery_bundle_can_download", "Whether the item's bundle may be downloaded."),
-      dynamic.boolean("gallery_bundle_can_share", "Whether the item's bundle may be shared."),
-      dynamic.boolean(
-        "gallery_bundle_settings_overridden",
-        "Whether the item overrides the default bundle settings.",
-      ),
-      dynamic.text(
-        "gallery_preview_revision_id",
-        "ID of the file revision that the gallery shows as preview; see content_files.",
-      ),
-      dynamic.text(
-        "gallery_viewer_compatibility",
-        "Viewer for the gallery revision: `none`, `pdf`, `doc_provider`, `photo`, `video` or `audio`.",
-      ),
-      dynamic.text("doc_provider_file_id", "ID of the file in an external document service."),
-      dynamic.text("doc_provider_preview_url", "URL of the preview of that document."),
-    ],
-  }),
-  itemTable({
-    name: "content_events",
-    comment:
-      "Dates and place of an item that is an event; filled only where the run asked for each item by itself.",
-    key: [],
-    rows: { kind: "item", when: "event" },
-    columns: [
-      usDate.date("event_start_date", "Start date of the event; two-digit years are read as 20YY."),
-      text(
-        "event_start_date_text",
-        "dynamic:event_start_date",
-        "Start date of the event as the service sends it.",
-      ),
-      usDate.date("event_end_date", "End date of the event; two-digit years are read as 20YY."),
-      text("event_end_date_text", "dynamic:event_end_date", "End date of the event as the service sends it."),
-      dynamic.double("latitude", "Latitude of the place, degrees north."),
-      dynamic.double("longitude", "Longitude of the place, degrees east."),
-      dynamic.text("place_id", "ID of the place on the map."),
-      dynamic.text("timezone_name", "Time zone of the event."),
-    ],
-  }),
-  itemTable({
-    name: "content_files",
-    comment: "Current files of an item: its content file and its gallery preview.",
-    key: ["role"],
-    columns: [
-      text(
-        "role",
-        REVISIONS.join(" "),
-        "What the file is for: `content_file` or `gallery_preview`.",
-        REQUIRED,
-      ),
-      text("file_id", at(REVISIONS, "id"), "ID of the file revision."),
-      revision.text("filename", "File name."),
-      revision.text("extension", "File extension."),
-      revision.bigint("size", "Size in bytes."),
-      revision.text("url", "URL of this revision of the file."),
-      contentFile.text("permanent_url", "URL that stays the same for later revisions."),
-      contentFile.boolean("public", "Whether anyone may read the file."),
-      contentFile.text("subdomain", "Subdomain that serves the file."),
-      contentFile.timestamp("updated_at", "When the revision was made."),
-    ],
-  }),
-  itemTable({
-    name: "content_next_tasks",
-    comment: "The next task of an item, where it has one.",
-    key: [],
-    rows: { kind: "object", at: origins("dynamic:next_task") },
-    columns: [
-      text("task_id", "dynamic:next_task dynamic:next_task.id", "Task ID."),
-      nextTask.text("description", "What is to be done."),
-      nextTask.boolean("completed", "Whether the task is done."),
-      nextTask.text("completion_action", "What completes the task."),
-      nextTask.timestamp("deadline", "Deadline."),
-      nextTask.bigint("deadline_offset", "Offset of a relative deadline, in deadline_offset_unit."),
-      nextTask.text("deadline_offset_unit", "Unit of deadline_offset."),
-      nextTask.text("deadline_offset_task_id", "ID of the task that deadline_offset counts from."),
-      nextTask.text("deadline_offset_task_action", "Action on that task that deadline_offset counts from."),
-      nextTask.bigint("position", "Position among the item's tasks."),
-      nextTask.bigint("state", "State as a number that the service does not explain; see completed."),
-    ],
-  }),
-] as const satisfies readonly Table[];

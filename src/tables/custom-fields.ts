@@ -1,28 +1,22 @@
+import type { ApiField } from "../api/fields.ts";
 import {
   boolean,
-  columnsFrom,
   defineTable,
   EXTRA,
   instanceId,
+  integer,
   itemTable,
   json,
-  REQUIRED,
   reference,
-  required,
   sharedTable,
   text,
+  timestamp,
 } from "./declare.ts";
 
-const LOOKUP = "custom_field_definition";
-const FIELD = "full:custom_fields[].*";
-const DETAILS = "dynamic:custom_fields_details[].*";
-const field = columnsFrom(FIELD);
-const details = columnsFrom(DETAILS);
-const SELECT_VALUES = [`${LOOKUP}:formatted_select_values`, "full:custom_fields[].formatted_select_values"];
-const SELECT_VALUE = SELECT_VALUES.map((path) => `${path}[].*`).join(" ");
+type OptionOf<Field> = Field extends `full:custom_fields[].options.${infer Name}` ? Name : never;
 
-const option = (name: string, comment: string) =>
-  boolean(`option_${name}`, `full:custom_fields[].options.${name}`, comment);
+const option = (name: OptionOf<ApiField>, comment: string) =>
+  boolean(`option_${name}`, { from: [`full:custom_fields[].options.${name}`], comment });
 
 export const customFields = sharedTable({
   name: "custom_fields",
@@ -30,27 +24,48 @@ export const customFields = sharedTable({
   key: ["custom_field_id"],
   references: [reference("instance_id", "instances")],
   columns: [
-    text(
-      "custom_field_id",
-      `${LOOKUP}:id full:custom_fields[].id dynamic:custom_fields_details[].id`,
-      "Custom field ID.",
-      REQUIRED,
-    ),
-    text("name", `${LOOKUP} ${FIELD}`, "Technical name, by which content_wide has a column."),
-    text("display_label", `${LOOKUP} ${FIELD} ${DETAILS}`, "Label that editors see."),
-    text(
-      "field_type",
-      `${LOOKUP} ${FIELD} ${DETAILS}`,
-      "Type: `text`, `image`, `select`, `multiselect`, `date`, `file`, or another.",
-    ),
-    field.text(
-      "default_value",
-      "Default that a text field offers to editors; an item without a value does not have it.",
-    ),
-    field.text("instructions", "Instructions for editors."),
-    details.boolean("html", "Whether values are HTML."),
-    field.boolean("visible_in_previews", "Whether the field is shown in previews."),
-    field.boolean("visible_in_insights", "Whether the field is shown in insights."),
+    text("custom_field_id", {
+      from: ["custom_field_definition:id", "full:custom_fields[].id", "dynamic:custom_fields_details[].id"],
+      comment: "Custom field ID.",
+      required: true,
+    }),
+    text("name", {
+      from: ["custom_field_definition:name", "full:custom_fields[].name"],
+      comment: "Technical name, by which content_wide has a column.",
+    }),
+    text("display_label", {
+      from: [
+        "custom_field_definition:display_label",
+        "full:custom_fields[].display_label",
+        "dynamic:custom_fields_details[].display_label",
+      ],
+      comment: "Label that editors see.",
+    }),
+    text("field_type", {
+      from: [
+        "custom_field_definition:field_type",
+        "full:custom_fields[].field_type",
+        "dynamic:custom_fields_details[].field_type",
+      ],
+      comment: "Type: `text`, `image`, `select`, `multiselect`, `date`, `file`, or another.",
+    }),
+    text("default_value", {
+      from: ["full:custom_fields[].default_value"],
+      comment: "Default that a text field offers to editors; an item without a value does not have it.",
+    }),
+    text("instructions", {
+      from: ["full:custom_fields[].instructions"],
+      comment: "Instructions for editors.",
+    }),
+    boolean("html", { from: ["dynamic:custom_fields_details[].html"], comment: "Whether values are HTML." }),
+    boolean("visible_in_previews", {
+      from: ["full:custom_fields[].visible_in_previews"],
+      comment: "Whether the field is shown in previews.",
+    }),
+    boolean("visible_in_insights", {
+      from: ["full:custom_fields[].visible_in_insights"],
+      comment: "Whether the field is shown in insights.",
+    }),
     option("editor_or_admin_only", "Whether only editors and administrators may set the field."),
     option("required_field", "Whether an item must have a value."),
     option("api_only", "Whether the field is set through the API only."),
@@ -59,13 +74,17 @@ export const customFields = sharedTable({
     option("show_character_count", "Text fields: whether editors see the number of characters."),
     option("publish_as_array", "Select fields: whether values are published as an array."),
     option("publish_as_hash", "Select fields: whether values are published as a hash."),
-    field.json("options", "Further options, as an object."),
-    instanceId("full:custom_fields[].newsroom_id"),
-    field.timestamp("created_at", "When the field was created."),
-    required.boolean(
-      "from_lookup",
-      "Whether the service describes the field when asked for it; otherwise only items do, and its mappings are unknown.",
-    ),
+    json("options", { from: ["full:custom_fields[].options"], comment: "Further options, as an object." }),
+    instanceId(["full:custom_fields[].newsroom_id"]),
+    timestamp("created_at", {
+      from: ["full:custom_fields[].created_at"],
+      comment: "When the field was created.",
+    }),
+    boolean("from_lookup", {
+      comment:
+        "Whether the service describes the field when asked for it; otherwise only items do, and its mappings are unknown.",
+      required: true,
+    }),
   ],
 });
 
@@ -75,27 +94,43 @@ export const customFieldSelectValues = sharedTable({
   key: ["custom_field_id", "value_id"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
-    required.text("custom_field_id", "Custom field; custom_fields.custom_field_id."),
-    text(
-      "value_id",
-      `${LOOKUP}:formatted_select_values ${LOOKUP}:formatted_select_values[].id ` +
-        "full:custom_fields[].formatted_select_values full:custom_fields[].formatted_select_values[].id " +
+    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    text("value_id", {
+      from: [
+        "custom_field_definition:formatted_select_values",
+        "custom_field_definition:formatted_select_values[].id",
+        "full:custom_fields[].formatted_select_values",
+        "full:custom_fields[].formatted_select_values[].id",
         "full:custom_fields[].select_value_ids",
-      "ID of the value.",
-      REQUIRED,
-    ),
-    required.integer("ordinal", "Position in the field's list of values, from 0."),
-    text("display", SELECT_VALUE, "Text that editors see."),
-    text(
-      "value",
-      `${SELECT_VALUE} full:custom_fields[].select_value_ids full:custom_fields[].select_values`,
-      "Text of the value; may differ from what is shown.",
-    ),
-    boolean(
-      "archived",
-      `${SELECT_VALUE} full:custom_fields[].archived_value_ids`,
-      "Whether the value can no longer be chosen.",
-    ),
+      ],
+      comment: "ID of the value.",
+      required: true,
+    }),
+    integer("ordinal", { comment: "Position in the field's list of values, from 0.", required: true }),
+    text("display", {
+      from: [
+        "custom_field_definition:formatted_select_values[].display",
+        "full:custom_fields[].formatted_select_values[].display",
+      ],
+      comment: "Text that editors see.",
+    }),
+    text("value", {
+      from: [
+        "custom_field_definition:formatted_select_values[].value",
+        "full:custom_fields[].formatted_select_values[].value",
+        "full:custom_fields[].select_value_ids",
+        "full:custom_fields[].select_values",
+      ],
+      comment: "Text of the value; may differ from what is shown.",
+    }),
+    boolean("archived", {
+      from: [
+        "custom_field_definition:formatted_select_values[].archived",
+        "full:custom_fields[].formatted_select_values[].archived",
+        "full:custom_fields[].archived_value_ids",
+      ],
+      comment: "Whether the value can no longer be chosen.",
+    }),
   ],
 });
 
@@ -105,59 +140,80 @@ export const contentCustomFieldValues = itemTable({
   key: ["custom_field_id", "ordinal"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
-    text(
-      "custom_field_id",
-      "dynamic:custom_fields dynamic:custom_field_values dynamic:custom_field_value_ids " +
-        "dynamic:custom_fields_details dynamic:custom_fields_details[].id " +
-        "dynamic:previewable_custom_field_values full:custom_fields full:custom_fields[].id",
-      "Custom field; custom_fields.custom_field_id.",
-      REQUIRED,
-    ),
-    required.integer("ordinal", "Position among the field's values, from 0."),
-    text(
-      "value_id",
-      "dynamic:custom_field_value_ids dynamic:custom_fields_details[].* dynamic:custom_fields " +
+    text("custom_field_id", {
+      from: [
+        "dynamic:custom_fields",
+        "dynamic:custom_field_values",
+        "dynamic:custom_field_value_ids",
+        "dynamic:custom_fields_details",
+        "dynamic:custom_fields_details[].id",
+        "dynamic:previewable_custom_field_values",
+        "full:custom_fields",
+        "full:custom_fields[].id",
+      ],
+      comment: "Custom field; custom_fields.custom_field_id.",
+      required: true,
+    }),
+    integer("ordinal", { comment: "Position among the field's values, from 0.", required: true }),
+    text("value_id", {
+      from: [
+        "dynamic:custom_field_value_ids",
+        "dynamic:custom_fields_details[].value_id",
+        "dynamic:custom_fields",
         "full:custom_fields[].value",
-      "Value ID of a select or multiselect field; custom_field_select_values.value_id.",
-    ),
-    text(
-      "value",
-      "dynamic:custom_field_values dynamic:custom_fields_details[].* dynamic:custom_fields " +
-        "full:custom_fields[].* dynamic:previewable_custom_field_values",
-      "Value as text; numbers and booleans too.",
-    ),
-    json(
-      "value_json",
-      "dynamic:custom_field_values dynamic:custom_fields_details[].value full:custom_fields[].value dynamic:custom_fields",
-      "Value that is neither text, number, boolean, value ID nor file.",
-    ),
-    text(
-      "file_id",
-      "dynamic:custom_field_values.{file}.id dynamic:custom_field_values dynamic:custom_fields " +
-        "dynamic:custom_field_value_ids dynamic:custom_fields_details[].value_id " +
-        "dynamic:custom_fields_details[].value full:custom_fields[].value",
-      "File of a file or image field; custom_field_files.file_id.",
-    ),
-    details.timestamp("updated_at", "When the value was last changed."),
-    boolean(
-      "previewable",
-      "dynamic:previewable_custom_field_values",
-      "Whether the value is shown in previews and the gallery.",
-    ),
-    text(
-      "mapping_input",
-      "dynamic:custom_fields",
-      "Value that mappings are applied to: the ID of a select value, or the text that the service gives instead.",
-    ),
-    boolean(
-      "mapping_input_is_id",
-      "dynamic:custom_fields dynamic:custom_field_value_ids",
-      "Whether mapping_input is a value ID.",
-    ),
+      ],
+      comment: "Value ID of a select or multiselect field; custom_field_select_values.value_id.",
+    }),
+    text("value", {
+      from: [
+        "dynamic:custom_field_values",
+        "dynamic:custom_fields_details[].value",
+        "dynamic:custom_fields",
+        "full:custom_fields[].value",
+        "dynamic:previewable_custom_field_values",
+      ],
+      comment: "Value as text; numbers and booleans too.",
+    }),
+    json("value_json", {
+      from: [
+        "dynamic:custom_field_values",
+        "dynamic:custom_fields_details[].value",
+        "full:custom_fields[].value",
+        "dynamic:custom_fields",
+      ],
+      comment: "Value that is neither text, number, boolean, value ID nor file.",
+    }),
+    text("file_id", {
+      from: [
+        "dynamic:custom_field_values.{file}.id",
+        "dynamic:custom_field_values",
+        "dynamic:custom_fields",
+        "dynamic:custom_field_value_ids",
+        "dynamic:custom_fields_details[].value_id",
+        "dynamic:custom_fields_details[].value",
+        "full:custom_fields[].value",
+      ],
+      comment: "File of a file or image field; custom_field_files.file_id.",
+    }),
+    timestamp("updated_at", {
+      from: ["dynamic:custom_fields_details[].updated_at"],
+      comment: "When the value was last changed.",
+    }),
+    boolean("previewable", {
+      from: ["dynamic:previewable_custom_field_values"],
+      comment: "Whether the value is shown in previews and the gallery.",
+    }),
+    text("mapping_input", {
+      from: ["dynamic:custom_fields"],
+      comment:
+        "Value that mappings are applied to: the ID of a select value, or the text that the service gives instead.",
+    }),
+    boolean("mapping_input_is_id", {
+      from: ["dynamic:custom_fields", "dynamic:custom_field_value_ids"],
+      comment: "Whether mapping_input is a value ID.",
+    }),
   ],
 });
-
-const file = columnsFrom("dynamic:custom_field_values.{file}.*");
 
 export const customFieldFiles = defineTable({
   name: "custom_field_files",
@@ -166,20 +222,53 @@ export const customFieldFiles = defineTable({
   key: ["file_id"],
   references: [reference("uploaded_by", "users", "user_id")],
   columns: [
-    text("file_id", "dynamic:custom_field_values.{file}.id", "File ID.", REQUIRED),
-    file.text("file_name", "File name."),
-    file.text("file_extension", "File extension."),
-    file.text("file_url", "URL of the file."),
-    file.text("preview_url", "URL of a preview."),
-    file.boolean("previewable", "Whether a preview exists."),
-    file.text("uploaded_by", "User who uploaded the file; users.user_id."),
-    file.text("image_title", "Title, for an image."),
-    file.text("image_caption", "Caption, for an image."),
-    file.text("image_alt", "Alternative text, for an image."),
-    file.boolean("public", "Whether anyone may read the file."),
-    file.text("subdomain", "Subdomain that serves the file."),
-    file.timestamp("created_at", "When the file was uploaded."),
-    file.timestamp("updated_at", "When the file was last changed."),
+    text("file_id", { from: ["dynamic:custom_field_values.{file}.id"], comment: "File ID.", required: true }),
+    text("file_name", { from: ["dynamic:custom_field_values.{file}.file_name"], comment: "File name." }),
+    text("file_extension", {
+      from: ["dynamic:custom_field_values.{file}.file_extension"],
+      comment: "File extension.",
+    }),
+    text("file_url", { from: ["dynamic:custom_field_values.{file}.file_url"], comment: "URL of the file." }),
+    text("preview_url", {
+      from: ["dynamic:custom_field_values.{file}.preview_url"],
+      comment: "URL of a preview.",
+    }),
+    boolean("previewable", {
+      from: ["dynamic:custom_field_values.{file}.previewable"],
+      comment: "Whether a preview exists.",
+    }),
+    text("uploaded_by", {
+      from: ["dynamic:custom_field_values.{file}.uploaded_by"],
+      comment: "User who uploaded the file; users.user_id.",
+    }),
+    text("image_title", {
+      from: ["dynamic:custom_field_values.{file}.image_title"],
+      comment: "Title, for an image.",
+    }),
+    text("image_caption", {
+      from: ["dynamic:custom_field_values.{file}.image_caption"],
+      comment: "Caption, for an image.",
+    }),
+    text("image_alt", {
+      from: ["dynamic:custom_field_values.{file}.image_alt"],
+      comment: "Alternative text, for an image.",
+    }),
+    boolean("public", {
+      from: ["dynamic:custom_field_values.{file}.public"],
+      comment: "Whether anyone may read the file.",
+    }),
+    text("subdomain", {
+      from: ["dynamic:custom_field_values.{file}.subdomain"],
+      comment: "Subdomain that serves the file.",
+    }),
+    timestamp("created_at", {
+      from: ["dynamic:custom_field_values.{file}.created_at"],
+      comment: "When the file was uploaded.",
+    }),
+    timestamp("updated_at", {
+      from: ["dynamic:custom_field_values.{file}.updated_at"],
+      comment: "When the file was last changed.",
+    }),
     EXTRA,
   ],
 });

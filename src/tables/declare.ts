@@ -1,4 +1,9 @@
 /** How a table is declared, once: DDL, Parquet schema, lineage, documentation, checks and the transform follow from it. */
+import { API_FIELD_NAMES, type ApiField, isApiField, type Resource } from "../api/fields.ts";
+import { hint } from "../common/nearest.ts";
+import { isObject } from "../common/objects.ts";
+import { isArrayOf, isText, type Options, optionFaults } from "../common/options.ts";
+import { shown } from "../common/shown.ts";
 
 /**
  * Column types. `timestamp`: microseconds since 1970 UTC (TIMESTAMPTZ). `date`: days since 1970 (DATE).
@@ -16,17 +21,6 @@ export const COLUMN_TYPES = [
 ] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** Resources of the specification. */
-export const RESOURCES = [
-  "destination",
-  "custom_field_definition",
-  "envelope",
-  "basic",
-  "full",
-  "dynamic",
-] as const;
-export type Resource = (typeof RESOURCES)[number];
-
 /** An API field: `{ resource: "dynamic", path: "attachments[].image_attributes.alt" }`. */
 export interface Origin {
   readonly resource: Resource;
@@ -34,7 +28,8 @@ export interface Origin {
 }
 
 /** How an API value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
-export type WireFormat = "plain" | "epoch_seconds" | "us_date";
+export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
+export type WireFormat = (typeof WIRE_FORMATS)[number];
 
 export interface Column<
   Name extends string = string,
@@ -51,7 +46,28 @@ export interface Column<
   readonly format: WireFormat;
   /** The specification's default is the empty string: then an empty string and null in two views are one. */
   readonly emptyDefault: boolean;
+  /** Of a derived column: its value, made from those of its API fields. */
+  readonly make: Make | undefined;
+  /** What was wrong with the options that it was made with. */
+  readonly faults: readonly string[];
 }
+
+/** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
+export interface CellOf {
+  text: string;
+  json: string;
+  boolean: boolean;
+  integer: number;
+  bigint: bigint | number;
+  double: number;
+  timestamp: number;
+  date: number;
+}
+
+/** Values of API fields as they were sent, by field; undefined where the item does not have it. Nothing checks them. */
+export type Values<Field extends string = string> = { readonly [Each in Field]?: unknown };
+
+type Make = (values: Values) => CellOf[ColumnType] | null | undefined;
 
 /** Columns of this table that name a row of another: a dangling one is counted in `run_checks`, never an error. */
 export interface Reference {
@@ -96,61 +112,112 @@ export interface Table<Name extends string = string> {
   readonly rows: Rows;
 }
 
-/**
- * `"basic:title dynamic:title"` as origins. In those of a column, `*` is the column's name, and so is the path of a
- * resource that has none: of a column `url`, `"dynamic full:attachments[].*"` is `"dynamic:url full:attachments[].url"`.
- */
-export function origins(text: string, column = ""): Origin[] {
-  return text.split(" ").flatMap((part) => {
-    if (part === "") return [];
-    const [named, path = "*"] = part.split(":");
-    const resource = RESOURCES.find((name) => name === named);
-    if (resource === undefined) throw new TypeError(`no such resource: ${part}`);
-    return { resource, path: path.replace("*", column) };
+/** API fields as origins: `["full:title", "dynamic:title"]`. */
+export function origins(fields: readonly ApiField[]): Origin[] {
+  return fields.map((field) => {
+    const colon = field.indexOf(":");
+    // The contract types the fields, so that what is before the colon is a resource.
+    return { resource: field.slice(0, colon) as Resource, path: field.slice(colon + 1) };
   });
 }
 
-/** Origins of one attribute below each of `places`: `at(["dynamic:author_details"], "id")`. */
-export function at(places: readonly string[], attribute: string): string {
-  return places.map((place) => `${place}.${attribute}`).join(" ");
+/** One attribute below each of `places`: `below(["dynamic:author_details"], "id")`. */
+export function below<const Place extends string, const Attribute extends string>(
+  places: readonly Place[],
+  attribute: Attribute,
+): `${Place}.${Attribute}`[] {
+  return places.map((place): `${Place}.${Attribute}` => `${place}.${attribute}`);
 }
 
-type ColumnOptions = Partial<Pick<Column, "personal" | "format" | "emptyDefault">> & { required?: boolean };
+export interface ColumnOptions<
+  Type extends ColumnType = ColumnType,
+  Field extends ApiField = ApiField,
+  Required extends boolean = boolean,
+> {
+  /** API fields that it comes from: of several that an item has, the one of the latest document counts. */
+  readonly from?: readonly Field[];
+  /** One sentence. */
+  readonly comment: string;
+  /** Whether each row has a value; false unless given. */
+  readonly required?: Required;
+  /** Makes the value from those of the fields in `from`, which alone are asked for. A pure function: it runs in worker threads. */
+  readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
+  readonly personal?: boolean;
+  readonly format?: WireFormat;
+  readonly emptyDefault?: boolean;
+}
 
-/** Whether a column of these options takes NULL. */
-type IsNullable<Options> = Options extends { readonly required: true } ? false : true;
+const isFlag: Options[string] = (value) => typeof value === "boolean" || "is not true or false";
 
-/** A column; `from` lists its API fields as {@link origins} reads them. */
+const COLUMN_OPTIONS: Options = {
+  from: (value) => {
+    if (!isArrayOf(value, isText)) return 'is not a list of API fields, such as ["full:title"]';
+    const strangers = value.filter((field) => !isApiField(field));
+    const named = strangers.map(
+      (field) => `${shown(field)}, which is no API field${hint(field, API_FIELD_NAMES)}`,
+    );
+    return strangers.length === 0 || `has ${named.join(" and ")}`;
+  },
+  comment: (value) => isText(value) || "is not a text",
+  required: isFlag,
+  make: (value) => typeof value === "function" || "is not a function",
+  personal: isFlag,
+  format: (value) =>
+    WIRE_FORMATS.some((format) => format === value) || `is not one of ${WIRE_FORMATS.join(", ")}`,
+  emptyDefault: isFlag,
+};
+
+function columnFaults(column: string, options: unknown): string[] {
+  if (!isObject(options)) return [`${column} takes options, as in { comment: "Title." }`];
+  const needed = options.make === undefined ? ["comment"] : ["comment", "from"];
+  return optionFaults(column, options, COLUMN_OPTIONS, needed);
+}
+
+/** A column; what is wrong with its options is said where its table is used, with all else that is. */
 export function column<
   const Name extends string,
-  const Type extends ColumnType,
-  const Options extends ColumnOptions = Record<never, never>,
+  Type extends ColumnType,
+  Field extends ApiField,
+  Required extends boolean,
 >(
   name: Name,
   type: Type,
-  from: string,
-  comment: string,
-  options?: Options,
-): Column<Name, Type, IsNullable<Options>> {
+  options: ColumnOptions<Type, Field, Required>,
+): Column<Name, Type, IsNullable<Required>> {
+  const faults = columnFaults(`column ${shown(name)}`, options);
   const {
+    from = [],
+    comment,
     required = false,
+    make,
     personal = false,
     format = "plain",
     emptyDefault = false,
-  }: ColumnOptions = options ?? {};
-  const nullable = !required as IsNullable<Options>;
-  return { name, type, nullable, comment, personal, origins: origins(from, name), format, emptyDefault };
+  }: ColumnOptions<Type, Field> = faults.length > 0 ? { comment: "" } : options;
+  const nullable = !required as IsNullable<Required>;
+  return {
+    name,
+    type,
+    nullable,
+    comment,
+    personal,
+    origins: origins(from),
+    format,
+    emptyDefault,
+    make,
+    faults,
+  };
 }
+
+type IsNullable<Required> = Required extends true ? false : true;
 
 const of =
   <const Type extends ColumnType>(type: Type) =>
-  <const Name extends string, const Options extends ColumnOptions = Record<never, never>>(
+  <const Name extends string, const Field extends ApiField = never, const Required extends boolean = false>(
     name: Name,
-    from: string,
-    comment: string,
-    options?: Options,
-  ): Column<Name, Type, IsNullable<Options>> =>
-    column(name, type, from, comment, options);
+    options: ColumnOptions<Type, Field, Required>,
+  ) =>
+    column(name, type, options);
 
 export const text = of("text");
 export const boolean = of("boolean");
@@ -161,37 +228,19 @@ export const timestamp = of("timestamp");
 export const date = of("date");
 export const json = of("json");
 
-export const REQUIRED = { required: true } as const;
-
-type ColumnsOfOneOrigin = Readonly<Record<ColumnType, (name: string, comment: string) => Column>>;
-
-/** For columns that come from the same API fields: `columnsFrom("dynamic").text("title", "Title.")`. */
-export function columnsFrom(from: string, options?: ColumnOptions): ColumnsOfOneOrigin {
-  const makers = COLUMN_TYPES.map((type) => [
-    type,
-    (name: string, comment: string) => column(name, type, from, comment, options),
-  ]);
-  return Object.fromEntries(makers);
-}
-
-/** Columns that no API field fills. */
-export const required = columnsFrom("", REQUIRED);
-export const optional = columnsFrom("");
-
 /** What the specification does not know, and values that are not of their column's type, by API path. */
-export const EXTRA: Column = json(
-  "extra",
-  "",
-  "Unknown API fields, and values that do not fit the type of their column, as an object by API path.",
-);
+export const EXTRA: Column = json("extra", {
+  comment:
+    "Unknown API fields, and values that do not fit the type of their column, as an object by API path.",
+});
 
 /** The instance that something belongs to. */
-export function instanceId(from: string): Column {
-  return text("instance_id", from, "Instance of the service; instances.instance_id.");
+export function instanceId(from: readonly ApiField[]): Column {
+  return text("instance_id", { from, comment: "Instance of the service; instances.instance_id." });
 }
 
-export function reference(columns: string, table: string, to: string = columns): Reference {
-  return { columns: columns.split(" "), table, to: to.split(" ") };
+export function reference(column: string, table: string, to: string = column): Reference {
+  return { columns: [column], table, to: [to] };
 }
 
 type Declaration<Name extends string> = Omit<Table<Name>, "rows" | "references"> &
@@ -205,6 +254,11 @@ export function defineTable<const Name extends string>(declaration: Declaration<
   const table: Table<Name> = { rows: { kind: "program" }, references: [], ...declaration };
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
   if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
+  const [fault] = table.columns.flatMap(({ faults }) => faults);
+  if (fault !== undefined) throw new TypeError(`${table.name}: ${fault}`);
+  const derived = table.columns.find(({ make }) => make !== undefined);
+  if (derived !== undefined && table.rows.kind === "program")
+    throw new TypeError(`${table.name}: ${derived.name} has make, but the table's rows have its values`);
   for (const name of table.key) {
     const found = table.columns.find((each) => each.name === name);
     if (found === undefined || found.nullable) throw new TypeError(`${table.name}: bad key column ${name}`);
@@ -213,7 +267,7 @@ export function defineTable<const Name extends string>(declaration: Declaration<
 }
 
 const ITEM = reference("content_id", "content");
-export const contentId = text("content_id", "", "Item; content.content_id.", REQUIRED);
+export const contentId = text("content_id", { comment: "Item; content.content_id.", required: true });
 
 /** A table of rows of an item: the declaration leaves out `content_id`, first in key and columns, and `extra`. */
 export function itemTable<const Name extends string>(

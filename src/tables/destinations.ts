@@ -1,17 +1,4 @@
-import {
-  columnsFrom,
-  contentId,
-  defineTable,
-  optional,
-  REQUIRED,
-  reference,
-  required,
-  sharedTable,
-  text,
-} from "./declare.ts";
-
-const destination = columnsFrom("destination");
-const MAPPING = "custom_field_definition:mappings";
+import { boolean, contentId, defineTable, integer, json, reference, sharedTable, text } from "./declare.ts";
 
 export const destinations = sharedTable({
   name: "destinations",
@@ -19,13 +6,24 @@ export const destinations = sharedTable({
     "Systems that receive content, such as a website. Those that only a mapping names have an ID alone.",
   key: ["destination_id"],
   columns: [
-    text("destination_id", `destination:id ${MAPPING}[].external_site_id`, "Destination ID.", REQUIRED),
-    destination.text("identification", "Name; NULL where only a mapping names the destination."),
-    destination.text("platform", "Platform of the destination; `External` is the generic one."),
-    destination.boolean(
-      "supports_custom_field_mappings",
-      "Whether the destination supports custom field mappings; NULL where the service was not asked.",
-    ),
+    text("destination_id", {
+      from: ["destination:id", "custom_field_definition:mappings[].external_site_id"],
+      comment: "Destination ID.",
+      required: true,
+    }),
+    text("identification", {
+      from: ["destination:identification"],
+      comment: "Name; NULL where only a mapping names the destination.",
+    }),
+    text("platform", {
+      from: ["destination:platform"],
+      comment: "Platform of the destination; `External` is the generic one.",
+    }),
+    boolean("supports_custom_field_mappings", {
+      from: ["destination:supports_custom_field_mappings"],
+      comment:
+        "Whether the destination supports custom field mappings; NULL where the service was not asked.",
+    }),
   ],
 });
 
@@ -35,14 +33,24 @@ export const customFieldMappings = sharedTable({
   key: ["mapping_id"],
   references: [reference("custom_field_id", "custom_fields"), reference("destination_id", "destinations")],
   columns: [
-    text("mapping_id", `${MAPPING} ${MAPPING}[].id`, "Mapping ID.", REQUIRED),
-    required.text("custom_field_id", "Custom field; custom_fields.custom_field_id."),
-    text("destination_id", `${MAPPING}[].external_site_id`, "Destination; destinations.destination_id."),
-    required.integer(
-      "ordinal",
-      "Position among the field's mappings, from 0; the first for a destination counts.",
-    ),
-    text("external_field_name", `${MAPPING}[].field_name`, "Name of the field at the destination."),
+    text("mapping_id", {
+      from: ["custom_field_definition:mappings", "custom_field_definition:mappings[].id"],
+      comment: "Mapping ID.",
+      required: true,
+    }),
+    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    text("destination_id", {
+      from: ["custom_field_definition:mappings[].external_site_id"],
+      comment: "Destination; destinations.destination_id.",
+    }),
+    integer("ordinal", {
+      comment: "Position among the field's mappings, from 0; the first for a destination counts.",
+      required: true,
+    }),
+    text("external_field_name", {
+      from: ["custom_field_definition:mappings[].field_name"],
+      comment: "Name of the field at the destination.",
+    }),
   ],
 });
 
@@ -52,24 +60,31 @@ export const customFieldMappingValues = sharedTable({
   key: ["mapping_value_id"],
   references: [reference("mapping_id", "custom_field_mappings")],
   columns: [
-    text(
-      "mapping_value_id",
-      `${MAPPING}[].values ${MAPPING}[].values[].id`,
-      "ID of the mapping entry.",
-      REQUIRED,
-    ),
-    required.text("mapping_id", "Mapping; custom_field_mappings.mapping_id."),
-    required.integer("ordinal", "Position among the mapping's entries, from 0."),
-    text("value_id", `${MAPPING}[].values[].*`, "Value that is mapped; custom_field_select_values.value_id."),
-    text("external_value", `${MAPPING}[].values[].value`, "Value that the destination receives instead."),
+    text("mapping_value_id", {
+      from: ["custom_field_definition:mappings[].values", "custom_field_definition:mappings[].values[].id"],
+      comment: "ID of the mapping entry.",
+      required: true,
+    }),
+    text("mapping_id", { comment: "Mapping; custom_field_mappings.mapping_id.", required: true }),
+    integer("ordinal", { comment: "Position among the mapping's entries, from 0.", required: true }),
+    text("value_id", {
+      from: ["custom_field_definition:mappings[].values[].value_id"],
+      comment: "Value that is mapped; custom_field_select_values.value_id.",
+    }),
+    text("external_value", {
+      from: ["custom_field_definition:mappings[].values[].value"],
+      comment: "Value that the destination receives instead.",
+    }),
   ],
 });
 
-const destinationId = required.text("destination_id", "Destination; destinations.destination_id.");
-const destinationUnsupported = optional.boolean(
-  "destination_unsupported",
-  "Whether the destination does not support mappings; NULL where that is unknown.",
-);
+const destinationId = text("destination_id", {
+  comment: "Destination; destinations.destination_id.",
+  required: true,
+});
+const destinationUnsupported = boolean("destination_unsupported", {
+  comment: "Whether the destination does not support mappings; NULL where that is unknown.",
+});
 
 export const contentMappedValues = defineTable({
   name: "content_mapped_values",
@@ -85,36 +100,40 @@ export const contentMappedValues = defineTable({
   columns: [
     contentId,
     destinationId,
-    required.text("custom_field_id", "Custom field; custom_fields.custom_field_id."),
-    required.integer("ordinal", "Position among the field's values, from 0."),
-    optional.text("external_field_name", "Name of the field at the destination."),
-    optional.text("value_id", "Value of the item; custom_field_select_values.value_id."),
-    optional.text(
-      "value",
-      "Text of the value; the value itself for a field whose type has no value mappings.",
-    ),
-    optional.text("mapping_id", "Mapping that was used; custom_field_mappings.mapping_id."),
-    optional.text(
-      "mapping_value_id",
-      "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
-    ),
-    optional.text(
-      "external_value",
-      "Value that the destination receives; NULL unless the status is `mapped`.",
-    ),
-    required.text(
-      "status",
-      "Result: `mapped`, `unmapped` (no entry for the value), `unknown_value` (not a value of the field) or `no_value_mapping` (the field's type has none).",
-    ),
-    required.boolean("value_archived", "Whether editors can no longer choose the value."),
-    required.boolean("value_unknown", "Whether the field does not offer the value."),
-    required.boolean(
-      "ambiguous",
-      "Whether several entries, mappings or select values fit; the first was used.",
-    ),
-    required.boolean("matched_by_text", "Whether the service gave the text of the value instead of its ID."),
+    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    integer("ordinal", { comment: "Position among the field's values, from 0.", required: true }),
+    text("external_field_name", { comment: "Name of the field at the destination." }),
+    text("value_id", { comment: "Value of the item; custom_field_select_values.value_id." }),
+    text("value", {
+      comment: "Text of the value; the value itself for a field whose type has no value mappings.",
+    }),
+    text("mapping_id", { comment: "Mapping that was used; custom_field_mappings.mapping_id." }),
+    text("mapping_value_id", {
+      comment: "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
+    }),
+    text("external_value", {
+      comment: "Value that the destination receives; NULL unless the status is `mapped`.",
+    }),
+    text("status", {
+      comment:
+        "Result: `mapped`, `unmapped` (no entry for the value), `unknown_value` (not a value of the field) or `no_value_mapping` (the field's type has none).",
+      required: true,
+    }),
+    boolean("value_archived", { comment: "Whether editors can no longer choose the value.", required: true }),
+    boolean("value_unknown", { comment: "Whether the field does not offer the value.", required: true }),
+    boolean("ambiguous", {
+      comment: "Whether several entries, mappings or select values fit; the first was used.",
+      required: true,
+    }),
+    boolean("matched_by_text", {
+      comment: "Whether the service gave the text of the value instead of its ID.",
+      required: true,
+    }),
     destinationUnsupported,
-    required.boolean("collision", "Whether another field has the same external name at the destination."),
+    boolean("collision", {
+      comment: "Whether another field has the same external name at the destination.",
+      required: true,
+    }),
   ],
 });
 
@@ -127,10 +146,10 @@ export const contentExternalPayloads = defineTable({
   columns: [
     contentId,
     destinationId,
-    required.json(
-      "payload",
-      "Object with a key for each external field name, its value an array of external values.",
-    ),
+    json("payload", {
+      comment: "Object with a key for each external field name, its value an array of external values.",
+      required: true,
+    }),
     destinationUnsupported,
   ],
 });

@@ -1,4 +1,4 @@
-import { type Column, defineTable, optional, required, type Table } from "./declare.ts";
+import { boolean, type Column, defineTable, integer, json, type Table, text, timestamp } from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
 /** Form of the history: higher where an older program could misread it. */
@@ -19,15 +19,17 @@ export type Cause = (typeof CAUSES)[number];
 
 /** When a row held, from a run (inclusive) to a run (exclusive), and why it began and ended. */
 const INTERVAL: readonly Column[] = [
-  required.text("valid_from_run", "First run in which the row held; run_history.run."),
-  required.timestamp("valid_from", "Start of that run, to the second."),
-  optional.text("valid_to_run", "First run in which the row no longer held; NULL while it holds."),
-  optional.timestamp("valid_to", "Start of that run; NULL while it holds."),
-  required.json("cause", 'Why the row began to hold: a list such as ["item_changed", "mapping_changed"].'),
-  optional.json(
-    "valid_to_cause",
-    "Why the row ceased to hold: a list of the same words; NULL while it holds.",
-  ),
+  text("valid_from_run", { comment: "First run in which the row held; run_history.run.", required: true }),
+  timestamp("valid_from", { comment: "Start of that run, to the second.", required: true }),
+  text("valid_to_run", { comment: "First run in which the row no longer held; NULL while it holds." }),
+  timestamp("valid_to", { comment: "Start of that run; NULL while it holds." }),
+  json("cause", {
+    comment: 'Why the row began to hold: a list such as ["item_changed", "mapping_changed"].',
+    required: true,
+  }),
+  json("valid_to_cause", {
+    comment: "Why the row ceased to hold: a list of the same words; NULL while it holds.",
+  }),
 ];
 
 interface HistoryTable extends Pick<Table, "name" | "comment" | "key" | "columns"> {
@@ -50,25 +52,46 @@ export const runHistory = defineTable({
   stage: "history",
   key: ["run"],
   columns: [
-    required.text("run", "Name of the run: its number and start."),
-    required.integer("sequence", "Number of the run; runs are in this order, whatever a clock says."),
-    required.timestamp("started_at", "Start of the run, to the second."),
-    required.timestamp("extracted_at", "When the run had read everything, by its machine's clock."),
-    required.text("pipeline", "Pipeline that ran."),
-    required.text("verdict", "`complete` or `unsettled`; what an unsettled run did not see still holds."),
-    optional.text("previous_run", "Run whose history this one continued; NULL where the history begins."),
-    required.boolean(
-      "passthrough",
-      "Whether the run's payloads include values of fields whose type has no value mappings.",
-    ),
-    required.text("package_version", "Version of content-warehouse that ran."),
-    required.integer("history_version", "Format version of the history that the run wrote."),
+    text("run", { comment: "Name of the run: its number and start.", required: true }),
+    integer("sequence", {
+      comment: "Number of the run; runs are in this order, whatever a clock says.",
+      required: true,
+    }),
+    timestamp("started_at", { comment: "Start of the run, to the second.", required: true }),
+    timestamp("extracted_at", {
+      comment: "When the run had read everything, by its machine's clock.",
+      required: true,
+    }),
+    text("pipeline", { comment: "Pipeline that ran.", required: true }),
+    text("verdict", {
+      comment: "`complete` or `unsettled`; what an unsettled run did not see still holds.",
+      required: true,
+    }),
+    text("previous_run", { comment: "Run whose history this one continued; NULL where the history begins." }),
+    boolean("passthrough", {
+      comment: "Whether the run's payloads include values of fields whose type has no value mappings.",
+      required: true,
+    }),
+    text("package_version", { comment: "Version of content-warehouse that ran.", required: true }),
+    integer("history_version", {
+      comment: "Format version of the history that the run wrote.",
+      required: true,
+    }),
   ],
 });
 
-const contentId = required.text("content_id", "Item; one that was removed is not in content.");
-const destinationId = required.text("destination_id", "Destination; destination_history.destination_id.");
-const customFieldId = required.text("custom_field_id", "Custom field; custom_field_history.custom_field_id.");
+const contentId = text("content_id", {
+  comment: "Item; one that was removed is not in content.",
+  required: true,
+});
+const destinationId = text("destination_id", {
+  comment: "Destination; destination_history.destination_id.",
+  required: true,
+});
+const customFieldId = text("custom_field_id", {
+  comment: "Custom field; custom_field_history.custom_field_id.",
+  required: true,
+});
 
 export const contentHistory = historyTable({
   name: "content_history",
@@ -77,11 +100,10 @@ export const contentHistory = historyTable({
   columns: [contentId],
   interval: [
     ...INTERVAL,
-    required.text("last_seen_run", "Last run that had the item; run_history.run."),
-    optional.text(
-      "values_digest",
-      "Digest of the item's mapped values in that run; the next run compares it.",
-    ),
+    text("last_seen_run", { comment: "Last run that had the item; run_history.run.", required: true }),
+    text("values_digest", {
+      comment: "Digest of the item's mapped values in that run; the next run compares it.",
+    }),
   ],
 });
 
@@ -99,15 +121,15 @@ export const mappedValueHistory = historyTable({
     contentId,
     destinationId,
     customFieldId,
-    required.integer(
-      "value_number",
-      "Number of the value within the field, from 1; it stays the same through its versions and is reused once the value is removed.",
-    ),
+    integer("value_number", {
+      comment:
+        "Number of the value within the field, from 1; it stays the same through its versions and is reused once the value is removed.",
+      required: true,
+    }),
     ...VALUE_COLUMNS,
-    optional.text(
-      "matched_text",
-      "Text that the service gave instead of a value ID; NULL where it gave the ID.",
-    ),
+    text("matched_text", {
+      comment: "Text that the service gave instead of a value ID; NULL where it gave the ID.",
+    }),
   ],
 });
 
@@ -121,10 +143,10 @@ export const mappedValueOrderHistory = historyTable({
     contentId,
     destinationId,
     customFieldId,
-    required.json(
-      "value_numbers",
-      "List of the value_number at each ordinal, from 0; null where nothing is mapped.",
-    ),
+    json("value_numbers", {
+      comment: "List of the value_number at each ordinal, from 0; null where nothing is mapped.",
+      required: true,
+    }),
   ],
 });
 
@@ -134,9 +156,9 @@ export const customFieldHistory = historyTable({
   key: ["custom_field_id"],
   columns: [
     customFieldId,
-    optional.text("name", "Technical name."),
-    optional.text("display_label", "Label that editors see."),
-    optional.text("field_type", "Type: `text`, `select`, `multiselect`, or another."),
+    text("name", { comment: "Technical name." }),
+    text("display_label", { comment: "Label that editors see." }),
+    text("field_type", { comment: "Type: `text`, `select`, `multiselect`, or another." }),
   ],
 });
 
@@ -146,11 +168,11 @@ export const selectValueHistory = historyTable({
   key: ["custom_field_id", "value_id"],
   columns: [
     customFieldId,
-    required.text("value_id", "ID of the value."),
-    required.integer("ordinal", "Position in the field's list of values, from 0."),
-    optional.text("display", "Text that editors see."),
-    optional.text("value", "Text of the value."),
-    optional.boolean("archived", "Whether the value can no longer be chosen."),
+    text("value_id", { comment: "ID of the value.", required: true }),
+    integer("ordinal", { comment: "Position in the field's list of values, from 0.", required: true }),
+    text("display", { comment: "Text that editors see." }),
+    text("value", { comment: "Text of the value." }),
+    boolean("archived", { comment: "Whether the value can no longer be chosen." }),
   ],
 });
 
@@ -159,14 +181,14 @@ export const mappingHistory = historyTable({
   comment: "Versions of mappings: the name of a custom field at a destination.",
   key: ["mapping_id"],
   columns: [
-    required.text("mapping_id", "Mapping; mapping_history.mapping_id."),
+    text("mapping_id", { comment: "Mapping; mapping_history.mapping_id.", required: true }),
     customFieldId,
-    optional.text("destination_id", "Destination; destination_history.destination_id."),
-    required.integer(
-      "ordinal",
-      "Position among the field's mappings, from 0; the first for a destination counts.",
-    ),
-    optional.text("external_field_name", "Name of the field at the destination."),
+    text("destination_id", { comment: "Destination; destination_history.destination_id." }),
+    integer("ordinal", {
+      comment: "Position among the field's mappings, from 0; the first for a destination counts.",
+      required: true,
+    }),
+    text("external_field_name", { comment: "Name of the field at the destination." }),
   ],
 });
 
@@ -175,11 +197,11 @@ export const mappingValueHistory = historyTable({
   comment: "Versions of mapping entries: the external value for a value of a mapped field.",
   key: ["mapping_value_id"],
   columns: [
-    required.text("mapping_value_id", "ID of the mapping entry."),
-    required.text("mapping_id", "Mapping; mapping_history.mapping_id."),
-    required.integer("ordinal", "Position among the mapping's entries, from 0."),
-    optional.text("value_id", "Value that is mapped; select_value_history.value_id."),
-    optional.text("external_value", "Value that the destination receives instead."),
+    text("mapping_value_id", { comment: "ID of the mapping entry.", required: true }),
+    text("mapping_id", { comment: "Mapping; mapping_history.mapping_id.", required: true }),
+    integer("ordinal", { comment: "Position among the mapping's entries, from 0.", required: true }),
+    text("value_id", { comment: "Value that is mapped; select_value_history.value_id." }),
+    text("external_value", { comment: "Value that the destination receives instead." }),
   ],
 });
 
@@ -189,12 +211,11 @@ export const destinationHistory = historyTable({
   key: ["destination_id"],
   columns: [
     destinationId,
-    optional.text("identification", "Name; NULL where only a mapping names the destination."),
-    optional.text("platform", "Platform of the destination."),
-    optional.boolean(
-      "supports_custom_field_mappings",
-      "Whether the destination supports custom field mappings.",
-    ),
+    text("identification", { comment: "Name; NULL where only a mapping names the destination." }),
+    text("platform", { comment: "Platform of the destination." }),
+    boolean("supports_custom_field_mappings", {
+      comment: "Whether the destination supports custom field mappings.",
+    }),
   ],
 });
 

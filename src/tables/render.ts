@@ -24,7 +24,9 @@ export function schemaDocument(tables: readonly Table[]) {
       comment,
       key,
       references,
-      columns: columns.map(({ format: _format, emptyDefault: _default, ...column }) => column),
+      columns: columns.map(({ name, type, nullable, comment, personal, origins }) => {
+        return { name, type, nullable, comment, personal, origins };
+      }),
     })),
     unplaced: UNPLACED,
   };

@@ -1,7 +1,7 @@
 /** Delivering a published run to targets, one after another. */
 import { beforeEnd } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
+import { clauseOf, printable } from "../common/printable.ts";
 import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
 import { sameRun, standingOf } from "../warehouse/identity.ts";
 import { fenced } from "./fenced.ts";
@@ -102,11 +102,9 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
     if (thrown.exitCode === DELIVERY_EXIT_CODE) return thrown;
     return new WarehouseError("target.refused", thrown.message, { cause: thrown });
   }
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  const reason = printable(why, 300).replace(/\.$/, "");
   return new WarehouseError(
     "target.refused",
-    `The target ${printable(name)} failed: ${reason}; correct that, and try again.`,
+    `The target ${printable(name)} failed: ${clauseOf(thrown)}; correct that, and try again.`,
     { cause: thrown },
   );
 }

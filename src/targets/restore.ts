@@ -78,53 +78,65 @@ function notAsked({ name }: Target, found: TargetRun, wanted: TargetRun): Wareho
 /** What a target said before a run. */
 export interface TargetState {
   readonly target: Target;
-  /** The last run that its readers see; null: none. */
+  /** The last run that its readers see; null: none, or it is not known. */
   readonly last: TargetRun | null;
   /** The highest number that it knows of any run. */
   readonly taken: number;
+  /** Why it could not be asked; null: it was. */
+  readonly failure: WarehouseError | null;
 }
 
-export interface MeetOptions {
+export interface AskOptions {
   /** Null: it is not known. */
   readonly instance: InstanceIdentity | null;
   readonly signal: AbortSignal;
-  readonly warn: (message: string) => void;
 }
 
 /**
- * Asks each target for its last run. One that cannot be asked is told of, and is no reason not to run: unless the folder
- * has no run and the target may keep some. Throws `target.*` then.
+ * Asks each target for its last run. One that cannot be asked is no reason not to run: unless the folder has no run and
+ * the target may keep some. Throws `target.*` then.
  */
 export async function askTargets(
   folder: OutputFolder,
   targets: readonly Target[],
-  { instance, signal, warn }: MeetOptions,
+  { instance, signal }: AskOptions,
 ): Promise<readonly TargetState[]> {
   const isEmpty = (await runsIn(folder)).length === 0;
   const states: TargetState[] = [];
   for (const target of targets) {
     try {
       const last = await target.last(instance, signal);
-      states.push({ target, last, taken: (await target.taken?.(signal)) ?? last?.sequence ?? 0 });
+      const taken = (await target.taken?.(signal)) ?? last?.sequence ?? 0;
+      states.push({ target, last, taken, failure: null });
     } catch (thrown) {
       signal.throwIfAborted();
-      const error = targetError(target, thrown);
-      if (isEmpty && keepsRuns(target)) throw error;
-      warn(`${error.message} The run goes on, and its delivery is tried when it is published.`);
+      const failure = targetError(target, thrown);
+      if (isEmpty && keepsRuns(target)) throw failure;
+      states.push({ target, last: null, taken: 0, failure });
     }
   }
   return states;
 }
 
+export interface RestoreOptions {
+  readonly signal: AbortSignal;
+  readonly warn: (message: string) => void;
+}
+
 /**
  * Where the last run of a target was made elsewhere and is not before the current one in its history, this run goes on
- * from that: it is restored, so that history, removals and numbers do. Where the target keeps no runs, that is told.
+ * from that: it is restored, so that history, removals and numbers do. Where the target keeps no runs, or could not be
+ * asked, that is told.
  */
 export async function restoreNewest(
   folder: OutputFolder,
   states: readonly TargetState[],
-  { signal, warn }: MeetOptions,
+  { signal, warn }: RestoreOptions,
 ): Promise<void> {
+  for (const { failure } of states) {
+    if (failure !== null)
+      warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
+  }
   const current = await currentInHistory(folder);
   const foreign = states.flatMap(({ target, last }) =>
     last !== null && isForeign(last, current) ? [{ target, last }] : [],

@@ -39,6 +39,12 @@ export function pipelineUrl(pipeline: string, workingDirectory: string): string 
   );
 }
 
+/** The name of a pipeline of the package, or the URL of a file; null of a pipeline that has neither. */
+export function pipelineModule(pipeline: string | Pipeline): string | null {
+  if (typeof pipeline !== "string" || !pipeline.startsWith("file:")) return null;
+  return pipelineNames().find((name) => pipelineUrl(name, "") === pipeline) ?? pipeline;
+}
+
 /** Imports a pipeline's module. Errors: `config.invalid` where it cannot be imported or its default export is none. */
 export async function loadPipeline(url: string): Promise<Pipeline> {
   const module = await importModule(url).catch((thrown: unknown) => {

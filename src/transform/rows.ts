@@ -1,6 +1,8 @@
 /** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
 
+import { WarehouseError } from "../common/errors.ts";
 import {
+  deeplyFrozen,
   EmptiedKeys,
   Extra,
   fit,
@@ -15,57 +17,93 @@ import {
   type Shape,
   type Subject,
   sameJson,
+  sentValue,
   shapeOf,
   type UnknownField,
   type View,
 } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin, Table } from "../tables/declare.ts";
+import { assertFits, failedBy } from "./fitting.ts";
 
 export type Emit = (row: readonly Cell[]) => void;
 
 export type ItemRows = (item: Item, emit: Emit) => void;
 
-/** A cell that is not read from the wire. */
-type Made = (item: Item, ordinal: number) => Cell;
+/** What a row is made of: an item, or the object or element at `value` of one of its views. */
+interface Place {
+  readonly ordinal: number;
+  /** Undefined: the item itself. */
+  readonly within: { readonly shape: Shape; readonly value: unknown } | undefined;
+}
 
-const MADE: Readonly<Record<string, Made>> = {
+const WHOLE: Place = { ordinal: 0, within: undefined };
+
+/** A cell that is not one API value. */
+type Made = (item: Item, place: Place) => Cell;
+
+/** Columns of these names have no API field of their own. */
+const OF_ITEM: Readonly<Record<string, Made>> = {
   content_id: (item) => item.contentId,
-  ordinal: (_item, ordinal) => ordinal,
+  ordinal: (_item, { ordinal }) => ordinal,
   observed_at: (item) => Math.max(...item.views.map((view) => view.observedAt)),
+  // The last column, made when all others are.
+  extra: () => null,
 };
 
-function isMade(column: Column): boolean {
-  return Object.hasOwn(MADE, column.name) && (column.origins.length === 0 || column.name === "content_id");
-}
-
-/** Where each cell of a row comes from; `extra` is the last column and made at the end. */
+/** Where each cell of a row comes from. */
 type Source = Reader | Made;
 
-const NOTHING: Made = () => null;
-
-function sourcesOf(table: Table, readers: readonly Reader[]): Source[] {
-  const byName = new Map(readers.map((reader) => [reader.column.name, reader]));
-  return table.columns.map(({ name }) => byName.get(name) ?? MADE[name] ?? NOTHING);
+function sourcesOf(table: Table): Source[] {
+  return table.columns.map((column) => {
+    if (column.make !== undefined) return derived(table, column, column.make);
+    const ofItem = Object.hasOwn(OF_ITEM, column.name) ? OF_ITEM[column.name] : undefined;
+    const isOfItem = column.origins.length === 0 || column.name === "content_id";
+    if (ofItem !== undefined && isOfItem) return ofItem;
+    if (column.origins.length > 0) return readerOf(table, column);
+    throw new TypeError(`${table.name}.${column.name} has neither API fields nor a function`);
+  });
 }
 
-/** Readers of the columns that are neither made nor `extra`. */
-function readersOf(table: Table): Reader[] {
-  return table.columns
-    .filter((column) => !isMade(column) && column.name !== "extra")
-    .map((column) => readerOf(table, column));
+/** Made from the values of its API fields, each as the latest view sends it. */
+function derived(table: Table, column: Column, make: NonNullable<Column["make"]>): Made {
+  const readers = column.origins.map((origin) => ({
+    field: `${origin.resource}:${origin.path}`,
+    reader: readerOf(table, { ...column, origins: [origin] }),
+  }));
+  return (item, { within }) => {
+    const values = readers.map(({ field, reader }): [string, unknown] => {
+      if (within === undefined) return [field, unchangeable(sentValue(item, reader))];
+      const [place] = reader.places[within.shape];
+      return [field, place === undefined ? undefined : unchangeable(reach(within.value, place.steps))];
+    });
+    const { contentId } = item;
+    try {
+      const cell = make(Object.fromEntries(values)) ?? null;
+      assertFits(table, column, { contentId, cell });
+      return cell;
+    } catch (thrown) {
+      if (thrown instanceof WarehouseError) throw thrown;
+      throw failedBy(thrown, table, { contentId, what: `the function of its column ${column.name}` });
+    }
+  };
+}
+
+/** A function that changed a value would change rows of other tables. */
+function unchangeable(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? deeplyFrozen(value) : value;
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
 export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
-  const sources = sourcesOf(table, readersOf(table));
+  const sources = sourcesOf(table);
   const ownsTheRest = when === "always";
   return (item, emit) => {
     const extra = new Extra();
     let given = ownsTheRest;
     let valued = false;
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, 0);
+      if (typeof source === "function") return source(item, WHOLE);
       const cell = readViews(item, source, extra);
       given ||= cell !== undefined;
       valued ||= cell !== undefined && cell !== null;
@@ -153,7 +191,8 @@ function claimWithin(view: View, path: string): void {
 
 /** Makes one row of `value`, an object or an element of a list. */
 function rowMaker(table: Table) {
-  const readers = readersOf(table);
+  const sources = sourcesOf(table);
+  const readers = sources.filter((source) => typeof source !== "function");
   const places = readers.flatMap((reader) => [...reader.places.dynamic, ...reader.places.full]);
   // Names of the objects that are nested in the row's object and have no row of their own.
   const nested = [
@@ -161,13 +200,13 @@ function rowMaker(table: Table) {
   ];
   const takesObject = places.some(({ path }) => path !== "");
   const first = readers[0]?.column;
-  const sources = sourcesOf(table, readers);
   return (item: Item, found: Found, value: unknown, ordinal: number): Cell[] => {
     const extra = new Extra();
+    const place: Place = { ordinal, within: { shape: found.view.shape, value } };
     const misplaced = takesObject && value !== null && !isObject(value);
     if (misplaced && first !== undefined) misfit(item, first, found.path, value, extra);
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, ordinal);
+      if (typeof source === "function") return source(item, place);
       return misplaced ? null : readPlaces(item, found, source, value, extra);
     });
     if (isObject(value)) {

@@ -5,9 +5,9 @@ import { isListOf, isText, type Options, optionFaults } from "../common/options.
 import { shown } from "../common/shown.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
 import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
-import { type Column, type Table, text } from "../tables/declare.ts";
+import { customTableFaults } from "../tables/custom-tables.ts";
+import { type Column, contentId, type Table } from "../tables/declare.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
-import { ownTableFaults } from "../tables/own-tables.ts";
 
 export interface ContentTablesOptions {
   /** These tables, and no others. */
@@ -57,10 +57,14 @@ export function mappedValues(options: MappedValuesOptions = {}): Transformer {
   return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough, faults };
 }
 
-const MAPPED_FROM = (
-  "content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
-  "custom_field_mapping_values destinations"
-).split(" ");
+const MAPPED_FROM: readonly ContentTableName[] = [
+  "content_custom_field_values",
+  "custom_fields",
+  "custom_field_select_values",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "destinations",
+];
 
 /** What mapped values and mappings were in each run, since when, and why they changed. */
 export function history(): Transformer {
@@ -99,7 +103,7 @@ type Exactly<Given, Allowed> = string extends keyof Given
  *     customTable({
  *       name: "content_titles",
  *       comment: "Titles.",
- *       columns: [text("title", "full:title", "Title.", { required: true })],
+ *       columns: [text("title", { from: ["full:title"], comment: "Title.", required: true })],
  *       *rows({ full }) {
  *         if (full?.title) yield { title: full.title };
  *       },
@@ -109,12 +113,12 @@ export function customTable<const Columns extends readonly Column[], Given exten
   options: CustomTableOptions<Columns, Given>,
 ): Transformer {
   const { columns, key = [], rows } = objectOf(options);
-  const declared = ownTable("customTable", options, { rows: isFunction }, () => ({
+  const declared = declaredTable("customTable", options, { rows: isFunction }, () => ({
     reads: [],
     stage: "item",
     key: ["content_id", ...key],
     references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
-    columns: [text("content_id", "", "Item; content.content_id.", { required: true }), ...columns],
+    columns: [contentId, ...columns],
   }));
   return { ...declared, rows };
 }
@@ -135,7 +139,10 @@ export interface SqlTableOptions<Columns extends readonly Column[]> extends Tabl
  *       name: "items_by_type",
  *       comment: "How many items each type has.",
  *       key: ["content_type_id"],
- *       columns: [text("content_type_id", "", "Type.", { required: true }), bigint("items", "", "Items.")],
+ *       columns: [
+ *         text("content_type_id", { comment: "Type.", required: true }),
+ *         bigint("items", { comment: "Items." }),
+ *       ],
  *       reads: ["content"],
  *       sql: "SELECT content_type_id, count(*) AS items FROM content WHERE content_type_id IS NOT NULL GROUP BY ALL",
  *     })
@@ -145,7 +152,7 @@ export function sqlTable<const Columns extends readonly Column[]>(
 ): Transformer {
   const { columns, key, reads, sql } = objectOf(options);
   const checks = { key: isKey, reads: isListOf("names of tables", isText), sql: isOneText };
-  const declared = ownTable("sqlTable", options, checks, () => ({
+  const declared = declaredTable("sqlTable", options, checks, () => ({
     reads,
     stage: "query",
     key,
@@ -172,7 +179,7 @@ const NEEDED: Options = {
 };
 
 /** A declared table of the user's own, or what is wrong with it. `checks`: of options that it must have besides. */
-function ownTable(
+function declaredTable(
   factory: string,
   options: TableOptions<readonly Column[]>,
   checks: Options,
@@ -185,6 +192,6 @@ function ownTable(
   if (faults.length > 0) return { name: stage, tables: [], reads: [], faults };
   const { reads, ...declared } = declare();
   const table: Table = { name, comment, rows: { kind: "program" }, ...declared };
-  const wrong = ownTableFaults(table).map((fault) => `${stage}: ${fault}`);
+  const wrong = customTableFaults(table).map((fault) => `${stage}: ${fault}`);
   return { name: stage, tables: wrong.length > 0 ? [] : [table], reads, faults: wrong };
 }

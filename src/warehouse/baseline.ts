@@ -36,6 +36,19 @@ export type Baseline =
       readonly sha256: string;
     };
 
+/** What a run is held against when it is built: when it is built again, the run before may be pruned. */
+export type Before =
+  | Baseline
+  | {
+      readonly kind: "pruned";
+      readonly run: string;
+      /** Of its manifest; undefined: that is not known. */
+      readonly sha256: string | undefined;
+      readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
+      /** What was found when both runs could be compared. */
+      readonly changes: Manifest["changes"];
+    };
+
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
   const run = await currentRun(folder);
@@ -87,7 +100,7 @@ export function assertComparable(baseline: Baseline, acceptShrink: boolean): voi
 export type Comparison = "run" | "moved" | "question";
 
 /** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
-export function instanceOf(baseline: Baseline): Instance | undefined {
+export function instanceOf(baseline: Before): Instance | undefined {
   return baseline.kind === "run" ? baseline.manifest.instance : undefined;
 }
 

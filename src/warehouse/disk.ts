@@ -105,7 +105,8 @@ export async function bytesBelow(folder: string): Promise<number> {
   return bytes;
 }
 
-async function bytesOf(file: string): Promise<number> {
+/** Likewise of a file. */
+export async function bytesOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   return found === undefined || found.nlink > 1 ? 0 : found.size;
 }

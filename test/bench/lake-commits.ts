@@ -1,7 +1,7 @@
 /** Commits a second on one table: a process for each instance, all at once. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { defineTable, REQUIRED, text } from "../../src/tables/declare.ts";
+import { defineTable, text } from "../../src/tables/declare.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import type { StoreOptions } from "../../src/targets/store/address.ts";
 import { openStore } from "../../src/targets/store/open-store.ts";
@@ -19,7 +19,7 @@ export const BENCHED = defineTable({
   comment: "A table.",
   stage: "query",
   key: ["id"],
-  columns: [text("id", "", "Key.", REQUIRED)],
+  columns: [text("id", { comment: "Key.", required: true })],
 });
 
 export async function benchCommits(folder: string, seconds = SECONDS): Promise<object> {

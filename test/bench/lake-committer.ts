@@ -26,7 +26,7 @@ let commits = 0;
 while (Date.now() < untilMs) {
   const sequence = commits + 1;
   const path = filePath(instance, BENCHED.name, sequence, String(sequence).padStart(64, "0"));
-  const range = { column: "id", min: "a", max: "z", nulls: 0 };
+  const statistics = [{ column: "id", min: "a", max: "z", nulls: 0 }];
   const version = await commitReplacement(
     store,
     {
@@ -34,7 +34,7 @@ while (Date.now() < untilMs) {
       instance,
       sequence,
       run: `run ${sequence}`,
-      files: [{ path, bytes: 1000, rows: 10, range }],
+      files: [{ path, bytes: 1000, rows: 10, statistics }],
       attempt: instance,
       atMs: Date.now(),
       retentionDays: 30,

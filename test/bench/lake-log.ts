@@ -18,7 +18,7 @@ import { INSTANCE, newMetaData, PROTOCOL } from "../../src/targets/lake/delta/sc
 import { apply, emptyReplay, type Replay } from "../../src/targets/lake/delta/state.ts";
 import { filePath } from "../../src/targets/lake/keys.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
-import { pythonWith } from "../engines/python.ts";
+import { pythonWith, READERS } from "../engines/python.ts";
 import { BENCHED } from "./lake-commits.ts";
 
 const INSTANCES = 300;
@@ -27,18 +27,12 @@ const KEPT_NIGHTS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** What is read in seconds is read several times. */
 const ROUNDS = { with: 3, without: 1 };
-/** As the tests with other engines have them. */
-const PACKAGES = [
-  ...["deltalake==1.6.6", "polars==2.1.0", "chdb==4.4.0", "duckdb==1.5.5", "duckdb-extension-delta==1.5.5"],
-  ...["duckdb-extension-httpfs==1.5.5", "pyarrow==26.0.1", "pytz==2026.2"],
-];
-
 const { signal } = new AbortController();
 
 export async function benchLog(folder: string, nights = NIGHTS): Promise<object> {
   const forms = { with: join(folder, "with"), without: join(folder, "without") };
   const versions = await writeLogs(forms, nights);
-  const python = await pythonWith(PACKAGES);
+  const python = await pythonWith(READERS);
   const took: Record<string, object> = {};
   for (const form of ["with", "without"] as const) {
     const place = forms[form];

@@ -31,7 +31,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly --sample --log-format jsn", "did you mean json?"],
 
   ["init --urll x", "did you mean --url?"],
-  ["check nigthly", '"content-warehouse check" takes no arguments, and got nigthly; leave that out.'],
+  ["check nigthly", 'There is no pipeline "nigthly"; there are nightly, parquet'],
   ["drift 2", 'There is no run "2"'],
   ["drift --format jsno", "did you mean json?"],
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
@@ -19,18 +18,11 @@ import {
   warehouseFolder,
 } from "../../src/config/config.ts";
 import { assertNoToken, CANARY } from "../extract/loopback.ts";
+import { temporaryFolder } from "../folders.ts";
 
 const ENV = { CONTENT_API_URL: "https://content.example.com", CONTENT_API_TOKEN: CANARY };
 const JSON_FILE = "content-warehouse.config.json";
 const HASH_KEY = "a key of thirty-two bytes or more";
-
-/** A working directory with these files. */
-async function folder(t: TestContext, files: Readonly<Record<string, string>> = {}): Promise<string> {
-  const cwd = await mkdtemp(join(tmpdir(), "config-"));
-  t.after(() => rm(cwd, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
-  return cwd;
-}
 
 function load(cwd: string, inputs: Partial<ConfigInputs> = {}): Promise<Config> {
   return loadConfig({ cwd, env: ENV, flags: {}, sampleBy: "--sample", ...inputs });
@@ -41,7 +33,7 @@ async function loadSpec(
   spec: ConfigSpec,
   inputs: Partial<ConfigInputs> = {},
 ): Promise<Config> {
-  return load(await folder(t, { [JSON_FILE]: JSON.stringify(spec) }), inputs);
+  return load(await temporaryFolder(t, { [JSON_FILE]: JSON.stringify(spec) }), inputs);
 }
 
 /** The message of the error that this ends with; it shows no token. */
@@ -58,7 +50,7 @@ async function refusal(code: ErrorCode, loading: Promise<unknown>): Promise<stri
 }
 
 test("without a file, everything has its default", async (t) => {
-  const cwd = await folder(t);
+  const cwd = await temporaryFolder(t);
   const { source, ...config } = await load(cwd);
   assert.deepEqual(config, {
     destinations: [],
@@ -115,7 +107,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     maxRejects: "1%",
     warehouse: "data/out",
   };
-  const cwd = await folder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });
   const { source, ...config } = await load(cwd, { env: { CONTENT_API_TOKEN: CANARY, CONTENT_API_URL: " " } });
   const { url: _, ...given } = spec;
   assert.deepEqual(config, {
@@ -139,7 +131,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
 test("a TypeScript file is imported as it is", async (t) => {
   const text =
     "interface Own { perPage: number }\nconst own: Own = { perPage: 7 };\nexport default own satisfies Own;\n";
-  const cwd = await folder(t, {
+  const cwd = await temporaryFolder(t, {
     "content-warehouse.config.ts": text,
     "other.config.mts": text.replace("7", "8"),
   });
@@ -153,7 +145,7 @@ test("flags win over the environment, the environment over the file", async (t) 
   const urlOf = (config: Config) => (config.source.kind === "service" ? config.source.url.host : "");
   assert.equal(urlOf(await loadSpec(t, spec, { env: { CONTENT_API_TOKEN: "t" } })), "file.example.com");
   assert.equal(urlOf(await loadSpec(t, spec)), "content.example.com");
-  const cwd = await folder(t, { [JSON_FILE]: JSON.stringify(spec) });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify(spec) });
   const flagged = await load(cwd, { flags: { url: "http://127.0.0.1:8080", warehouse: "from-flag" } });
   assert.equal(urlOf(flagged), "127.0.0.1:8080");
   assert.equal(flagged.warehouse, join(cwd, "from-flag"));
@@ -164,14 +156,14 @@ test("flags win over the environment, the environment over the file", async (t) 
 });
 
 test("the folder of the warehouse is named alike for all: flag, environment, file, ./warehouse", async (t) => {
-  const cwd = await folder(t, { [JSON_FILE]: '{"warehouse":"from-file"}' });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"warehouse":"from-file"}' });
   const folderOf = (flags: ConfigFlags, env = {}) => warehouseFolder({ cwd, env, flags });
   const variable = { CONTENT_WAREHOUSE_DIR: "from-variable" };
   assert.equal(await folderOf({ warehouse: "from-flag" }, variable), join(cwd, "from-flag"));
   assert.equal(await folderOf({}, variable), join(cwd, "from-variable"));
   assert.equal(await folderOf({}, { CONTENT_WAREHOUSE_DIR: " " }), join(cwd, "from-file"));
   assert.equal(await folderOf({ sample: true }), join(cwd, "warehouse"));
-  const elsewhere = await folder(t);
+  const elsewhere = await temporaryFolder(t);
   assert.equal(await warehouseFolder({ cwd: elsewhere, env: {}, flags: {} }), join(elsewhere, "warehouse"));
   const named = { config: join(cwd, JSON_FILE) };
   assert.equal(await warehouseFolder({ cwd: elsewhere, env: {}, flags: named }), join(cwd, "from-file"));
@@ -180,12 +172,12 @@ test("the folder of the warehouse is named alike for all: flag, environment, fil
 });
 
 test("paths in a file go from its folder, wherever the program is started", async (t) => {
-  const etc = await folder(t, {
+  const etc = await temporaryFolder(t, {
     "nightly.json": '{"warehouse":"warehouse","tokenFile":"token"}',
     token: ` ${CANARY}\n`,
   });
   await chmod(join(etc, "token"), 0o600);
-  const config = await load(await folder(t), {
+  const config = await load(await temporaryFolder(t), {
     flags: { config: join(etc, "nightly.json") },
     env: { CONTENT_API_URL: "https://content.example.com" },
   });
@@ -195,7 +187,7 @@ test("paths in a file go from its folder, wherever the program is started", asyn
 });
 
 test("a missing service or token is refused, with what to set", async (t) => {
-  const cwd = await folder(t);
+  const cwd = await temporaryFolder(t);
   for (const env of [{}, { CONTENT_API_URL: "", CONTENT_API_TOKEN: "t" }]) {
     assert.match(
       await refusal("config.missing_service", load(cwd, { env })),
@@ -212,7 +204,10 @@ test("a missing service or token is refused, with what to set", async (t) => {
 });
 
 test("the sample needs no service and reads no file that is not named", async (t) => {
-  const cwd = await folder(t, { [JSON_FILE]: '{"perPage":"broken"}', "sample.json": '{"perPage":5}' });
+  const cwd = await temporaryFolder(t, {
+    [JSON_FILE]: '{"perPage":"broken"}',
+    "sample.json": '{"perPage":5}',
+  });
   const config = await load(cwd, { env: {}, flags: { sample: true } });
   assert.deepEqual(config.source, { kind: "sample" });
   assert.equal(config.perPage, "auto");
@@ -333,13 +328,13 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
 
 for (const [setting, value, says] of WRONG) {
   test(`a wrong setting is named with what was expected and found: ${setting} ${JSON.stringify(value)}`, async (t) => {
-    const cwd = await folder(t, { [JSON_FILE]: JSON.stringify({ [setting]: value }) });
+    const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify({ [setting]: value }) });
     assert.equal(await refusal("config.invalid", load(cwd)), `${JSON_FILE}: ${says}`);
   });
 }
 
 test("observers are found from the folder of the file; lineage goes to the usual path, with the key of the environment", async (t) => {
-  const etc = await folder(t, {
+  const etc = await temporaryFolder(t, {
     "night.mts":
       'export default { onFinish: () => {}, metricsFile: "night.prom", openLineage: { url: "https://lineage.example.com" } };',
     "file.json": '{"openLineage":{"file":"lineage.ndjson","namespace":"nights"}}',
@@ -362,7 +357,7 @@ test("observers are found from the folder of the file; lineage goes to the usual
 });
 
 test("all that is wrong is told at once: in the file, in the variables and with the token", async (t) => {
-  const cwd = await folder(t, { [JSON_FILE]: '{"perPage":0,"raw":1,"fruit":2}' });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"perPage":0,"raw":1,"fruit":2}' });
   const env = { CONTENT_API_URL: "content", CONTENT_API_TOKEN: "two words" };
   assert.equal(
     await refusal("config.invalid", load(cwd, { env, flags: { warehouse: " " } })),
@@ -384,24 +379,26 @@ test("what is wrong in its meaning is told beside what is wrong in its form", as
     columns: ["id", "titel"],
     openLineage: {},
   };
-  const cwd = await folder(t, { [JSON_FILE]: JSON.stringify(spec) });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify(spec) });
   const message = await refusal("config.invalid", load(cwd));
   assert.match(message, /^The configuration has 5 faults:\n/);
   for (const name of ["url", "perPage", "aliases", "columns[1]", "openLineage"]) {
     assert.ok(message.includes(`\n  ${JSON_FILE}: \`${name}\`: `), message);
   }
-  const unknown = await folder(t, { [JSON_FILE]: JSON.stringify({ columns: ["acme"], aliases: [] }) });
+  const unknown = await temporaryFolder(t, {
+    [JSON_FILE]: JSON.stringify({ columns: ["acme"], aliases: [] }),
+  });
   assert.doesNotMatch(await refusal("config.invalid", load(unknown)), /there is no column/);
 });
 
 test("a service that a wrong file does not name is not called missing: the file may mean to", async (t) => {
-  const cwd = await folder(t, { [JSON_FILE]: '{"urll":"https://content.example.com"}' });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"urll":"https://content.example.com"}' });
   const message = await refusal("config.invalid", load(cwd, { env: {} }));
   assert.equal(message, `${JSON_FILE}: \`urll\` is not a setting; did you mean \`url\`?`);
 });
 
 test("with nothing configured, the way to a first configuration is told", async (t) => {
-  const message = await refusal("config.missing_service", load(await folder(t), { env: {} }));
+  const message = await refusal("config.missing_service", load(await temporaryFolder(t), { env: {} }));
   assert.match(message, /"content-warehouse init"/);
 });
 
@@ -414,14 +411,14 @@ test("a file may name its JSON Schema, and keeps its meaning", async (t) => {
 
 test("settings that are no object are refused", async (t) => {
   for (const text of ["[]", "null", '"x"', "7"]) {
-    const message = await refusal("config.invalid", load(await folder(t, { [JSON_FILE]: text })));
+    const message = await refusal("config.invalid", load(await temporaryFolder(t, { [JSON_FILE]: text })));
     assert.match(message, /expected an object with settings, found/);
   }
 });
 
 test("S2: a token in a configuration file is refused, whatever it is called, and not shown", async (t) => {
   for (const key of ["token", "apiToken", "CONTENT_API_TOKEN", "password", "clientSecret"]) {
-    const cwd = await folder(t, { [JSON_FILE]: JSON.stringify({ [key]: CANARY }) });
+    const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify({ [key]: CANARY }) });
     assert.match(
       await refusal("config.invalid", load(cwd)),
       /a token does not belong in a configuration file/,
@@ -431,13 +428,13 @@ test("S2: a token in a configuration file is refused, whatever it is called, and
 
 test("S3: an address with credentials is refused without showing them", async (t) => {
   const url = `https://user:${CANARY}@content.example.com`;
-  const cwd = await folder(t, { [JSON_FILE]: JSON.stringify({ url }) });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify({ url }) });
   const env = { CONTENT_API_TOKEN: "t" };
   assert.match(
     await refusal("config.invalid", load(cwd, { env })),
     /^content-warehouse\.config\.json: `url`: .*CONTENT_API_TOKEN/,
   );
-  const bare = await folder(t);
+  const bare = await temporaryFolder(t);
   assert.match(await refusal("config.invalid", load(bare, { env, flags: { url } })), /^--url: /);
   assert.match(
     await refusal("config.invalid", load(bare, { env: { ...env, CONTENT_API_URL: url } })),
@@ -446,7 +443,7 @@ test("S3: an address with credentials is refused without showing them", async (t
 });
 
 test("S2: a token file that others can read is refused, with what to run", async (t) => {
-  const cwd = await folder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: CANARY });
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: CANARY });
   const env = { CONTENT_API_URL: "https://content.example.com" };
   for (const mode of [0o644, 0o640, 0o604, 0o620, 0o601]) {
     await chmod(join(cwd, "token"), mode);
@@ -464,13 +461,13 @@ test("S2: a token file that others can read is refused, with what to run", async
 
 test("a token file that is not there, or holds no token, is refused", async (t) => {
   const env = { CONTENT_API_URL: "https://content.example.com" };
-  const none = await folder(t, { [JSON_FILE]: '{"tokenFile":"token"}' });
+  const none = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}' });
   assert.match(
     await refusal("config.invalid", load(none, { env })),
     /`tokenFile`: the file .*token cannot be read \(ENOENT\)/,
   );
   for (const text of ["", "\n", "two words", "a:b", "line\nline"]) {
-    const cwd = await folder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: text });
+    const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: text });
     await chmod(join(cwd, "token"), 0o600);
     assert.match(
       await refusal("config.invalid", load(cwd, { env })),
@@ -480,7 +477,7 @@ test("a token file that is not there, or holds no token, is refused", async (t) 
 });
 
 test("S9: a token that cannot be one is refused without a word about it", async (t) => {
-  const cwd = await folder(t);
+  const cwd = await temporaryFolder(t);
   for (const token of [`${CANARY} x`, `${CANARY}:x`, `${CANARY}\u0000`, `${CANARY}\nx`]) {
     const message = await refusal("config.invalid", load(cwd, { env: { ...ENV, CONTENT_API_TOKEN: token } }));
     assert.equal(
@@ -493,7 +490,7 @@ test("S9: a token that cannot be one is refused without a word about it", async 
 test("S6: a run with unchecked certificates is refused", async (t) => {
   const env = { ...ENV, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
   assert.match(
-    await refusal("config.invalid", load(await folder(t), { env })),
+    await refusal("config.invalid", load(await temporaryFolder(t), { env })),
     /unset it.*NODE_EXTRA_CA_CERTS/,
   );
 });
@@ -520,14 +517,14 @@ test("columns are asked for by the names that the service has for them", async (
 });
 
 test("a file that cannot be read is told by name and place, without its text", async (t) => {
-  const broken = await folder(t, { [JSON_FILE]: `{\n  "perPage": 5,\n  "tokenFile": ${CANARY}\n}` });
+  const broken = await temporaryFolder(t, { [JSON_FILE]: `{\n  "perPage": 5,\n  "tokenFile": ${CANARY}\n}` });
   assert.match(
     await refusal("config.invalid", load(broken)),
     /^content-warehouse\.config\.json is not JSON: look for/,
   );
-  const cut = await folder(t, { [JSON_FILE]: '{\n "perPage": 5' });
+  const cut = await temporaryFolder(t, { [JSON_FILE]: '{\n "perPage": 5' });
   assert.match(await refusal("config.invalid", load(cut)), /line 2, column 14/);
-  const cwd = await folder(t, {
+  const cwd = await temporaryFolder(t, {
     "a.ts": "export const x = 1;",
     "b.ts": "export default {",
     "c.yaml": "",
@@ -539,12 +536,15 @@ test("a file that cannot be read is told by name and place, without its text", a
   assert.match(await refused("c.yaml"), /ends in \.ts, .* or \.json, found c\.yaml/);
   assert.equal(await refused("d.ts"), "d.ts cannot be imported: no luck.");
   assert.match(await refused("missing.json"), /There is no configuration file missing\.json/);
-  const two = await folder(t, { [JSON_FILE]: "{}", "content-warehouse.config.ts": "export default {};" });
+  const two = await temporaryFolder(t, {
+    [JSON_FILE]: "{}",
+    "content-warehouse.config.ts": "export default {};",
+  });
   assert.match(await refusal("config.invalid", load(two)), /2 configuration files.*keep one/);
 });
 
 test("the fingerprint holds what decides the data, and nothing else", async (t) => {
-  const cwd = await folder(t);
+  const cwd = await temporaryFolder(t);
   const base = await load(cwd);
   assert.ok(base.source.kind === "service");
   const { url } = base.source;

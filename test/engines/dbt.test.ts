@@ -2,27 +2,20 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { schemaCommand } from "../../src/cli/commands/schema.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
-import { removeTree } from "../../src/common/tree.ts";
 import { TABLES } from "../../src/tables/all.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
-import { pythonWith } from "./python.ts";
+import { temporaryFolder } from "../folders.ts";
+import { DBT, pythonWith } from "./python.ts";
 
 const warehouse = await sampleWarehouse();
-const folder = await mkdtemp(join(tmpdir(), "dbt-"));
-after(() => removeTree(folder));
-
-const VERSIONS = [
-  ["dbt-core==1.10.22", "dbt-duckdb==1.10.1", "duckdb==1.5.6"],
-  ["dbt-core==1.11.16", "dbt-duckdb==1.11.1", "duckdb==1.5.6"],
-];
+const folder = await temporaryFolder({ after });
 
 /** The files of the page's project, by the comment that names each. */
 async function projectOfThePage(): Promise<Map<string, string>> {
@@ -67,7 +60,7 @@ function referenceIn(name: string): string {
 }
 
 suite("a dbt project on the sources that are written", () => {
-  for (const packages of VERSIONS) {
+  for (const packages of DBT) {
     test(`builds and passes its tests with ${packages.join(" ")}`, async () => {
       const { results, output } = await build(packages, await capture(schemaCommand, ["--format", "dbt"]));
       assert.doesNotMatch(output, /deprecat/i);
@@ -104,7 +97,7 @@ suite("a dbt project on the sources that are written", () => {
     const sources = await capture(schemaCommand, ["--format", "dbt"]);
     const wrong = sources.replace(/(unique_key_of_content_tags\n.*\n +column_name: ).*/, '$1"content_id"');
     assert.notEqual(wrong, sources);
-    const { results } = await build(VERSIONS[0] ?? [], wrong);
+    const { results } = await build(DBT[0], wrong);
     const [failed, ...others] = results.filter(({ status }) => status === "fail");
     assert.match(failed?.unique_id ?? "", /unique_key_of_content_tags/);
     assert.deepEqual(others, []);

@@ -1,13 +1,11 @@
 /** A Delta table that we write and deltalake maintains, in turns; polars reads it. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
-import { removeTree } from "../../src/common/tree.ts";
 import { openForScanning } from "../../src/storage/duckdb.ts";
 import { writeParquet } from "../../src/storage/parquet-sql.ts";
 import {
@@ -19,7 +17,6 @@ import {
   double,
   integer,
   json,
-  REQUIRED,
   type Table,
   text,
   timestamp,
@@ -31,7 +28,8 @@ import { commitKey } from "../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import { filesOf } from "../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
-import { pythonWith } from "./python.ts";
+import { temporaryFolder } from "../folders.ts";
+import { pythonWith, READERS } from "./python.ts";
 
 const run = promisify(execFile);
 const NEVER = new AbortController().signal;
@@ -42,17 +40,20 @@ const CONTENT = defineTable({
   stage: "item",
   key: ["content_id"],
   columns: [
-    text("content_id", "", "Item.", REQUIRED),
-    integer("word_count", "", "Words."),
-    timestamp("seen_at", "", "When it was seen."),
-    date("day", "", "Its day."),
-    bigint("total", "", "More than 32 bit."),
-    double("share", "", "A fraction."),
-    boolean("live", "", "Whether it is published."),
-    json("extra", "", "What else there is."),
+    text("content_id", { comment: "Item.", required: true }),
+    integer("word_count", { comment: "Words." }),
+    timestamp("seen_at", { comment: "When it was seen." }),
+    date("day", { comment: "Its day." }),
+    bigint("total", { comment: "More than 32 bit." }),
+    double("share", { comment: "A fraction." }),
+    boolean("live", { comment: "Whether it is published." }),
+    json("extra", { comment: "What else there is." }),
   ],
 });
-const WITH_NOTE: Table = { ...CONTENT, columns: [...CONTENT.columns, column("note", "text", "", "A note.")] };
+const WITH_NOTE: Table = {
+  ...CONTENT,
+  columns: [...CONTENT.columns, column("note", "text", { comment: "A note." })],
+};
 
 /** Rows of a run: of its number, the one before and the one after, in a file each. */
 function query(instance: string, number: number, note: boolean): string {
@@ -87,13 +88,10 @@ function row(instance: string, number: number): (string | null)[] {
   ];
 }
 
-const python = await pythonWith(["deltalake==1.6.6", "polars==2.1.0"]);
-const folder = await mkdtemp(join(tmpdir(), "delta-"));
+const python = await pythonWith(READERS);
+const folder = await temporaryFolder({ after });
 const store = openFileStore(folder, NEVER);
-after(async () => {
-  await store[Symbol.asyncDispose]();
-  await removeTree(folder);
-});
+after(() => store[Symbol.asyncDispose]());
 
 /** What deltalake and polars answer to each statement. */
 async function ask(...statements: string[]): Promise<unknown[]> {
@@ -117,7 +115,7 @@ async function deliver(instance: string, sequence: number, table: Table = CONTEN
         path,
         bytes: (await stat(file)).size,
         rows,
-        range: { column: "content_id", min: name, max: name, nulls: 0 },
+        statistics: [{ column: "content_id", min: name, max: name, nulls: 0 }],
       };
     }),
   );

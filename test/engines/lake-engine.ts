@@ -9,23 +9,12 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
-import { pythonWith } from "./python.ts";
+import { pythonWith, READERS, SPARK } from "./python.ts";
 import type { S3Server } from "./s3-server.ts";
 
 export const ENGINES = ["duckdb", "clickhouse", "delta-rs", "polars", "spark"] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-const SMALL_ENGINES = [
-  "deltalake==1.6.6",
-  "polars==2.1.0",
-  "chdb==4.4.0",
-  "duckdb==1.5.5",
-  "duckdb-extension-delta==1.5.5",
-  "duckdb-extension-httpfs==1.5.5",
-  "pyarrow==26.0.1",
-  "pytz==2026.2",
-];
-const SPARK = ["pyspark==4.1.4", "duckdb==1.5.5", "pyarrow==26.0.1", "pytz==2026.2"];
 /** As few of them as read a bucket: the whole of Amazon's library has half a gigabyte. */
 const JARS = [
   "io.delta:delta-spark_4.1_2.13:4.4.0",
@@ -40,7 +29,7 @@ const SPARK_HAS = [
 ];
 
 /** A Python that has the packages of the page on the lake. */
-export const lakePython = (): Promise<string> => pythonWith(SMALL_ENGINES);
+export const lakePython = (): Promise<string> => pythonWith(READERS);
 
 /** Rows and digest. */
 export type InstanceRows = readonly [rows: number, digest: string];
@@ -88,14 +77,13 @@ export interface LakeReader {
 
 /** Installs what an engine needs, once; it is kept in `node_modules/.cache`. */
 export async function installEngine(name: EngineName): Promise<void> {
-  await pythonWith(name === "spark" ? SPARK : SMALL_ENGINES);
-  if (name === "spark") await sparkJars();
+  await (name === "spark" ? sparkJars() : pythonWith(READERS));
 }
 
 /** `master`: of Spark, a cluster's. */
 export async function startEngine(name: EngineName, s3: S3Server, master = "local[2]"): Promise<Engine> {
   const isSpark = name === "spark";
-  const python = await pythonWith(isSpark ? SPARK : SMALL_ENGINES);
+  const python = await pythonWith(isSpark ? SPARK : READERS);
   const folder = await mkdtemp(join(tmpdir(), "lake-engine-"));
   const child = spawn(python, [packagePath("test/engines/lake_engine.py"), name], {
     env: {

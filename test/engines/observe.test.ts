@@ -7,14 +7,12 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { program } from "../cli/running.ts";
 import { Endpoint } from "../observe/observing.ts";
 import { CANARY } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
-import { pythonWith } from "./python.ts";
-
-const PACKAGES = ["openlineage-python==1.54.0", "prometheus-client==0.26.0"];
+import { OBSERVERS, pythonWith } from "./python.ts";
 
 let python: string;
 let folder: string;
@@ -28,7 +26,7 @@ interface Sample {
 }
 
 before(async () => {
-  python = await pythonWith(PACKAGES);
+  python = await pythonWith(OBSERVERS);
   folder = await mkdtemp(join(tmpdir(), "observe-"));
   const config = join(folder, "config.json");
   await writeFile(config, '{"metricsFile":"run.prom","openLineage":{"file":"lineage.ndjson"}}');

@@ -19,7 +19,6 @@ import {
   type ColumnType,
   column,
   defineTable,
-  REQUIRED,
   reference,
   type Table,
 } from "../../src/tables/declare.ts";
@@ -111,8 +110,8 @@ async function columnsOf(table: string): Promise<string[]> {
 }
 
 const of = (name: string, type: ColumnType = "text", options = {}): Column =>
-  column(name, type, "", "A column.", options);
-const keyOf = (name: string, type: ColumnType = "text") => of(name, type, REQUIRED);
+  column(name, type, { comment: "A column.", ...options });
+const keyOf = (name: string, type: ColumnType = "text") => of(name, type, { required: true });
 /** Text that cannot be compressed. */
 const noise = (bytes: number) => randomBytes(bytes / 2).toString("hex");
 

@@ -8,6 +8,30 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
 
+/** Whatever reads Parquet files or a lake in a process of its own: one environment for all tests that need one of them. */
+export const READERS = [
+  "chdb==4.4.0",
+  "datafusion==55.0.0",
+  "deltalake==1.6.6",
+  "duckdb==1.5.5",
+  "duckdb-extension-delta==1.5.5",
+  "duckdb-extension-httpfs==1.5.5",
+  "fastparquet==2026.9.0",
+  "pandas==3.1.1",
+  "polars==2.1.0",
+  "pyarrow==26.0.1",
+  "pytz==2026.2",
+];
+export const DBT = [
+  ["dbt-core==1.10.22", "dbt-duckdb==1.10.1", "duckdb==1.5.6"],
+  ["dbt-core==1.11.16", "dbt-duckdb==1.11.1", "duckdb==1.5.6"],
+] as const;
+export const OBSERVERS = ["openlineage-python==1.54.0", "prometheus-client==0.26.0"];
+export const SPARK = ["pyspark==4.1.4", "duckdb==1.5.5", "pyarrow==26.0.1", "pytz==2026.2"];
+
+/** Python with DuckDB in a version. */
+export const duckdbOf = (version: string) => [`duckdb==${version}`, "pytz==2026.2"];
+
 const run = promisify(execFile);
 const PINNED = /^[A-Za-z0-9._-]+(?:\[[a-z0-9,-]+\])?==[A-Za-z0-9.!+]+$/;
 

@@ -67,7 +67,7 @@ def datafusion():
     return read
 
 
-def spark():
+def pyspark():
     from pyspark.sql import SparkSession
 
     session = (

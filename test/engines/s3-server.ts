@@ -28,7 +28,7 @@ export interface S3Server extends AsyncDisposable {
 }
 
 /** Path of the server, which is built where it is not cached: a minute, once. */
-async function program(): Promise<string> {
+export async function s3Program(): Promise<string> {
   const path = join(CACHE, "versitygw");
   if (existsSync(path)) return path;
   await mkdir(CACHE, { recursive: true });
@@ -53,7 +53,7 @@ async function freePort(): Promise<number> {
 
 /** With one bucket. What the server says of itself is shown where it does not start. */
 export async function startS3(): Promise<S3Server> {
-  const path = await program();
+  const path = await s3Program();
   const root = await mkdtemp(join(tmpdir(), "s3-server-"));
   const bucket = "warehouse";
   await mkdir(join(root, "data", bucket), { recursive: true });

@@ -83,12 +83,12 @@ test("a function may read any field, so all configured columns are asked for; a 
   const titles = customTable({
     name: "titles",
     comment: "x",
-    columns: [text("title", "", "x")],
+    columns: [text("title", { comment: "x" })],
     rows: () => [],
   });
   assert.deepEqual(wanted([ONLY_CONTENT, titles]).columns, DYNAMIC_COLUMN_NAMES);
   assert.equal(wanted([ONLY_CONTENT, titles]).details, "events");
-  const columns = [text("title", "dynamic:tags", "x", { required: true })] as const;
+  const columns = [text("title", { from: ["dynamic:tags"], comment: "x", required: true })] as const;
   const query = sqlTable({
     name: "titles",
     comment: "x",

@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { type Fleet, findInstance, mostAtOnce, namedInstance, readFleet } from "../../src/fleet/fleet.ts";
+import { temporaryFolder } from "../folders.ts";
 
 const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "NORTH_TOKEN" };
 const SOUTH = { name: "south", url: "https://south.example.com/tenants/s", tokenFile: "tokens/south" };
 const FILE = "fleet.json";
 
-async function folderWith(t: TestContext, spec: unknown): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
-  t.after(() => rm(folder, { recursive: true }));
-  await writeFile(join(folder, FILE), JSON.stringify(spec));
-  return folder;
+function folderWith(t: TestContext, spec: unknown): Promise<string> {
+  return temporaryFolder(t, { [FILE]: JSON.stringify(spec) });
 }
 
 async function fleetOf(t: TestContext, spec: unknown): Promise<Fleet> {

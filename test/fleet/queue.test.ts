@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
@@ -8,6 +7,7 @@ import { PG, PG_BOSS } from "../../src/fleet/database.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
 import { openQueue } from "../../src/fleet/queue.ts";
 import { program } from "../cli/running.ts";
+import { temporaryFolder } from "../folders.ts";
 import { failsWith } from "../run/running.ts";
 import { silentServer, WELCOME } from "../targets/postgres/silent-server.ts";
 
@@ -16,11 +16,8 @@ const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKE
 const NOWHERE = "postgres://fleet@127.0.0.1:1/fleet";
 
 async function fleetFile(t: TestContext, spec: object): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
-  t.after(() => rm(folder, { recursive: true }));
-  const file = join(folder, "fleet.json");
-  await writeFile(file, JSON.stringify({ instances: [NORTH], ...spec }));
-  return file;
+  const files = { "fleet.json": JSON.stringify({ instances: [NORTH], ...spec }) };
+  return join(await temporaryFolder(t, files), "fleet.json");
 }
 
 async function refusal(t: TestContext, code: Parameters<typeof failsWith>[0], spec: object): Promise<string> {

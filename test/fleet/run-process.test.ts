@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createLog, type Log } from "../../src/common/log.ts";
@@ -8,16 +6,15 @@ import { readFleet } from "../../src/fleet/fleet.ts";
 import { type Outcome, outcomeOf } from "../../src/fleet/outcome.ts";
 import { type RunEnd, startRun } from "../../src/fleet/run-process.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { temporaryFolder } from "../folders.ts";
 
 const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN", memoryMb: 256 };
 
 /** A script in the place of the program: how its process ends, and what is logged of it. */
 async function started(t: TestContext, script: string) {
-  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
-  t.after(() => rm(folder, { recursive: true }));
-  await writeFile(join(folder, "fleet.json"), JSON.stringify({ instances: [NORTH] }));
+  const files = { "fleet.json": JSON.stringify({ instances: [NORTH] }), "entry.mjs": script };
+  const folder = await temporaryFolder(t, files);
   const entry = join(folder, "entry.mjs");
-  await writeFile(entry, script);
   const fleet = await readFleet(folder, "fleet.json");
   const [instance] = fleet.instances;
   assert.ok(instance !== undefined);

@@ -1,115 +1,54 @@
-import { asWarehouseError, WarehouseError } from "../../src/common/errors.ts";
+import { createWriteStream } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { documentAt } from "./document.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { bulk, sample } from "./profile.ts";
-import { discard, type FileName, prepareFolder, publish, writePartial } from "./write.ts";
 
 export interface GenerateOptions {
-  /** Content items, from 0 to 10,000,000. */
   readonly items: number;
   /** Any safe integer: the same seed and number of items give the same bytes. */
   readonly seed: number;
-  /** Folder; created if missing. A content set in it is replaced; anything else is refused. */
+  /** Folder; created if missing. */
   readonly out: string;
-  readonly onProgress?: (progress: Progress) => void;
-  readonly signal?: AbortSignal;
 }
 
-export interface Progress {
-  readonly items: number; // written so far
-  readonly of: number;
-  readonly bytes: number; // of content.ndjson
-}
-
-export type Summary = Awaited<ReturnType<typeof write>>;
-
-const MAX_ITEMS = 10_000_000;
 const SAMPLE_ITEMS = 500;
 const SAMPLE_SEED = 2047;
 
-/**
- * Writes a content set, as `content-set.ts` describes it, item by item: memory does not depend on the number of
- * items. Errors: `config.output` (folder), `config.invalid` (numbers), `disk.io`, and the signal's reason.
- */
-export async function generateContentSet(options: GenerateOptions): Promise<Summary> {
-  requireInteger("items", options.items, 0, MAX_ITEMS);
-  requireInteger("seed", options.seed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  return write(makePlan(bulk, options.items, options.seed), options);
+/** Writes a content set, as `content-set.ts` describes it, item by item: memory does not depend on their number. */
+export async function generateContentSet({ items, seed, out }: GenerateOptions): Promise<void> {
+  await write(makePlan(bulk, items, seed), out);
 }
 
 /** Writes the sample set of `data/sample`: a few hundred items of an invented company, made to be looked at. */
-export async function generateSampleSet(options: WriteOptions): Promise<Summary> {
-  return write(makePlan(sample, SAMPLE_ITEMS, SAMPLE_SEED), options);
+export async function generateSampleSet(out: string): Promise<void> {
+  await write(makePlan(sample, SAMPLE_ITEMS, SAMPLE_SEED), out);
 }
 
-function requireInteger(name: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new WarehouseError(
-    "config.invalid",
-    `--${name} is ${value}; give a whole number from ${least} to ${most}.`,
-  );
-}
-
-type WriteOptions = Omit<GenerateOptions, "items" | "seed">;
-
-async function write(plan: Plan, options: WriteOptions) {
-  const { seed, items, types, users, campaigns, fields, destinations } = plan;
-  const { out, signal } = options;
-  await prepareFolder(out);
-  try {
-    const bytes = await writeFiles(plan, options);
-    await publish(out);
-    return {
-      out,
-      seed,
-      items,
-      contentTypes: types.length,
-      users: users.length,
-      campaigns: campaigns.length,
-      customFields: fields.length,
-      destinations: destinations.length,
-      /** Of all files. */
-      bytes,
-    };
-  } catch (thrown) {
-    throw signal?.aborted ? thrown : asWarehouseError(thrown);
-  } finally {
-    await discard(out);
-  }
-}
-
-/** @returns bytes of all files */
-async function writeFiles(plan: Plan, { out, onProgress, signal }: WriteOptions): Promise<number> {
-  let items = 0;
-  function* content() {
-    for (const document of documents(plan)) {
-      signal?.throwIfAborted();
-      items++;
-      yield line(document);
-    }
-  }
-  const others: readonly (readonly [FileName, readonly string[]])[] = [
-    ["content_types.ndjson", plan.types.map(({ type }) => line(type))],
-    ["users.ndjson", plan.users.map(line)],
-    ["campaigns.ndjson", plan.campaigns.map(({ campaign }) => line(campaign))],
-    ["custom_fields.ndjson", plan.fields.map(({ field }) => line(field))],
-    ["destinations.ndjson", plan.destinations.map(line)],
-    ["tokens.json", [`${JSON.stringify(plan.tokens, null, 2)}\n`]],
-    ["instance.json", [`${JSON.stringify(plan.instance, null, 2)}\n`]],
-  ];
-  let bytes = await writePartial(out, "content.ndjson", content(), (done) =>
-    onProgress?.({ items, of: plan.items, bytes: done }),
-  );
-  for (const [name, texts] of others) bytes += await writePartial(out, name, texts);
-  return bytes;
+async function write(plan: Plan, out: string): Promise<void> {
+  await mkdir(out, { recursive: true });
+  await pipeline(Readable.from(lines(documents(plan))), createWriteStream(join(out, "content.ndjson")));
+  for (const [name, values] of [
+    ["content_types", plan.types.map(({ type }) => type)],
+    ["users", plan.users],
+    ["campaigns", plan.campaigns.map(({ campaign }) => campaign)],
+    ["custom_fields", plan.fields.map(({ field }) => field)],
+    ["destinations", plan.destinations],
+  ] as const)
+    await writeFile(join(out, `${name}.ndjson`), [...lines(values)].join(""));
+  for (const name of ["tokens", "instance"] as const)
+    await writeFile(join(out, `${name}.json`), `${JSON.stringify(plan[name], null, 2)}\n`);
 }
 
 /** The items in creation order, each made when it is asked for. */
-export function* documents(plan: Plan) {
+function* documents(plan: Plan) {
   const taken = plan.profile.distinctTitles ? new Set<string>() : undefined;
   for (let index = 0; index < plan.items; index++) yield documentAt(plan, index, taken);
 }
 
-function line(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+function* lines(values: Iterable<object>) {
+  for (const value of values) yield `${JSON.stringify(value)}\n`;
 }

@@ -6,8 +6,5 @@
 import { generateContentSet, generateSampleSet } from "./generate.ts";
 
 const [out = "content-set", items, seed = "1"] = process.argv.slice(2);
-const summary =
-  items === undefined
-    ? await generateSampleSet({ out })
-    : await generateContentSet({ items: Number(items), seed: Number(seed), out });
-process.stdout.write(`${summary.items} items, ${summary.bytes} bytes in ${out}\n`);
+if (items === undefined) await generateSampleSet(out);
+else await generateContentSet({ items: Number(items), seed: Number(seed), out });

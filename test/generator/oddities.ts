@@ -5,11 +5,7 @@ import { fieldOddities } from "./oddities/fields.ts";
 import { wordOddities } from "./oddities/words.ts";
 import type { Profile } from "./profile.ts";
 
-const byName = { ...wordOddities, ...fieldOddities, ...factOddities };
-export type OddityName = keyof typeof byName;
-export const oddities: Readonly<Record<OddityName, OddityEffect>> = byName;
-
-const ALL = Object.values(oddities);
+const ALL: readonly OddityEffect[] = Object.values({ ...wordOddities, ...fieldOddities, ...factOddities });
 const MILD = ALL.filter(({ harsh }) => harsh === undefined);
 
 /** The oddity of the item at a position, if it has one: they are spread evenly over each round of positions. */

@@ -7,7 +7,13 @@ import { removeTree } from "../../src/common/tree.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
 import type { StagedPart } from "../../src/storage/parquet-file.ts";
-import type { Column, ColumnType, Stage, Table } from "../../src/tables/declare.ts";
+import {
+  type Column,
+  type ColumnType,
+  column as declared,
+  type Stage,
+  type Table,
+} from "../../src/tables/declare.ts";
 
 /** A name that trips whoever forgets to quote. */
 export const HOSTILE_NAME = `it's a "t*st" ü`;
@@ -21,17 +27,7 @@ export async function temporaryFolder(t: TestContext, name = HOSTILE_NAME): Prom
 }
 
 export function column(name: string, type: ColumnType, nullable = true): Column {
-  const comment = `What ${name} says; it's "quoted".`;
-  return {
-    name,
-    type,
-    nullable,
-    comment,
-    personal: false,
-    origins: [],
-    format: "plain",
-    emptyDefault: false,
-  };
+  return declared(name, type, { comment: `What ${name} says; it's "quoted".`, required: !nullable });
 }
 
 export function table(name: string, stage: Stage, key: readonly string[], columns: readonly Column[]): Table {

@@ -362,44 +362,6 @@ long("a further copy of a value begins and ends by itself, because the item chan
   );
 });
 
-long(
-  "a value that came back under another number is no change, and copies leave the order as it was",
-  async () => {
-    const given = (...inputs: string[]) =>
-      worldWith((draft) => {
-        draft.inputs = inputs;
-      });
-    await runNights([given("a"), given("b"), given("b", "a"), given("a", "b"), given("a", "b", "a")]);
-    assert.deepEqual(await changes(1, 3), ["added | item_changed | null | b | null | beta | mapped"]);
-    assert.deepEqual(await changes(4, 5), ["added | item_changed | null | a | null | alpha | mapped"]);
-    assert.deepEqual(await changes(3, 5), [
-      "added | item_changed | null | a | null | alpha | mapped",
-      "reordered | reordered | null | null | null | null | null",
-    ]);
-    await runNights([given("a", "b"), given("b", "a"), given("a", "b"), given("a", "b", "a")]);
-    assert.deepEqual(await changes(1, 4), ["added | item_changed | null | a | null | alpha | mapped"]);
-  },
-);
-
-long(
-  "a field is reordered where what both runs have stands in another order, whatever was between",
-  async () => {
-    const given = (...inputs: string[]) =>
-      worldWith((draft) => {
-        draft.inputs = inputs;
-      });
-    await runNights([given("a", "b"), given("b"), given("b", "a"), given("c", "a"), given("a", "c", "b")]);
-    const reordered = "reordered | reordered | null | null | null | null | null";
-    assert.deepEqual(await changes(1, 3), [reordered]);
-    assert.deepEqual(await changes(3, 1), [reordered]);
-    assert.deepEqual(await changes(1, 4), ["changed | item_changed | b | c | beta | null | unmapped"]);
-    assert.deepEqual(await changes(4, 5), [
-      "added | item_changed | null | b | null | beta | mapped",
-      reordered,
-    ]);
-  },
-);
-
 test("orders runs by their number where the clock went back, and knows nothing before the first", async () => {
   const renamed = worldWith((draft) => {
     draft.name = "subjects";

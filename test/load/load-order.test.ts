@@ -19,7 +19,7 @@ export default definePipeline({
   transform: [contentTables(), mappedValues(), history(), customTable({
     name: "bodies",
     comment: "The body of each item.",
-    columns: [text("body", "", "As the service sends it.")],
+    columns: [text("body", { comment: "As the service sends it." })],
     rows: ({ full, dynamic }) => [{ body: String(dynamic?.body ?? full?.body ?? "") }],
   })],
   load: [duckdb(), parquet()],

@@ -279,7 +279,11 @@ test("parts are read by ranges of keys of any script", async (t) => {
   await using database = await build(folder);
   const ids = ["a", "é", "\uffee", "😀", "z", "\u{10ffff}"].flatMap((id) => [id, `${id.repeat(40)}!`]);
   const builder = new TableBuilder({
-    columns: [text("content_id", "", "Item."), integer("ordinal", "", "Place."), text("tag", "", "Tag.")],
+    columns: [
+      text("content_id", { comment: "Item." }),
+      integer("ordinal", { comment: "Place." }),
+      text("tag", { comment: "Tag." }),
+    ],
   });
   for (const id of ids) builder.append([id, 0, id]);
   const file = part("1");

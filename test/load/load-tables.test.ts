@@ -29,7 +29,10 @@ test("loaders get instants exactly, however far from today", async (t) => {
     comment: "Instants.",
     stage: "query",
     key: ["n"],
-    columns: [integer("n", "", "Number.", { required: true }), timestamp("seen_at", "", "Instant.")],
+    columns: [
+      integer("n", { comment: "Number.", required: true }),
+      timestamp("seen_at", { comment: "Instant." }),
+    ],
     references: [],
     rows: { kind: "program" },
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { after, before, beforeEach, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import {
@@ -11,13 +11,10 @@ import {
   payloadsOf,
   prepareMappings,
 } from "../../src/load/steps.ts";
-import { all, execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
-import { type Range, rangesOf } from "../../src/storage/id-ranges.ts";
+import { execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
+import { rangesOf } from "../../src/storage/id-ranges.ts";
 import type { Connections } from "../../src/storage/parallel.ts";
-import { readParquet, writeParquet } from "../../src/storage/parquet-sql.ts";
-import { contentExternalPayloads, contentMappedValues } from "../../src/tables/destinations.ts";
-import { assertLedger } from "../audit/assert-ledger.ts";
-import { CRM, MAPPING_EXAMPLES } from "../audit/mapping/mapping-examples.ts";
+import { CRM } from "../audit/mapping/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
   createMappingTables,
@@ -41,19 +38,6 @@ after(() => {
 });
 
 const fill = { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough: false };
-const EVERYTHING: Range = { lower: undefined, upper: undefined };
-
-describe("the SQL steps give, as the per-item procedure does", () => {
-  for (const example of MAPPING_EXAMPLES) {
-    test(example.title, async () => {
-      await fillTables(connection, { ...example, items: [{ contentId: "item", values: example.values }] });
-      await fillDerivedTables([connection], { ...fill, passthrough: example.passthrough });
-      assertLedger(await readLedger(connection), example.ledger);
-      const written = (await readPayloads(connection)).map((row) => [row.destinationId, row.payload]);
-      assert.deepEqual(Object.fromEntries(written), example.payloads);
-    });
-  }
-});
 
 /** Items `a`, `b`, `c`, ... with as many mapped values each. */
 function itemsWith(...counts: number[]): MappingWorld {
@@ -88,29 +72,6 @@ function itemsWith(...counts: number[]): MappingWorld {
     })),
   };
 }
-
-test("a range takes its lower end and leaves its upper", async () => {
-  await fillTables(connection, itemsWith(1, 1, 1));
-  await prepareMappings(connection);
-  const items = async (range: Range): Promise<unknown[]> => {
-    const { text, params } = mappedValuesOf(range);
-    return (await all(connection, text, params)).map((row) => row.content_id);
-  };
-  assert.deepEqual(await items(EVERYTHING), ["a", "b", "c"]);
-  assert.deepEqual(await items({ lower: "b", upper: "c" }), ["b"]);
-  assert.deepEqual(await items({ lower: "b", upper: undefined }), ["b", "c"]);
-  assert.deepEqual(await items({ lower: undefined, upper: "b" }), ["a"]);
-});
-
-test("payloads are selected for the items of the range alone", async () => {
-  await fillTables(connection, itemsWith(1, 1, 1));
-  await fillDerivedTables([connection], fill);
-  const { text, params } = payloadsOf({ lower: "b", upper: "c" }, false);
-  assert.deepEqual(
-    (await all(connection, text, params)).map((row) => row.content_id),
-    ["b"],
-  );
-});
 
 test("ranges have about as many mapped values as they may, cut no item and cross no bucket", async () => {
   await fillTables(connection, itemsWith(2, 2, 1, 9, 0, 1, 3));
@@ -184,45 +145,6 @@ test("without mappings, or without items, both tables stay empty", async () => {
     assert.deepEqual(await readLedger(connection), []);
     assert.deepEqual(await readPayloads(connection), []);
   }
-});
-
-test("a definition that changes counts once the mappings are prepared again", async () => {
-  await fillTables(connection, itemsWith(1));
-  await fillDerivedTables([connection], fill);
-  await execute(connection, "UPDATE custom_field_mapping_values SET external_value = 'Europe'");
-  await execute(connection, "TRUNCATE content_mapped_values");
-  await execute(connection, "TRUNCATE content_external_payloads");
-  await fillDerivedTables([connection], fill);
-  assert.deepEqual(
-    (await readPayloads(connection)).map((row) => row.payload),
-    ['{"Region":["Europe"]}'],
-  );
-});
-
-test("each step has the columns of its declared table, in their order and of their types", async () => {
-  await prepareMappings(connection);
-  for (const [{ text, params }, table] of [
-    [mappedValuesOf(EVERYTHING), contentMappedValues],
-    [payloadsOf(EVERYTHING, false), contentExternalPayloads],
-  ] as const) {
-    const reader = await connection.runAndReadAll(text, [...params]);
-    const declared = await connection.runAndReadAll(`SELECT * FROM ${table.name} LIMIT 0`);
-    assert.deepEqual(reader.columnNames(), declared.columnNames());
-    assert.deepEqual(reader.columnTypes().map(String), declared.columnTypes().map(String));
-  }
-});
-
-test("a step can be copied into a file, its range bound", async (t) => {
-  await fillTables(connection, itemsWith(1, 2, 1));
-  await prepareMappings(connection);
-  const file = join(await temporaryFolder(t), "ledger.parquet");
-  const query = mappedValuesOf({ lower: "b", upper: undefined });
-  assert.equal(await writeParquet(connection, { table: contentMappedValues, query, file }), 3);
-  const rows = await all(connection, `SELECT content_id, ordinal FROM ${readParquet([file])}`);
-  assert.deepEqual(
-    rows.map((row) => `${row.content_id}${row.ordinal}`),
-    ["b0", "b1", "c0"],
-  );
 });
 
 test("a range reads the values of its own items, not the whole table", async () => {

@@ -55,8 +55,8 @@ const VALUES: Readonly<Record<ColumnType, fc.Arbitrary<Cell>>> = {
 
 /** Of each type a column that may be null, and one that may not. */
 const COLUMNS: readonly Column[] = [
-  ...COLUMN_TYPES.map((type) => column(`a_${type}`, type, "", "A column.")),
-  ...COLUMN_TYPES.map((type) => column(`b_${type}`, type, "", "A column.", { required: true })),
+  ...COLUMN_TYPES.map((type) => column(`a_${type}`, type, { comment: "A column." })),
+  ...COLUMN_TYPES.map((type) => column(`b_${type}`, type, { comment: "A column.", required: true })),
 ];
 const row = fc.tuple(
   ...COLUMN_TYPES.map((type) => fc.option(VALUES[type], { freq: 4 })),

@@ -244,7 +244,7 @@ suite("G8: an interrupted run", () => {
         name: "counts",
         comment: "x",
         key: ["items"],
-        columns: [bigint("items", "", "x", { required: true })],
+        columns: [bigint("items", { comment: "x", required: true })],
         reads: ["content"],
         sql,
       });

@@ -1,112 +1,37 @@
-/** A run made anew from its raw documents alone: the same bytes, by the code that a run goes through. */
+/** A run built again from its raw documents, its facts and the run before: equal but for when its tables were built. */
 import assert from "node:assert/strict";
-import { cp, readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
-import type { TestContext } from "node:test";
+import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { createService, runPipeline } from "../../src/index.ts";
-import { WarehouseBuild } from "../../src/load/build-warehouse.ts";
-import { findHistory } from "../../src/load/history-previous.ts";
-import { Drift } from "../../src/raw/drift.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
-import { buildRequest } from "../../src/run/finalize.ts";
-import { transformRaw } from "../../src/run/run-transform.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
-import { loadPipeline } from "../../src/transform/pipelines.ts";
-import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
-import { long } from "../long.ts";
+import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
+import { rollback } from "../../src/warehouse/retention.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { generateContentSet } from "../generator/generate.ts";
+import { either, long } from "../long.ts";
+import { applyChanges } from "../overlay.ts";
+import { assertSameReport, assertSameRun, builtAgain } from "./again.ts";
+import { servedNight } from "./nights.ts";
 import { exportFrom, NIGHTLY, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
-/** Digests of nothing are equal too: the tables that a test needs rows in are counted by it. */
-type Bytes = ReadonlyMap<string, Buffer>;
+const sample = await sampleWarehouse();
 
-/** By path: the Parquet files of all tables but those about the run itself. */
-async function dataFilesIn(result: string): Promise<Bytes> {
-  const parquet = join(result, "parquet");
-  const names = (await readdir(parquet, { recursive: true })).filter((name) => name.endsWith(".parquet"));
-  const data = names.toSorted().filter((name) => !isAboutTheRun(name.split("/", 1)[0] ?? ""));
-  return new Map(
-    await Promise.all(data.map(async (name) => [name, await readFile(join(parquet, name))] as const)),
-  );
-}
-
-/** The data tables of a published run, from a copy of its raw folder and what the runs before it say of the past. */
-async function rebuilt(t: TestContext, directory: string, before?: string): Promise<Bytes> {
-  const { run } = await readManifest(directory);
-  const folder = outputFolder(await temporaryFolder(t));
-  const staging = await createStaging(folder, run);
-  const copy = join(await temporaryFolder(t), "raw");
-  await cp(join(directory, "raw"), copy, { recursive: true });
-  const pipeline = await loadPipeline(NIGHTLY);
-  const { items, index, lookups, record } = await readRaw(copy);
-  const { signal } = new AbortController();
-  const options = { pipeline: NIGHTLY, threads: 1, signal, onProgress: () => {} };
-  const transformed = await transformRaw({
-    options,
-    pipeline,
-    staging,
-    record,
-    takeIndex: () => ({ items, index }),
-  });
-  const history =
-    before === undefined
-      ? ({ kind: "none" } as const)
-      : await findHistory(
-          { run: basename(before), directory: before, manifest: await readManifest(before) },
-          folder.staging,
-        );
-  const request = buildRequest({
-    pipeline,
-    staging,
-    history,
-    beginning: { startedMs: 0 },
-    transformed,
-    lookups,
-    record,
-    drift: new Drift(),
-    signal,
-    onTable: () => {},
-  });
-  await using build = await WarehouseBuild.open(request);
-  await build.loadData();
-  return dataFilesIn(staging.result);
-}
-
-async function assertSame(published: Bytes, made: Bytes): Promise<void> {
-  assert.deepEqual([...made.keys()], [...published.keys()]);
-  const other = [...published].filter(([name, bytes]) => made.get(name)?.equals(bytes) !== true);
-  assert.deepEqual(
-    other.map(([name]) => name),
-    [],
-  );
-}
-
-long("the sample's tables come from its raw documents again, byte for byte", async (t) => {
-  const out = await temporaryFolder(t);
-  const service = await createService({
-    data: packagePath("data/sample"),
-    now: () => Date.UTC(2026, 10, 20, 2),
-  });
-  t.after(() => service.close());
-  const [token] = service.contentSet.tokens.keys();
-  await runPipeline({
-    pipeline: "nightly",
-    url: service.url,
-    warehouse: out,
-    env: { CONTENT_API_TOKEN: token },
-  });
-  const directory = join(out, "current");
-  const published = await dataFilesIn(directory);
-  assert.ok(published.size > 35, `${published.size} files`);
-  await assertSame(published, await rebuilt(t, directory));
+test("the sample is built again from its raw documents", async (t) => {
+  const { runs } = outputFolder(await realpath(sample));
+  const directory = join(runs, (await currentRun(outputFolder(sample))) ?? "");
+  const again = await builtAgain(t, { directory, pipelineUrl: NIGHTLY });
+  assert.deepEqual(await assertSameRun(directory, again), [54, 46]);
+  await assertSameReport(directory, again);
 });
 
-const COLOR = `{"id":"f1","name":"color","field_type":"select","limit":12345678901234567890,
+const COLOR = (
+  external: string,
+) => `{"id":"f1","name":"color","field_type":"select","limit":12345678901234567890,
   "formatted_select_values":[{"id":"v1","display":"Red"}],
   "mappings":[{"id":"m1","external_site_id":"d1","field_name":"colour",
-    "values":[{"id":"e1","value_id":"v1","value":"rouge"}]}]}`;
+    "values":[{"id":"e1","value_id":"v1","value":"${external}"}]}]}`;
 
 /** Listings in which every item has a value of the custom field. */
 function withColor(items: readonly unknown[], { mode }: Question): unknown[] {
@@ -125,34 +50,53 @@ function withColor(items: readonly unknown[], { mode }: Question): unknown[] {
   return items.map((each) => ({ ...(each as Item), ...color[mode] }));
 }
 
-/** Two nights: before the second an item is removed and one is hidden, in it one is edited and one vanishes. */
-async function twoNights(t: TestContext) {
+/** A service, and a warehouse of its nights. */
+async function scripted(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(30));
   service.arrange = withColor;
-  const lookups = {
-    destinations: `[{"id":"d1","identification":"Shop","platform":"External","contact_email":"a@b.example"}]`,
-    custom_fields: `[${COLOR}]`,
-  };
-  service.script = ({ kind }) =>
-    kind === "destinations" || kind === "custom_fields" ? { body: lookups[kind] } : undefined;
   const out = await temporaryFolder(t);
+  let external = "rouge";
+  const answer = ({ kind }: Question) => {
+    if (kind === "destinations")
+      return {
+        body: `[{"id":"d1","identification":"Shop","platform":"External","contact_email":"a@b.example"}]`,
+      };
+    return kind === "custom_fields" ? { body: `[${COLOR(external)}]` } : undefined;
+  };
+  service.script = answer;
   const config = {
     perPage: 5,
     details: "all",
-    destinations: [{ name: "Shop", platform: "External" }],
+    destinations: [
+      { name: "Shop", platform: "External" },
+      { name: "Mall", platform: "External" },
+    ],
     personalData: { policy: "drop", key: null },
   } as const;
-  const run = () => exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config });
-  const { directory } = await run();
+  return {
+    service,
+    answer,
+    folder: outputFolder(out),
+    translate: (to: string) => {
+      external = to;
+    },
+    run: () => exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config }),
+  };
+}
+
+type Nights = Awaited<ReturnType<typeof scripted>>;
+
+/** Before it an item is removed and one is hidden, in it one is edited, one vanishes and one cannot be read singly. */
+async function secondNight({ service, answer, run }: Nights) {
   service.items = itemsOf(30).filter(({ id }) => id !== "c-004");
   service.arrange = (items, question) =>
     withColor(
       items.filter((each) => (each as Item).id !== "c-029"),
       question,
     );
-  const answer = service.script;
   let changed = false;
   service.script = (question) => {
+    if (question.kind === "item" && question.id === "c-011") return { body: { response: 5 } };
     if (!changed && question.kind === "list" && question.mode === "full") {
       changed = true;
       const edited = item("c-005", 5, { title: "Edited", updated_at: "2026-11-02T10:00:00Z" });
@@ -162,54 +106,144 @@ async function twoNights(t: TestContext) {
     }
     return answer(question);
   };
-  return { directory, second: await run() };
+  return run();
 }
 
+test("nights with edited, vanished, removed, unlisted, rejected and returned items are built again", async (t) => {
+  const nights = await scripted(t);
+  const first = await nights.run();
+  const second = await secondNight(nights);
+  assert.deepEqual([second.verdict, second.accounting.vanished], ["complete", 1]);
+  nights.service.items = itemsOf(30);
+  nights.service.script = nights.answer;
+  nights.translate("red");
+  const third = await nights.run();
+  await rollback(nights.folder, second.run);
+  nights.translate("vermeil");
+  const fork = await nights.run();
+  assert.deepEqual([third.previousRun, fork.previousRun], [second.run, second.run]);
+
+  const { directory } = second;
+  for (const [table, rows] of [
+    ["content", "28"],
+    ["content_mapped_values", "26"],
+    ["destinations", "1"],
+    ["mapped_value_history", "30"],
+    ["run_rejects", "1"],
+  ])
+    assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
+  const again = (run: string, before?: string) =>
+    builtAgain(t, { directory: run, pipelineUrl: NIGHTLY, ...(before !== undefined && { before }) });
+  // In the short form a night, and a fork whose run before is pruned.
+  const night = { run: second, before: first };
+  const others = [{ run: first }, { run: third, before: second }, { run: fork, before: second }];
+  for (const { run, before } of either([night], [night, ...others])) {
+    const made = await again(run.directory, before?.directory);
+    assert.equal((await assertSameRun(run.directory, made))[0], 54);
+    await assertSameReport(run.directory, made);
+  }
+  // Where the run before is pruned, its report alone differs: it compares with a run that is gone.
+  for (const { directory: alone } of either([fork], [second, third, fork])) {
+    assert.equal((await assertSameRun(alone, await again(alone)))[0], 54);
+  }
+});
+
 long(
-  "a night with an edited, a vanished, a removed and an unlisted item comes from its raw documents again",
+  "the page on raw documents says which count, and the facts of a run are read as they were stated",
   async (t) => {
-    const { directory: first, second } = await twoNights(t);
-    const { directory, accounting } = second;
-    assert.deepEqual([second.verdict, accounting.vanished], ["complete", 1]);
+    const nights = await scripted(t);
+    await nights.run();
+    const { directory } = await secondNight(nights);
+    const { facts, takeItems } = await readRaw(join(directory, "raw"));
+    const { vanished, removed, unlisted, detailsRejected, asked, unmatched, before } = facts;
+    assert.deepEqual(
+      [vanished, removed, unlisted, detailsRejected],
+      [["c-007"], ["c-004"], ["c-029"], ["c-011"]],
+    );
+    assert.deepEqual([asked.shapes, asked.singleItems, before.kind], [["dynamic", "full"], "all", "run"]);
+    assert.deepEqual(unmatched.destinations, [{ name: "Mall", platform: "External" }]);
     const text = await readFile(join(directory, "raw/extract.json"), "utf8");
-    const { bytesPerItem, extractedAt, ...decided } = JSON.parse(text);
-    assert.deepEqual(Object.keys(JSON.parse(text)).slice(0, 3), [
-      "bytesPerItem",
-      "disagreements",
-      "extractedAt",
-    ]);
-    assert.deepEqual([Object.keys(bytesPerItem), bytesPerItem[1].length], [["1", "2"], 6]);
-    assert.match(extractedAt, /^\d{4}-\d\d-\d\dT.*Z$/);
-    assert.deepEqual(decided, {
-      disagreements: [],
-      rejected: [],
-      rejectedWithoutId: false,
-      removed: ["c-004"],
-      vanished: ["c-007"],
-      verdict: "complete",
-      version: 1,
-    });
-    const published = await dataFilesIn(directory);
-    for (const [table, rows] of [
-      ["content", "28"],
-      ["content_mapped_values", "26"],
-      ["destinations", "1"],
-      ["mapped_value_history", "30"],
-    ])
-      assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
+    assert.deepEqual(Object.keys(JSON.parse(text)), Object.keys(JSON.parse(text)).toSorted());
     const readme = await readFile(packagePath("src/raw/README.md"), "utf8");
     const [, statement = ""] = /```sql\n(.*?);\n```/s.exec(readme) ?? [];
     const listed = await rowsOf(directory, statement.replaceAll("'raw/", `'${directory}/raw/`));
-    const { items, index } = await readRaw(join(directory, "raw"));
-    const counting = Array.from(items.sorted(), (item) =>
-      items.idOf(item) === "c-007" ? [] : index.counting(item).map(() => items.idOf(item)),
+    const { items, index } = takeItems();
+    const counting = Array.from(items.sorted(), (each) =>
+      items.idOf(each) === "c-007" ? [] : index.counting(each).map(() => items.idOf(each)),
     );
     assert.deepEqual(
       listed.map(([id]) => id),
       counting.flat(),
-      "the statement of the page",
     );
-    await assertSame(await dataFilesIn(first), await rebuilt(t, first));
-    await assertSame(published, await rebuilt(t, directory, first));
   },
 );
+
+const ITEMS = 3000;
+
+/**
+ * From the place on every 50th item gets another title and time, and the values of another item or none; every 100th
+ * goes; and every 10th mapping gets another external value.
+ */
+async function changedSet(set: string, place: number): Promise<string> {
+  const [changes, out] = [`${set}-changes-${place}`, `${set}-${place}`];
+  const linesOf = async (name: string) =>
+    (await readFile(join(set, name), "utf8"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const items = await linesOf("content.ndjson");
+  const edited = items.flatMap((each, index) => {
+    if (index % 50 !== place) return [];
+    const values = index % 100 === place ? {} : (items[index - 1]?.custom_fields ?? {});
+    const time = `2026-11-0${place}T10:00:00Z`;
+    return { ...each, title: `Edited ${place}`, updated_at: time, custom_fields: values };
+  });
+  const removed = items.flatMap(({ id }, index) =>
+    index % 100 === 20 + place ? { file: "content.ndjson", id } : [],
+  );
+  const fields = (await linesOf("custom_fields.ndjson")).flatMap((field, index) => {
+    const [mapping] = field.mappings ?? [];
+    const [entry] = mapping?.values ?? [];
+    if (entry === undefined || index % 10 !== place) return [];
+    entry.value = `Other ${place}`;
+    return field;
+  });
+  await mkdir(changes);
+  const files = { "content.ndjson": edited, "removed.ndjson": removed, "custom_fields.ndjson": fields };
+  for (const [name, rows] of Object.entries(files)) {
+    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+    if (rows.length > 0) await writeFile(join(changes, name), text);
+  }
+  await applyChanges(set, changes, out);
+  return out;
+}
+
+long(`three nights of ${ITEMS} items with all oddities are built again`, async (t) => {
+  const folder = await temporaryFolder(t);
+  const [out, set] = [join(folder, "warehouse"), join(folder, "set")];
+  await generateContentSet({ items: ITEMS, seed: 7, out: set });
+  const second = await changedSet(set, 1);
+  const sets = [set, second, await changedSet(second, 2)];
+  const gates = { maxRejects: { share: 1, items: ITEMS } };
+  const config = { details: undefined, ...gates };
+  const nights: { directory: string }[] = [];
+  let port = 0;
+  for (const data of sets) {
+    const night = await servedNight({ out, data, port, pipelineUrl: NIGHTLY, config });
+    port = night.port;
+    nights.push(night.summary);
+  }
+  for (const [place, { directory }] of nights.entries()) {
+    const before = nights[place - 1]?.directory;
+    const again = await builtAgain(t, { directory, pipelineUrl: NIGHTLY, gates, ...(before && { before }) });
+    assert.equal((await assertSameRun(directory, again))[0], 54);
+    await assertSameReport(directory, again);
+  }
+  const last = nights.at(-1)?.directory ?? "";
+  const causes = "SELECT DISTINCT unnest(CAST(cause AS VARCHAR[])) FROM mapped_value_history ORDER BY 1";
+  assert.deepEqual((await rowsOf(last, causes)).flat(), ["first_seen", "item_changed", "mapping_changed"]);
+  assert.equal(
+    (await assertSameRun(last, await builtAgain(t, { directory: last, pipelineUrl: NIGHTLY, gates })))[0],
+    54,
+  );
+});

@@ -213,7 +213,7 @@ async function ownPipeline(t: TestContext, rows: string): Promise<string> {
        extract: [listing("dynamic"), listing("full")],
        transform: [contentTables({ only: ["content"] }), customTable({
          name: "own", comment: "x",
-         columns: [integer("length", "", "x", { required: true })],
+         columns: [integer("length", { comment: "x", required: true })],
          rows: ${rows},
        })],
        load: [duckdb(), parquet()],

@@ -21,12 +21,12 @@ const COUNTS = `sqlTable({
   comment: "Items by what 'kind' they are.",
   key: ["kind", "place"],
   columns: [
-    bigint("items", "", "How many; it's a count."),
-    text("kind", "", "Kind.", { required: true }),
-    integer("place", "", "Place.", { required: true }),
-    timestamp("latest", "", "Latest."),
-    date("day", "", "Day."),
-    json("ids", "", "IDs."),
+    bigint("items", { comment: "How many; it's a count." }),
+    text("kind", { comment: "Kind.", required: true }),
+    integer("place", { comment: "Place.", required: true }),
+    timestamp("latest", { comment: "Latest." }),
+    date("day", { comment: "Day." }),
+    json("ids", { comment: "IDs." }),
   ],
   reads: ["content"],
   sql: \`SELECT 2 - row_number() OVER (ORDER BY body_type) AS place, body_type AS kind, count(*) AS items, 'more' AS more,
@@ -57,7 +57,7 @@ const CONTENT = 'contentTables({ only: ["content"] })';
 
 function counting(name: string, reads: string, sql: string): string {
   return `sqlTable({ name: "${name}", comment: "x", key: ["items"], reads: ${reads},
-    columns: [bigint("items", "", "x", { required: true })], sql: ${JSON.stringify(sql)} })`;
+    columns: [bigint("items", { comment: "x", required: true })], sql: ${JSON.stringify(sql)} })`;
 }
 
 test("a query makes a table like any other: sorted by its key, with comments, in both files", async (t) => {

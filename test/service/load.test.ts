@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -7,6 +7,7 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { loadContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
+import { temporaryFolder } from "../folders.ts";
 import { ALL_COLUMNS, ask, assertRefused, serve } from "./ask.ts";
 import { BARE, CONTENT_SET, DOCUMENTS } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
@@ -19,9 +20,7 @@ function lines(rows: readonly unknown[]): string {
 
 /** A folder with the fixture's content set, and these files in place of its own. */
 async function folder(t: TestContext, files: Record<string, string | Buffer | null> = {}): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "content-set-"));
-  t.after(() => rm(path, { recursive: true }));
-  const all: Record<string, string | Buffer | null> = {
+  return temporaryFolder(t, {
     "content.ndjson": lines(DOCUMENTS),
     "content_types.ndjson": lines(shared.contentTypes),
     "users.ndjson": lines(shared.users),
@@ -31,9 +30,7 @@ async function folder(t: TestContext, files: Record<string, string | Buffer | nu
     "tokens.json": JSON.stringify(shared.tokens),
     "instance.json": JSON.stringify(shared.instance),
     ...files,
-  };
-  for (const [name, text] of Object.entries(all)) if (text !== null) await writeFile(join(path, name), text);
-  return path;
+  });
 }
 
 async function assertUnreadable(path: string, ...parts: string[]): Promise<void> {

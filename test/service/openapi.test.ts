@@ -2,29 +2,14 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { z } from "zod";
-import { customFieldDefinition } from "../../src/api/custom-field.ts";
-import { destination } from "../../src/api/destination.ts";
-import { dynamicItem } from "../../src/api/dynamic.ts";
-import { fullItem } from "../../src/api/full.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { ask, json, serve } from "./ask.ts";
 import { describeApi } from "./describe-api.ts";
 import { describe } from "./described.ts";
 
 const description = z.looseObject({
-  openapi: z.literal("3.1.0"),
-  info: z.looseObject({ title: z.string(), version: z.literal("v1") }),
   servers: z.tuple([z.object({ url: z.string() })]),
-  paths: z.record(
-    z.string(),
-    z.record(z.string(), z.looseObject({ operationId: z.string(), responses: z.looseObject({}) })),
-  ),
-  components: z.looseObject({
-    schemas: z.record(
-      z.string(),
-      z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }),
-    ),
-  }),
+  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
 test("the description is what the contract says", async () => {
@@ -37,37 +22,6 @@ test("the description is what the contract says", async () => {
       made,
       "UPDATE_DOCS=1 npm test -- test/service/openapi.test.ts",
     );
-});
-
-test("describes every address and method, without credentials", async (t) => {
-  const service = await serve(t);
-  const answer = await ask(service, "/openapi.json", { token: null });
-  assert.equal(answer.status, 200);
-  const { paths, servers } = description.parse(json(answer));
-  assert.deepEqual(
-    Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods)]),
-    [
-      ["/api/v1/content", ["get"]],
-      ["/api/v1/content/{content_id}", ["get"]],
-      ["/api/v1/destinations", ["get", "post"]],
-      ["/api/v1/custom_fields_reference", ["get", "post"]],
-    ],
-  );
-  assert.deepEqual(servers, [{ url: service.url }]);
-});
-
-test("describes the resources with the properties of the contract's schemas", async (t) => {
-  const service = await serve(t);
-  const { schemas } = description.parse(json(await ask(service, "/openapi.json"))).components;
-  const expected = {
-    DynamicItem: dynamicItem,
-    FullItem: fullItem,
-    Destination: destination,
-    CustomFieldDefinition: customFieldDefinition,
-  };
-  for (const [name, schema] of Object.entries(expected)) {
-    assert.deepEqual(Object.keys(schemas[name]?.properties ?? {}), Object.keys(schema.shape), name);
-  }
 });
 
 test("describes every refusal that an operation has, with the same body", async (t) => {
@@ -92,10 +46,10 @@ test("describes every refusal that an operation has, with the same body", async 
   }
 });
 
-test("names the address that the request was sent to", async (t) => {
+test("names the address that the request was sent to, without credentials too", async (t) => {
   const service = await serve(t);
   const serverFor = async (host: string) => {
-    const answer = await ask(service, "/openapi.json", { headers: { host } });
+    const answer = await ask(service, "/openapi.json", { token: null, headers: { host } });
     return description.parse(json(answer)).servers[0].url;
   };
   assert.equal(await serverFor("cms.example:81"), "http://cms.example:81");

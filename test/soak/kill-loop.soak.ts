@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { packagePath } from "../../src/common/package-root.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { program } from "../cli/running.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { type Started, start } from "./started.ts";
@@ -13,8 +16,10 @@ import { type Started, start } from "./started.ts";
 /** `KILL_RUNS` where another test run has to fit into its time too. */
 const RUNS = Number(process.env.KILL_RUNS ?? 300);
 const ITEMS = 12;
-/** Only so that the loop ends where something hangs: a run takes about a second. */
-const LIMIT_MS = RUNS * 4000;
+/** Of the runs that came to their end, the last ones that are read back whole from the lake. */
+const IN_LAKE = 3;
+/** Only so that the loop ends where something hangs: a run and its delivery take about two seconds. */
+const LIMIT_MS = RUNS * 10_000;
 
 /** Numbers of a run's name and of what `current` names; 0 before the first run. */
 const numberOf = (run: string): number => Number(run.slice(0, 6));
@@ -29,7 +34,15 @@ function killAfter(typicalMs: number): number {
   return typicalMs * (late ? 0.75 + Math.random() * 0.3 : Math.random());
 }
 
-test(`F2, G8, I1: ${RUNS} runs, half of them killed at any moment, with a reader all the while: no half run is seen, none is lost, none needs a repair`, async (t: TestContext) => {
+/** A configuration whose runs are delivered to a lake in a folder. */
+async function lakeConfig(folder: string): Promise<string> {
+  const config = join(folder, "config.json");
+  const url = pathToFileURL(join(folder, "lake")).href;
+  await writeFile(config, JSON.stringify({ targets: [{ type: "lake", url, instance: "main" }] }));
+  return config;
+}
+
+test(`F2, G8, I1: ${RUNS} runs, half of them killed at any moment, with a reader all the while: no half run is seen, none is lost, in the lake neither, and none needs a repair`, async (t: TestContext) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const out = await temporaryFolder(t);
   const folder = outputFolder(out);
@@ -39,9 +52,12 @@ test(`F2, G8, I1: ${RUNS} runs, half of them killed at any moment, with a reader
     // Most of a small run is the loading of the program.
     NODE_COMPILE_CACHE: await temporaryFolder(t),
   };
-  const args = ["run", packagePath("test/run/small-pipeline.ts"), "--warehouse", out, "--json"];
+  const config = await lakeConfig(await temporaryFolder(t));
+  const pipeline = packagePath("test/run/small-pipeline.ts");
+  const args = ["run", pipeline, "--warehouse", out, "--config", config, "--json"];
   const spawnRun = () => start("test/soak/run-when-told.ts", args, env);
   const began = performance.now();
+  const delivered: string[] = [];
   const tally = { runs: 0, complete: 0, killed: 0, published: 0 };
   let typicalMs = 1000;
   let waiting = spawnRun();
@@ -90,6 +106,7 @@ test(`F2, G8, I1: ${RUNS} runs, half of them killed at any moment, with a reader
       "what was reported is what readers see",
     );
     tally.complete += 1;
+    delivered.push(reported ?? "");
     const tookMs = performance.now() - from;
     typicalMs = tally.complete === 1 ? tookMs : typicalMs * 0.8 + tookMs * 0.2;
   }
@@ -111,6 +128,10 @@ test(`F2, G8, I1: ${RUNS} runs, half of them killed at any moment, with a reader
   assert.deepEqual(findings, []);
   assert.deepEqual(readdirSync(folder.staging), []);
   assert.equal(readdirSync(folder.runs).length, 7, "as many runs as are kept");
+  for (const run of delivered.slice(-IN_LAKE)) {
+    const { code: found, stderr } = await program(["lake", "verify", run, "--config", config]);
+    assert.equal(found, 0, stderr);
+  }
   const seconds = ((performance.now() - began) / 1000).toFixed(0);
   t.diagnostic(
     `${tally.runs} runs: ${tally.complete} complete, ${tally.killed} killed (${tally.published} of them after the ` +

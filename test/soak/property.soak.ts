@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { test } from "node:test";
+import { suite, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { COMPILE_CACHE } from "../compile-cache.ts";
 
@@ -25,18 +25,20 @@ const LONG: readonly Long[] = [
   },
 ];
 
-for (const { title, file, env } of LONG) {
-  test(title, async (t) => {
-    const child = spawn(process.execPath, [packagePath(file)], {
-      env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
-      stdio: ["ignore", "pipe", "inherit"],
+suite("longer", { concurrency: true }, () => {
+  for (const { title, file, env } of LONG) {
+    test(title, async (t) => {
+      const child = spawn(process.execPath, [packagePath(file)], {
+        env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let output = "";
+      child.stdout.setEncoding("utf8").on("data", (text) => {
+        output += text;
+      });
+      const [code] = await once(child, "close");
+      assert.equal(code, 0, output);
+      t.diagnostic(Object.entries(env).join(" "));
     });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      output += text;
-    });
-    const [code] = await once(child, "close");
-    assert.equal(code, 0, output);
-    t.diagnostic(Object.entries(env).join(" "));
-  });
-}
+  }
+});

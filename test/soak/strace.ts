@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { packagePath } from "../../src/common/package-root.ts";
+import { COMPILE_CACHE } from "../compile-cache.ts";
 
 /** Why faults cannot be put into system calls here; false where they can. */
 export const NO_STRACE: string | false = whyNot();
@@ -58,7 +59,10 @@ export async function traced(tracing: Tracing, injection?: Injection): Promise<T
       ...[process.execPath, packagePath(file), ...args],
     ],
     // One thread does the work on files, so that its calls can be counted.
-    { env: { PATH: process.env.PATH, UV_THREADPOOL_SIZE: "1" }, stdio: ["ignore", "pipe", "pipe"] },
+    {
+      env: { PATH: process.env.PATH, ...COMPILE_CACHE, UV_THREADPOOL_SIZE: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
   );
   let stdout = "";
   let stderr = "";

@@ -92,7 +92,7 @@ test("every text comes out of the database, and out of its Parquet files, as it 
     comment: "Texts.",
     stage: "query",
     key: ["n"],
-    columns: [integer("n", "", "Number.", { required: true }), text("t", "", "Text.")],
+    columns: [integer("n", { comment: "Number.", required: true }), text("t", { comment: "Text." })],
     references: [],
     rows: { kind: "program" },
   });

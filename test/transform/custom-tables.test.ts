@@ -21,8 +21,6 @@ import { watchedRows } from "../../src/transform/custom-tables.ts";
 import type { RowsOfItem } from "../../src/transform/item.ts";
 import { customTable } from "../../src/transform/stages.ts";
 
-const REQUIRED = { required: true } as const;
-
 interface OwnTable {
   readonly name: string;
   readonly key: readonly string[];
@@ -49,14 +47,14 @@ function rowsOf(columns: readonly Column[], rows: RowsOfItem): unknown[] {
 suite("rows of a custom table", () => {
   test("may have a value of every type, or none, and get their content_id", () => {
     const columns = [
-      text("t", "", "x"),
-      json("j", "", "x"),
-      boolean("b", "", "x"),
-      integer("i", "", "x"),
-      bigint("l", "", "x"),
-      double("d", "", "x"),
-      timestamp("at", "", "x"),
-      date("on", "", "x"),
+      text("t", { comment: "x" }),
+      json("j", { comment: "x" }),
+      boolean("b", { comment: "x" }),
+      integer("i", { comment: "x" }),
+      bigint("l", { comment: "x" }),
+      double("d", { comment: "x" }),
+      timestamp("at", { comment: "x" }),
+      date("on", { comment: "x" }),
     ];
     const row = { t: "", j: "{}", b: false, i: -5, l: 2n ** 60n, d: 1.5, at: 0, on: 20_000 };
     assert.deepEqual(
@@ -67,14 +65,14 @@ suite("rows of a custom table", () => {
 
   test("are asked for once", () => {
     let asked = 0;
-    rowsOf([integer("i", "", "x")], () => {
+    rowsOf([integer("i", { comment: "x" })], () => {
       asked += 1;
       return [{ i: asked }];
     });
     assert.equal(asked, 1);
   });
 
-  const length = integer("length", "", "x", REQUIRED);
+  const length = integer("length", { comment: "x", required: true });
   const cases: readonly (readonly [string, RowsOfItem, string | RegExp])[] = [
     [
       "a function that throws on the way",
@@ -115,33 +113,42 @@ suite("rows of a custom table", () => {
   ];
   const misfits: readonly (readonly [readonly Column[], RowsOfItem, string])[] = [
     [
-      ...own(bigint("l", "", "x"), 2n ** 63n),
+      ...own(bigint("l", { comment: "x" }), 2n ** 63n),
       "column l takes a whole number of 64 bits, not 9223372036854775808",
     ],
-    [...own(bigint("l", "", "x"), 2 ** 53), "column l takes a whole number of 64 bits, not 9007199254740992"],
     [
-      ...own(date("on", "", "x"), 2 ** 31),
+      ...own(bigint("l", { comment: "x" }), 2 ** 53),
+      "column l takes a whole number of 64 bits, not 9007199254740992",
+    ],
+    [
+      ...own(date("on", { comment: "x" }), 2 ** 31),
       "column on takes days since 1970 as a whole number, not 2147483648",
     ],
-    [...own(date("on", "", "x"), 1n), "column on takes days since 1970 as a whole number, not 1"],
+    [...own(date("on", { comment: "x" }), 1n), "column on takes days since 1970 as a whole number, not 1"],
     [
-      ...own(timestamp("at", "", "x"), new Date(0)),
+      ...own(timestamp("at", { comment: "x" }), new Date(0)),
       "column at takes microseconds since 1970 as a whole number, not an object",
     ],
-    [...own(json("j", "", "x"), "{"), 'column j takes JSON as text, not "{"'],
-    [...own(json("j", "", "x"), { a: 1 }), "column j takes JSON as text, not an object"],
-    [...own(json("j", "", "x"), JSON.stringify("half \ud83d")), /^column j takes JSON as text/.source],
-    [...own(json("j", "", "x"), '"half \ud83d"'), /^column j takes JSON as text/.source],
-    [...own(text("t", "", "x"), Symbol("x")), "column t takes a text of whole characters, not Symbol(x)"],
+    [...own(json("j", { comment: "x" }), "{"), 'column j takes JSON as text, not "{"'],
+    [...own(json("j", { comment: "x" }), { a: 1 }), "column j takes JSON as text, not an object"],
     [
-      ...own(text("t", "", "x"), Object.create(null)),
+      ...own(json("j", { comment: "x" }), JSON.stringify("half \ud83d")),
+      /^column j takes JSON as text/.source,
+    ],
+    [...own(json("j", { comment: "x" }), '"half \ud83d"'), /^column j takes JSON as text/.source],
+    [
+      ...own(text("t", { comment: "x" }), Symbol("x")),
+      "column t takes a text of whole characters, not Symbol(x)",
+    ],
+    [
+      ...own(text("t", { comment: "x" }), Object.create(null)),
       "column t takes a text of whole characters, not an object",
     ],
     [
-      ...own(text("t", "", "x"), "half \ud83d"),
+      ...own(text("t", { comment: "x" }), "half \ud83d"),
       'column t takes a text of whole characters, not "half \\ud83d"',
     ],
-    [...own(boolean("b", "", "x"), 1), "column b takes true or false, not 1"],
+    [...own(boolean("b", { comment: "x" }), 1), "column b takes true or false, not 1"],
   ];
   for (const [columns, rows, sentence] of misfits) {
     test(`end the run where ${sentence}`, () => {
@@ -153,7 +160,11 @@ suite("rows of a custom table", () => {
   }
 
   test("may have whatever 64 bits, 32 bits of days and JSON can hold", () => {
-    const columns = [bigint("l", "", "x"), date("on", "", "x"), json("j", "", "x")];
+    const columns = [
+      bigint("l", { comment: "x" }),
+      date("on", { comment: "x" }),
+      json("j", { comment: "x" }),
+    ];
     const rows = [
       { l: 2n ** 63n - 1n, on: -(2 ** 31) + 2, j: '"\\\\ud800"' },
       { l: -(2n ** 63n), on: 2 ** 31 - 2, j: '"\\ud83d\\ude42"' },
@@ -193,7 +204,7 @@ suite("rows of a custom table", () => {
   ]) {
     test(`end the run where a row is ${Object.prototype.toString.call(row)}`, () => {
       const rows = (() => [row]) as unknown as RowsOfItem;
-      assert.throws(() => rowsOf([integer("i", "", "x")], rows), {
+      assert.throws(() => rowsOf([integer("i", { comment: "x" })], rows), {
         code: "config.invalid",
         message: /from item c-1: a row is an object with columns by name, not /,
       });

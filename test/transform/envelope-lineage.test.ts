@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
 import { readPass } from "../../src/extract/passes/listing.ts";
 import { passRecord } from "../../src/extract/passes/pass-record.ts";
-import type { RunRows } from "../../src/load/build-warehouse.ts";
+import type { RunRows } from "../../src/load/stage-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
 import { passes, requests } from "../../src/tables/run.ts";
 import { landingIn } from "../extract/landing/landing-in.ts";
 import { clientOf, failsWith, NEVER, serve } from "../extract/loopback.ts";
+import { temporaryFolder } from "../folders.ts";
 import { few } from "../long.ts";
 
 /** The envelope's fields land in the account of the run, where `run_passes` and `run_requests` say so. */
@@ -43,8 +41,7 @@ function listing(): [Envelope, Envelope] {
 /** One pass over a listing that a real server gives, as rows of the run's own tables. */
 async function account(t: TestContext, pages: readonly object[]): Promise<RunRows[]> {
   const { url } = await serve(t, answerFrom(pages));
-  const directory = await mkdtemp(join(tmpdir(), "envelope-"));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryFolder(t);
   const landing = await landingIn(t, directory);
   const itemIndex = new ItemIndex();
   const { journal } = landing;

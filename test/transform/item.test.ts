@@ -14,7 +14,7 @@ function seenOf(...documents: readonly (readonly [Shape, JsonObject])[]): ItemDo
   const { tables } = customTable({
     name: "titles",
     comment: "x",
-    columns: [text("title", "", "x")],
+    columns: [text("title", { comment: "x" })],
     rows: () => [],
   });
   const rows = (item: ItemDocuments) => {

@@ -15,15 +15,6 @@ function cells(transformed: Transformed, table: string, ...columns: string[]): u
 const micros = (iso: string): number => Date.parse(iso) * 1000;
 
 describe("a list", () => {
-  test("keeps its order and its duplicates", () => {
-    assert.deepEqual(cells(dynamic({ tags: ["b", "a", "b", ""] }), "content_tags", "ordinal", "tag"), [
-      [0, "b"],
-      [1, "a"],
-      [2, "b"],
-      [3, ""],
-    ]);
-  });
-
   test("keeps the place of an element that is null", () => {
     assert.deepEqual(cells(dynamic({ tags: [null, "a", null] }), "content_tags", "ordinal", "tag"), [
       [0, null],
@@ -35,14 +26,6 @@ describe("a list", () => {
       [0, null, null],
       [1, "a", null],
     ]);
-  });
-
-  test("that is null or empty has no rows; one that is absent neither", () => {
-    for (const document of [{ tags: null }, { tags: [] }, {}]) {
-      const made = dynamic(document);
-      assert.deepEqual(cells(made, "content_tags", "tag"), []);
-      assert.deepEqual(made.drift, []);
-    }
   });
 
   test("H8: may come as a single value, which is counted", () => {
@@ -70,20 +53,6 @@ describe("a list", () => {
     ]);
   });
 
-  test("comes whole from the latest answer that has it", () => {
-    const made = transform([
-      [
-        { shape: "dynamic", document: { id: "i", tags: ["a", "b", "c"] } },
-        { shape: "full", document: { id: "i", tags: ["c"] } },
-      ],
-    ]);
-    assert.deepEqual(cells(made, "content_tags", "ordinal", "tag"), [[0, "c"]]);
-    assert.deepEqual(
-      made.drift.map(({ path, kind }) => [path, kind]),
-      [["content_tags", "views_differ"]],
-    );
-  });
-
   test("keeps what nobody knows of its elements in their rows, once, where several answers have the same", () => {
     const attachments = [
       { id: "a", mood: 1, image_attributes: { focus: 2 } },
@@ -100,16 +69,6 @@ describe("a list", () => {
       ['{"mood":3}'],
     ]);
     assert.deepEqual(cells(made, "content", "extra"), [[null]]);
-  });
-
-  test("of which one answer says null and another that it is empty is no drift", () => {
-    const made = transform([
-      [
-        { shape: "dynamic", document: { id: "i", tags: null } },
-        { shape: "full", document: { id: "i", tags: [] } },
-      ],
-    ]);
-    assert.deepEqual(made.drift, []);
   });
 });
 

@@ -6,7 +6,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
-import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
+import { type Before, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
 import { type Check, noneNamed } from "./checks.ts";
 
 /** Tables that are compared with those of the run before, and what people call their rows. */
@@ -57,17 +57,18 @@ export function guardChecks(changes: readonly Change[]): Check[] {
 }
 
 /** What this run was compared with, for `run_checks`. */
-export function baselineCheck(baseline: Baseline): Check {
+export function baselineCheck(before: Before): Check {
   const common = { name: "runs before this one that it was held against", expected: null };
-  switch (baseline.kind) {
+  switch (before.kind) {
     case "none":
       return { ...common, verdict: "passed", figure: 0, detail: "none was published yet" };
     case "damaged": {
-      const detail = `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`;
+      const detail = `${before.run} is damaged, and --accept-shrink was given: ${before.reason}`;
       return { ...common, verdict: "warning", figure: 0, detail };
     }
     case "run":
-      return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
+    case "pruned":
+      return { ...common, verdict: "passed", figure: 1, detail: before.run };
   }
 }
 

@@ -2,12 +2,12 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
-import type { Extraction } from "../../extract/extract.ts";
 import type { Journal } from "../../extract/journal.ts";
 import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
-import type { DriftEntry } from "../../raw/drift.ts";
-import type { Baseline, ShrinkLimits } from "../../warehouse/baseline.ts";
+import type { Drift, DriftEntry } from "../../raw/drift.ts";
+import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
+import type { Before, ShrinkLimits } from "../../warehouse/baseline.ts";
 import { type Check, type Judged, noneExpected } from "./checks.ts";
 import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
 import type { Loaded } from "./inspect.ts";
@@ -22,11 +22,10 @@ import {
 } from "./mass-change.ts";
 
 /** What a person settled about it. */
-interface GateSettings extends ShrinkLimits {
+export interface GateSettings extends ShrinkLimits {
   readonly contract: Contract;
   /** Null: as each check has it. */
   readonly maxRejects: RejectLimits | null;
-  readonly acceptShrink: boolean;
 }
 
 /** Unless `maxRejects` says otherwise. */
@@ -81,28 +80,27 @@ function rejectCheck(extraction: Extraction, settings: GateSettings): Check {
 }
 
 /** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
-export function judgeDrift({ contract }: GateSettings, journal: Journal): void {
-  if (contract === "freeze") assertFrozen(journal.drift.sorted());
+export function judgeDrift({ contract }: GateSettings, drift: Drift): void {
+  if (contract === "freeze") assertFrozen(drift.sorted());
 }
 
 interface Evidence {
-  readonly config: GateSettings;
-  readonly baseline: Baseline;
+  readonly gates: GateSettings;
+  readonly before: Before;
   readonly loaded: Loaded;
-  readonly extraction: Extraction;
+  readonly facts: ExtractRecord;
 }
 
 /** Compares the tables with those of the run before, too. Throws `contract.drift` and `guard.shrink`. */
-export function judgeTables({ config, baseline, loaded, extraction }: Evidence): Judged {
+export function judgeTables({ gates, before, loaded, facts }: Evidence): Judged {
   const { tables, emptyColumns, misfits } = loaded;
   assertTyped(misfits);
-  const checks = [rejectCheck(extraction, config), ...misfitChecks(misfits), baselineCheck(baseline)];
-  if (baseline.kind !== "run") return { checks, warnings: [] };
-  const before = baseline.manifest;
+  const checks = [rejectCheck(facts, gates), ...misfitChecks(misfits), baselineCheck(before)];
+  if (before.kind === "none" || before.kind === "damaged") return { checks, warnings: [] };
   const now = { rows: rowCounts(tables), emptyColumns };
-  const changes = changesOf(before.rows, now.rows, config);
-  if (!config.acceptShrink) assertNotShrunk(changes, baseline.run);
-  const gone = vanished(before, now);
+  const changes = changesOf(before.manifest.rows, now.rows, gates);
+  if (!facts.accepted.shrink) assertNotShrunk(changes, before.run);
+  const gone = vanished(before.manifest, now);
   return {
     checks: [...checks, ...guardChecks(changes), vanishedCheck(gone)],
     warnings: gone.map((place) => `${place} had values in the run before, and has none now.`),

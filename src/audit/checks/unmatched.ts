@@ -1,27 +1,14 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
-import type { Destination, DestinationName } from "../../api/destination.ts";
+import type { DestinationName } from "../../api/destination.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
-import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";
+import { isObject } from "../../common/objects.ts";
+import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RawLookups } from "../../raw/raw-file.ts";
 import { type Judged, noneNamed } from "./checks.ts";
 
-/** What the configuration asked for, or a listing named, and what the service has of it. */
-export interface Lookups {
-  readonly destinations: DestinationLookup;
-  readonly fields: CustomFieldLookup;
-}
-
-export interface Matching extends Lookups {
-  /** What the configuration asks for by names of the service. */
-  readonly config: {
-    readonly customFields: readonly string[];
-    readonly columns: readonly string[];
-    /** Name of a field at the service to its name in the specification. */
-    readonly aliases: Readonly<Record<string, string>>;
-  };
-  /** Configured destinations; those of the sample where none are. */
-  readonly wanted: readonly DestinationName[];
-  /** Whether these are all that the service has: then nobody can name a further one. */
-  readonly wantsAll: boolean;
+/** What was asked for by names of the service, and what the service has of it. */
+export interface Matching extends Pick<ExtractRecord, "asked" | "unmatched"> {
+  readonly lookups: RawLookups;
   /** Names of all custom fields that items or definitions have. */
   readonly fieldNames: Iterable<string>;
   /** Rows by table; a pipeline may make fewer tables than there are. */
@@ -43,27 +30,27 @@ export interface JudgedMatching extends Judged {
 }
 
 export function judgeMatching(matching: Matching): JudgedMatching {
-  const { destinations, fields, rows } = matching;
+  const { unmatched, rows } = matching;
   const cause = causeOf(matching);
   const missing =
     cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
   const nameless = namelessOf(matching);
-  const namelessDestinations = matching.wantsAll ? [] : nameless;
+  const namelessDestinations = matching.asked.allDestinations ? [] : nameless;
   return {
     noMappedValues: missing,
     namelessDestinations,
     warnings: [
       ...(missing === null ? [] : [missing]),
-      ...destinations.unmatched.map((wanted) => destinationWarning(wanted, destinations)),
-      ...fields.unmatched.map((name) => fieldWarning(name, matching)),
+      ...unmatched.destinations.map((wanted) => destinationWarning(wanted, matching)),
+      ...unmatched.customFields.map((name) => fieldWarning(name, matching)),
       ...namelessWarning(namelessDestinations),
     ],
     checks: [
       noneNamed(
         "configured destinations that the service does not have",
-        destinations.unmatched.map(({ name }) => name),
+        unmatched.destinations.map(({ name }) => name),
       ),
-      noneNamed("custom fields that the service does not have", fields.unmatched),
+      noneNamed("custom fields that the service does not have", unmatched.customFields),
       noneNamed("destinations in mappings that have no name", nameless),
       {
         name: MAPPED_VALUES_CHECK,
@@ -77,13 +64,18 @@ export function judgeMatching(matching: Matching): JudgedMatching {
 }
 
 /** Only a configured name leads to a destination: a mapping has its ID alone. */
-function namelessOf({ fields, destinations, rows }: Matching): string[] {
+function namelessOf({ lookups, rows }: Matching): string[] {
   if (rows[MAPPED_VALUES] === undefined) return [];
-  const named = new Set(destinations.destinations.map(({ id }) => id));
-  const ids = fields.definitions
-    .flatMap(({ mappings }) => mappings ?? [])
-    .flatMap(({ external_site_id: id }) => (typeof id === "string" && !named.has(id) ? [id] : []));
-  return [...new Set(ids)].sort();
+  const named = new Set(lookups.destinations.map(({ id }) => id));
+  return [...mappedDestinations(lookups)].filter((id) => !named.has(id)).sort();
+}
+
+/** IDs of the destinations that mappings name. */
+function mappedDestinations({ definitions }: RawLookups): Set<string> {
+  const mappings = definitions.flatMap(({ answer }) =>
+    Array.isArray(answer.mappings) ? answer.mappings.filter(isObject) : [],
+  );
+  return new Set(mappings.map((mapping) => mapping.external_site_id).filter((id) => typeof id === "string"));
 }
 
 function namelessWarning(ids: readonly string[]): string[] {
@@ -97,33 +89,40 @@ function namelessWarning(ids: readonly string[]): string[] {
   ];
 }
 
-function destinationWarning(wanted: DestinationName, { destinations, others }: DestinationLookup): string {
-  const { name, platform } = wanted;
-  const known = [...destinations, ...others].map((row) => labelOf(row, platform));
+function destinationWarning(
+  { name, platform }: DestinationName,
+  { lookups, unmatched }: Pick<Matching, "lookups" | "unmatched">,
+): string {
+  const found = lookups.destinations.map(({ id, answer }) => ({
+    name: typeof answer.identification === "string" ? answer.identification : id,
+    platform: typeof answer.platform === "string" ? answer.platform : null,
+  }));
+  const known = [...found, ...unmatched.otherDestinations].map((each) => labelOf(each, platform));
   return `There is no destination "${name}" on platform "${platform}": its mapped values are missing.${suggestion(name, known, "")}`;
 }
 
 /** The name, with the platform where that is another than the configured one. */
-function labelOf({ id, identification = id, platform }: Destination, configured: string): string {
-  return platform === undefined || platform === configured
-    ? identification
-    : `${identification} (${platform})`;
+function labelOf(
+  { name, platform }: ExtractRecord["unmatched"]["otherDestinations"][number],
+  configured: string,
+): string {
+  return platform === null || platform === configured ? name : `${name} (${platform})`;
 }
 
 /** A name that items carry is spelled as the service spells it: only configured ones may be misspelled. */
-function fieldWarning(name: string, { config, fieldNames, fields }: Matching): string {
-  const others = [...fieldNames].filter((other) => !fields.unmatched.includes(other));
-  const near = config.customFields.includes(name) ? suggestion(name, others, "") : "";
+function fieldWarning(name: string, { asked, fieldNames, unmatched }: Matching): string {
+  const others = [...fieldNames].filter((other) => !unmatched.customFields.includes(other));
+  const near = asked.customFields.includes(name) ? suggestion(name, others, "") : "";
   return `The service knows no custom field "${name}".${near}`;
 }
 
 /** Why the configured destinations have no mapped values; null: they have some, or none is wanted. */
 function causeOf(matching: Matching): string | null {
-  const { destinations, wanted, rows, config } = matching;
-  if (wanted.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
-  if (destinations.destinations.length === 0) return notFound(wanted);
+  const { asked, lookups, rows } = matching;
+  if (asked.destinations.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
+  if (lookups.destinations.length === 0) return notFound(asked.destinations);
   const isEmpty = rows[MAPPED_VALUES] === 0;
-  const { columns, aliases } = config;
+  const { columns, aliases } = asked;
   if (isEmpty && !columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS)) {
     return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", which they are made from; add it`;
   }
@@ -138,7 +137,7 @@ function notFound(wanted: readonly DestinationName[]): string {
   return `the service ${wanted.length === 1 ? "does not have" : "has none of"} ${listed(names, "and")}`;
 }
 
-function hasMapping({ destinations, fields }: Matching): boolean {
-  const ids = new Set<string | undefined>(destinations.destinations.map(({ id }) => id));
-  return fields.definitions.some(({ mappings }) => mappings?.some(({ external_site_id: id }) => ids.has(id)));
+function hasMapping({ lookups }: Matching): boolean {
+  const mapped = mappedDestinations(lookups);
+  return lookups.destinations.some(({ id }) => mapped.has(id));
 }

@@ -1,56 +1,55 @@
-import { systemClock } from "../../common/clock.ts";
 import { counted } from "../../common/figures.ts";
-import type { ConfigFlags } from "../../config/config.ts";
-import { check } from "../../run/check.ts";
-import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
+import { thisMachine } from "../../run/context.ts";
+import { check } from "../../run/preconditions/check.ts";
+import { type CheckStatus, exitCodeOf, type Finding } from "../../run/preconditions/finding.ts";
 import { jsonLine, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
-import { freeBytes } from "../../warehouse/disk.ts";
-import { verifyRuns } from "../../warehouse/verify-run.ts";
-import { CliCommand, type CliEnvironment, processEnvironment, StopSignals, warningsTo } from "../command.ts";
-import { withTemporaryFolder } from "../temporary-folder.ts";
+import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
+import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
-interface CheckFlags extends ConfigFlags {
+interface CheckFlags extends WantedFlags {
   readonly json?: true;
 }
 
 const EXAMPLES = `
 Examples:
   $ content-warehouse check
-  $ content-warehouse check --config /etc/content-warehouse/config.json --json
+  $ content-warehouse check ./my-pipeline.ts --config /etc/content-warehouse/config.json --json
   $ content-warehouse check --sample
+  $ content-warehouse check --instance north --fleet fleet.json
 
-It asks the service for one item and the configured destinations, and changes nothing. Exit code 0: a run can begin
-(a warning does not keep it from that). Else the code that "run" would end with.
+Without a pipeline it is nightly that is checked. It asks the service for one item and the configured destinations,
+and changes nothing. Exit code 0: a run can begin (a warning does not keep it from that). Else the code that "run"
+with the same arguments would end with.
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
-  return new CliCommand("check")
-    .description("check all that a run needs, and say what to do where something is missing")
-    .warehouseOption()
-    .service("check a run of the sample content")
+  const command = new CliCommand("check").description(
+    "check all that a run needs, and say what to do where something is missing",
+  );
+  return wantedOptions(command, "check a run of the sample content")
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", EXAMPLES)
-    .action((flags: CheckFlags) => checkSetup(flags, environment));
+    .action((pipeline: string | undefined, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
 }
 
-async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promise<void> {
-  const { env, cwd, out, endWith } = environment;
+async function checkSetup(
+  pipeline: string | undefined,
+  flags: CheckFlags,
+  environment: CliEnvironment,
+): Promise<void> {
+  const { out, err, endWith } = environment;
+  const wanted = pipeline ?? (flags.instance === undefined ? "nightly" : undefined);
+  const { url, inputs } = await wantedOf(wanted, flags, environment);
   const findings: Finding[] = [];
   using stop = new StopSignals("the check is not finished");
-  const { signal } = stop;
   const found = check({
-    inputs: { cwd, env, flags, sampleBy: '"content-warehouse check --sample"' },
-    nodeVersion: process.versions.node,
-    clock: systemClock,
-    logFor: (token) => warningsTo(environment, token),
-    signal,
-    freeBytes,
-    verifyCurrent: (folder) =>
-      withTemporaryFolder("check", (temporary) => verifyRuns(folder, { run: "current" }, temporary)),
+    inputs,
+    pipeline: url,
+    logFor: (secrets) => logTo(err, { level: "warn", format: "text", secrets }),
+    signal: stop.signal,
+    ...thisMachine(),
   });
   for await (const finding of found) {
-    // What a signal made fail is no finding.
-    signal.throwIfAborted();
     findings.push(finding);
     if (flags.json !== true) await writeAll(out, [findingText(finding, out.columns)]);
   }
@@ -81,7 +80,11 @@ function findingText({ check, status, detail }: Finding, columns: number | undef
 function verdictText(findings: readonly Finding[], exitCode: number): string {
   const number = (status: CheckStatus) => findings.filter((each) => each.status === status).length;
   const failures = number("failed");
-  if (failures > 0) return `${counted(failures, "check")} failed: a run would end with ${exitCode}.`;
+  if (failures > 0) {
+    const stops = findings.some((each) => each.stops);
+    const would = stops ? "a run would end with" : "a run would publish, not be delivered, and end with";
+    return `${counted(failures, "check")} failed: ${would} ${exitCode}.`;
+  }
   const warnings = number("warning");
   return `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`;
 }

@@ -3,12 +3,12 @@ import { beforeEnd, systemClock } from "../../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
+import { type EraseReport, type EraseStep, eraseUser } from "../../erase/erase.ts";
 import type { Target } from "../../pipeline.ts";
 import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
 import { jsonLine, printableText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError, END_MS, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
-import { type EraseReport, type EraseStep, eraseUser } from "../../warehouse/erase/erase.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
@@ -46,7 +46,7 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     .action(async (options: Options) => {
       const { user: userId, warehouse, json } = options;
       const folder = existingFolder(warehouse);
-      const targets = await configuredTargets({ cwd: environment.cwd, flags: options });
+      const targets = await configuredTargets({ ...environment, flags: options });
       using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);
       const report = await eraseInFolder(folder, userId, stop.signal);

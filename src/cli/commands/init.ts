@@ -8,7 +8,7 @@ import { configFileName, loadConfig } from "../../config/config.ts";
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
 import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
-import { missingDestinations } from "../../run/check-service.ts";
+import { missingDestinations } from "../../run/preconditions/service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";

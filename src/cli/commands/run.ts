@@ -1,29 +1,22 @@
-import { availableParallelism } from "node:os";
-import { Option } from "commander";
 import { CONTRACTS } from "../../audit/checks/contract.ts";
-import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
-import { type ConfigFlags, type ConfigInputs, loadConfig } from "../../config/config.ts";
-import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
+import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
+import type { RunSummary } from "../../observe/run-summary.ts";
+import { thisMachine } from "../../run/context.ts";
 import { runExport } from "../../run/run.ts";
-import type { RunSummary } from "../../run/summary.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
 import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
-import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
-import { freeBytes } from "../../warehouse/disk.ts";
-import { assertAddressSpace, processLimits } from "../address-space.ts";
+import { pipelineNames } from "../../transform/pipelines.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
+import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
-interface RunFlags extends Omit<ConfigFlags, "destinations"> {
-  readonly instance?: string;
-  readonly fleet: string;
-  readonly destination?: ConfigFlags["destinations"];
+interface RunFlags extends WantedFlags {
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
@@ -47,27 +40,13 @@ your own did not take it, as the message says; "deliver" repeats a delivery.
 `;
 
 export function runCommand(environment = processEnvironment()): CliCommand {
-  return new CliCommand("run")
-    .description("run a pipeline: export the service's content and publish it")
-    .argument("[pipeline]", "name of a pipeline of the package, or path of a module of your own")
-    .warehouseOption()
-    .service("read the sample content from the embedded service")
-    .addOption(
-      new Option(
-        "--instance <name>",
-        "instance of a fleet: its service, token, configuration, pipeline and warehouse",
-      ).conflicts(["url", "config", "warehouse", "sample"]),
-    )
-    .fleet()
+  const command = new CliCommand("run").description(
+    "run a pipeline: export the service's content and publish it",
+  );
+  return wantedOptions(command, "read the sample content from the embedded service")
     .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
-    .option("--accept-shrink", "publish even where there is far less than in the run before")
-    .destinations(", in place of those of the configuration")
     .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
     .logFormat()
-    .option(
-      "--accept-new-address",
-      "go on in a warehouse whose service has another address now; its instance ID must be the same",
-    )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
@@ -87,8 +66,6 @@ async function run(
   const { endWith } = environment;
   const { url, inputs } = await wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
-  const threads = Math.max(1, Math.min(8, availableParallelism()));
-  assertAddressSpace(await processLimits(), threads);
   const secrets = config.source.kind === "service" ? [config.source.token] : [];
   const { log, display } = standardError(environment, flags, secrets);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
@@ -97,44 +74,16 @@ async function run(
   const summary = await runExport({
     config,
     pipeline: url,
-    clock: systemClock,
     log,
     signal: stop.signal,
     onProgress: display.onProgress,
-    threads,
-    nodeVersion: process.versions.node,
-    freeBytes,
+    ...thisMachine(),
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);
   const undelivered = deliveryError(summary.run, summary.deliveries);
   if (undelivered !== undefined) log.error(undelivered.message, { code: undelivered.code });
   const exitCode = exitCodeOf(summary);
   if (exitCode !== 0) endWith(exitCode);
-}
-
-/** The pipeline, and where its settings come from. One of the pipeline and an instance is named. */
-async function wantedOf(
-  pipeline: string | undefined,
-  { instance: name, fleet: file, ...flags }: RunFlags,
-  { env, cwd }: CliEnvironment,
-): Promise<{ readonly url: string; readonly inputs: ConfigInputs }> {
-  const given = { ...flags, destinations: flags.destination };
-  const inputs = { cwd, env, flags: given, sampleBy: '"content-warehouse run nightly --sample"' };
-  if (name === undefined) return { url: pipelineUrl(pipeline ?? "", cwd), inputs };
-  const fleet = await readFleet(cwd, file);
-  const instance = findInstance(fleet, name);
-  const { config, warehouse } = instance;
-  // For the targets of a configuration that several instances share.
-  process.env.CONTENT_WAREHOUSE_INSTANCE = name;
-  return {
-    url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
-    inputs: {
-      ...inputs,
-      cwd: fleet.folder,
-      flags: { ...given, config, warehouse },
-      instance: namedInstance(fleet, instance, env),
-    },
-  };
 }
 
 async function writeSummary(

@@ -93,7 +93,7 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
     )
     .action(async ({ warehouse, keep: given }: Options) => {
       const folder = existingFolder(warehouse);
-      const keep = given ?? (await configuredKeepRuns(environment.cwd));
+      const keep = given ?? (await configuredKeepRuns(environment));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);

@@ -11,12 +11,10 @@ import type { Clock } from "../../common/clock.ts";
 import { codeOf, type WarehouseError } from "../../common/errors.ts";
 import { duration, timeOfDay } from "../../common/figures.ts";
 import type { Log } from "../../common/log.ts";
+import { pauseMs } from "./pauses.ts";
 import type { NamedIn } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
-/** Bound of the first pause between two checks; it doubles with each that follows. */
-const FIRST_PAUSE_MS = 1000;
-const MAX_PAUSE_MS = 30_000;
 /** An address that never answered is asked for so long: it is a typo, more likely than an outage. */
 const NEVER_ANSWERED_MS = 10_000;
 /** For a check: what it asks for was answered before, and is small. */
@@ -180,7 +178,7 @@ export class Outage {
     const untilMs = Math.min(sinceMs + mostMs, deadlineMs ?? Number.POSITIVE_INFINITY);
     let failure: SourceError | null = first;
     const linesBefore = this.#lines;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
+    for (let pauses = 1; ; pauses++) {
       const leftMs = untilMs - clock.elapsedMs();
       if (leftMs <= 0) throw this.#giveUp(failure, { sinceMs, isThere, isDeadline: untilMs === deadlineMs });
       failure = await check(Math.min(MAX_CHECK_MS, leftMs));
@@ -188,7 +186,7 @@ export class Outage {
       this.#isOut = true;
       const nowMs = clock.elapsedMs();
       const pause = {
-        nextMs: Math.min(nowMs + random() * pauseMs, Math.max(nowMs, untilMs)),
+        nextMs: Math.min(nowMs + pauseMs("outage", pauses, random), Math.max(nowMs, untilMs)),
         sinceMs,
         untilMs,
       };

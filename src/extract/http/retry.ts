@@ -3,6 +3,7 @@ import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import { isOutage, isThrottling, type Outage } from "./outage.ts";
+import { retryPauseMs } from "./pauses.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 import type { Throttle } from "./throttle.ts";
 import { ThrottleLog } from "./throttle-log.ts";
@@ -37,9 +38,6 @@ export interface Retry {
 }
 
 export const RETRY_LIMITS = {
-  /** Longest pause before the second attempt; it doubles with each that follows. */
-  firstPauseMs: 500,
-  pauseAtMostMs: 60_000,
   /** Retries of all requests together: this many (0: what fails is not asked for again), */
   retriesAtMost: 200,
   /** and this share of the requests made so far, */
@@ -48,9 +46,6 @@ export const RETRY_LIMITS = {
   retriesToBegin: 20,
 };
 export type RetryLimits = Readonly<typeof RETRY_LIMITS>;
-
-/** Spread over which workers come back after a pause that the service asked for. */
-const SPREAD_MS = 1000;
 
 /** Longest sleep in one go: the log has a line to write meanwhile, and a timer that counts more than 24 days fires at once. */
 const MAX_SLEEP_MS = 30_000;
@@ -188,7 +183,7 @@ class RunRetry implements Retry {
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
     if (limits.retriesAtMost === 0) throw failure;
     const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
-    const milliseconds = pauseMs(failed, retryAfterMs, random, limits);
+    const milliseconds = retryPauseMs(failed, retryAfterMs, random);
     this.#assertInTime(clock.elapsedMs() + milliseconds, failure);
     const share = Math.max(limits.retriesToBegin, Math.floor(this.#requests * limits.retriesPerRequest));
     if (this.#retries >= Math.min(limits.retriesAtMost, share))
@@ -246,22 +241,6 @@ function createConnections(count: number): (signal: AbortSignal) => Promise<() =
       const held = () => new Promise<void>((given) => taken(given));
       queue.add(held, { signal }).catch(refused);
     });
-}
-
-/**
- * How long to wait after so many failures: anything up to a bound that doubles ("full jitter"), so that workers that
- * failed together do not come back together. What the service asks for is a floor, and the spread lies above it.
- *
- * @param failed attempts that have failed, from 1
- */
-export function pauseMs(
-  failed: number,
-  retryAfterMs: number | null,
-  random: () => number,
-  limits: RetryLimits,
-): number {
-  const jitter = random() * Math.min(limits.pauseAtMostMs, limits.firstPauseMs * 2 ** (failed - 1));
-  return retryAfterMs === null ? jitter : Math.max(retryAfterMs, jitter) + random() * SPREAD_MS;
 }
 
 /** An answer that is cut may come whole the next time; one that is damaged again will stay so. */

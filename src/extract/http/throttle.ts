@@ -8,6 +8,7 @@
  * limit was, slowly past it, faster the longer nothing is refused. So a limit is met seldom, and a higher one is found.
  */
 import { Futility } from "./futility.ts";
+import { pauseMs } from "./pauses.ts";
 
 /** No pace is slower, so that a run always moves and learns of a higher limit. */
 const MIN_PER_SECOND = 0.1;
@@ -30,9 +31,6 @@ const MEASUREMENTS = 3;
 const FEW_ANSWERS = 5;
 /** The first request after a pause goes alone for so long: if it is refused, the others are spared. */
 const ALONE_MS = 250;
-/** Bound of the first pause that the service does not set; it doubles with each that follows. */
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 60_000;
 /** A request that is sent late, because the machine is busy, lets the next one follow this much sooner at most. */
 const MAX_MADE_UP_MS = 20;
 /** What comes on top of a pause that the service sets, so that several clients do not come back together. */
@@ -216,14 +214,14 @@ export class Throttle {
       this.#measured.unshift(0);
       this.#measured.length = Math.min(this.#measured.length, MEASUREMENTS);
     }
-    const bound = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#pauses - 1));
-    this.#pause(refusal, Math.max(refusal.retryAfterMs ?? 0, this.#options.random() * bound));
+    const unasked = pauseMs("request", this.#pauses, this.#options.random);
+    this.#pause(refusal, Math.max(refusal.retryAfterMs ?? 0, unasked));
     this.#goesAlone = true;
   }
 
-  #pause({ sentMs, nowMs, retryAfterMs }: Refusal, pauseMs: number): void {
+  #pause({ sentMs, nowMs, retryAfterMs }: Refusal, leastMs: number): void {
     const spreadMs = Math.min(MAX_SPREAD_MS, (retryAfterMs ?? 0) * SPREAD);
-    const untilMs = nowMs + pauseMs + this.#options.random() * spreadMs;
+    const untilMs = nowMs + leastMs + this.#options.random() * spreadMs;
     if (untilMs <= this.#pausedUntilMs) return;
     this.pauseUntil(untilMs);
     this.#cycle = newCycle(untilMs);

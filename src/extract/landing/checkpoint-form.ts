@@ -1,7 +1,7 @@
 /** Form of what a checkpoint keeps of a group of answers: parsed at the border, since a killed run wrote it. */
 import { z } from "zod";
 import { pagination } from "../../api/envelope.ts";
-import { DRIFT_KINDS, type DriftEntry } from "../../raw/drift.ts";
+import { type DriftEntry, driftEntry } from "../../raw/drift.ts";
 import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
 import { requestRecord as record } from "../http/requests.ts";
 
@@ -17,16 +17,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const file: z.ZodType<WrittenFile> = z.strictObject({ bytes: count, sha256 });
 
-const drift: z.ZodType<readonly DriftEntry[]> = z.array(
-  z.strictObject({
-    path: z.string(),
-    kind: z.enum(DRIFT_KINDS),
-    count: place,
-    order: count,
-    contentId: z.string().nullable(),
-    example: z.string().nullable(),
-  }),
-);
+const drift: z.ZodType<readonly DriftEntry[]> = z.array(driftEntry);
 
 const reject = z.strictObject({
   mode: z.string(),

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../raw/document.ts";
 import type { Drift } from "../../raw/drift.ts";
 import type { PolicyOptions } from "../../raw/personal.ts";
 import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../../raw/prepare.ts";
-import { type LookupDocument, type LookupFiles, type LookupMode, RawWriter } from "../../raw/raw-file.ts";
+import { type LookupDocument, type LookupMode, RawWriter } from "../../raw/raw-file.ts";
 import type { RawFiles } from "../../raw/raw-files.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { observedAtOf } from "../journal.ts";
@@ -19,15 +19,12 @@ export interface LookupLanding {
   readonly clock: Clock;
 }
 
-/**
- * Writes what was asked for and found, in the order of the answers. Gives the absolute paths of the files. Errors:
- * those of the disk.
- */
+/** Writes what was asked for and found, in the order of the answers. Errors: those of the disk. */
 export function landLookups(
   destinations: DestinationLookup,
   fields: CustomFieldLookup,
   landing: LookupLanding,
-): LookupFiles {
+): void {
   const writer = new RawWriter(new PartWriter());
   const prepare = lookupPreparer(landing.personal);
   const land = (
@@ -35,7 +32,7 @@ export function landLookups(
     shape: LookupResource,
     found: readonly Found[],
     answered: readonly Answered[],
-  ): LookupFiles => {
+  ): void => {
     const places = placesOf(answered, landing.clock);
     const documents = found.map((answer): LookupDocument => {
       const found = places.get(answer.id);
@@ -55,15 +52,10 @@ export function landLookups(
         document: [Buffer.from(text)],
       };
     });
-    if (documents.length === 0) return {};
-    const file = landing.files.ofLookup(mode);
-    writer.write(file, documents);
-    return { [mode]: file };
+    if (documents.length > 0) writer.write(landing.files.ofLookup(mode), documents);
   };
-  return {
-    ...land("custom_fields", "custom_field_definition", fields.definitions, fields.answered),
-    ...land("destinations", "destination", destinations.destinations, destinations.answered),
-  };
+  land("custom_fields", "custom_field_definition", fields.definitions, fields.answered);
+  land("destinations", "destination", destinations.destinations, destinations.answered);
 }
 
 type Found = JsonObject & { readonly id: string };

@@ -41,7 +41,7 @@ class Held {
 
 /**
  * For each item: the time of its latest document in each shape, and what single-item requests said. A document counts
- * as the version that its `updated_at` names; of one that is fresh (`fresh.ts`) the version is not known.
+ * as the version that its `updated_at` names; of one that is fresh (`isFresh`) the version is not known.
  */
 export class ItemVersions {
   readonly #itemIndex: ItemIndex;

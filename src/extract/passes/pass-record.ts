@@ -1,18 +1,7 @@
+import type { PassRecord } from "../../raw/extract-record.ts";
 import type { Pass } from "./listing.ts";
-import type { ComparedPass } from "./verdict.ts";
 
-/** A pass as it is certified: in `run_passes` and in the manifest. */
-export interface PassRecord
-  extends Pick<Pass, "pages" | "perPage" | "pagesAnnounced" | "rows" | "startedMs" | "endedMs">,
-    Pick<ComparedPass, "pass" | "mode" | "countBefore" | "countAfter"> {
-  readonly distinctItems: number;
-  readonly duplicates: number;
-  readonly digest: string;
-  readonly clean: boolean;
-  readonly reason: string | null;
-}
-
-/** `sorted`: the numbers of all items in the order of their IDs. */
+/** A pass as it is certified. `sorted`: the numbers of all items in the order of their IDs. */
 export function passRecord(pass: Pass, sorted: Uint32Array): PassRecord {
   return {
     pass: pass.pass,

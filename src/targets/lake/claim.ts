@@ -9,6 +9,7 @@
  */
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
+import { isObject } from "../../common/objects.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
 import type { Store } from "../store/store.ts";
@@ -21,15 +22,26 @@ const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bound = z.union([z.string(), z.number(), z.boolean()]);
 
-const file = z.object({
-  /** Below the table's folder, not encoded. */
-  path: z.string().min(1),
-  bytes: count,
-  sha256,
-  rows: count,
-  /** Of the key's first column, as Delta's statistics have them; null: nothing can be said of it. */
-  range: z.object({ column: z.string(), min: bound, max: bound, nulls: count }).nullable(),
-});
+/** Of a column, as Delta's statistics have them; a column of which nothing can be said has none. */
+const columnStatistics = z.object({ column: z.string(), min: bound, max: bound, nulls: count });
+
+const file = z.preprocess(
+  withStatistics,
+  z.object({
+    /** Below the table's folder, not encoded. */
+    path: z.string().min(1),
+    bytes: count,
+    sha256,
+    rows: count,
+    statistics: z.array(columnStatistics).readonly(),
+  }),
+);
+
+/** Claims had those of one column, or null, as `range`. */
+function withStatistics(given: unknown): unknown {
+  if (!isObject(given) || given.range === undefined) return given;
+  return { ...given, statistics: given.range === null ? [] : [given.range] };
+}
 
 const column = z.object({
   name: z.string().min(1),
@@ -71,6 +83,7 @@ export type Claim = z.infer<typeof claim>;
 export type PastClaim = z.infer<typeof pastClaim>;
 export type ClaimedTable = Claim["tables"][number];
 export type ClaimedFile = ClaimedTable["files"][number];
+export type ColumnStatistics = z.infer<typeof columnStatistics>;
 
 /** All files of the tables, with their keys in the store. */
 export function keyedFiles(tables: Claim["tables"]): (ClaimedFile & { readonly key: string })[] {

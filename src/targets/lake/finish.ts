@@ -1,9 +1,9 @@
 /** From a claim to its commits: by whoever put it, or by anybody who finds it unfinished. */
 import { WarehouseError } from "../../common/errors.ts";
-import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
+import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, claimOf, keyedFiles, lastClaim, runOf } from "./claim.ts";
+import { type Claim, keyedFiles, lastClaim } from "./claim.ts";
 import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { assertSameService, registeredService } from "./registration.ts";
@@ -52,19 +52,6 @@ export async function settle(
     if (thrown instanceof WarehouseError && thrown.code === "target.refused") return { claim, fault: thrown };
     throw thrown;
   }
-}
-
-/** The last run that all tables have; null: there is none. Finishes the last claim first, as far as that can be done. */
-export async function lastRun(
-  place: LakePlace,
-  service: InstanceIdentity | null,
-  signal: AbortSignal,
-): Promise<TargetRun | null> {
-  const { store, instance } = place;
-  const { claim, fault } = await settle(place, service, signal);
-  const seen =
-    fault === null ? claim : await claimOf(store, instance, await snapshotSequence(store, instance));
-  return seen ? runOf(seen) : null;
 }
 
 /**

@@ -5,12 +5,12 @@ import { isName, isText, type Options, optionFaults } from "../../common/options
 import type { Target } from "../../pipeline.ts";
 import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
-import { proveConditionalPut, type Store } from "../store/store.ts";
-import { claimNumbers, lastClaim } from "./claim.ts";
-import { type OpenLake, stageDelivery } from "./delivery.ts";
-import { lastRun } from "./finish.ts";
-import { restorableRuns, restoreRun } from "./published.ts";
-import { hasEarlierFiles, removeRuns } from "./vacuum.ts";
+import type { Store } from "../store/store.ts";
+import { proveDeliverable } from "./check.ts";
+import { forgetEarlier } from "./forget.ts";
+import { highestTaken, lastRun } from "./last.ts";
+import { restorableRuns, restoreRun } from "./restore.ts";
+import { type OpenLake, stageDelivery } from "./stage.ts";
 
 export interface LakeOptions extends StoreOptions {
   /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
@@ -25,6 +25,8 @@ export interface LakeOptions extends StoreOptions {
 export interface LakeTarget extends Target {
   readonly kind: "lake";
   readonly open: OpenLake;
+  /** The same of an instance of this name, where its options name none. */
+  readonly named: (instance: string) => LakeTarget;
 }
 
 export function isLake(target: Target): target is LakeTarget {
@@ -48,16 +50,16 @@ function textVerdict(value: unknown): true | string {
 
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
-  const isGiven = isObject(given);
-  // The instances of a fleet share a configuration: `run --instance` sets the variable.
-  const instance = (isGiven ? given.instance : undefined) ?? process.env.CONTENT_WAREHOUSE_INSTANCE;
-  const options = { ...given, instance };
-  const faults = optionFaults("lake", isGiven ? options : given, OPTIONS, ["url"]);
-  if (isGiven && instance === undefined) faults.push(NO_INSTANCE);
+  const faults = optionFaults("lake", given, OPTIONS, ["url"]);
+  const options: Partial<LakeOptions> = isObject(given) ? given : {};
+  const { instance } = options;
+  if (isObject(given) && instance === undefined) faults.push(NO_INSTANCE);
   if (faults.length === 0)
-    faults.push(...storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`));
-  const target = lakeIn((signal) => openStore(options, signal), { ...options, instance: instance ?? "" });
-  return { ...target, faults };
+    faults.push(...storeFaults(given).map((fault) => `lake: ${fault.replace(/\.$/, "")}`));
+  const target = lakeIn((signal) => openStore(given, signal), { ...options, instance: instance ?? "" });
+  const named = (name: string) => (instance === undefined ? lake({ ...given, instance: name }) : made);
+  const made: LakeTarget = { ...target, faults, named };
+  return made;
 }
 
 const NO_INSTANCE = "lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE";
@@ -72,24 +74,18 @@ export function lakeIn(
     await using store = await openStoreOf(signal);
     return await use({ store, instance, logRetentionDays });
   };
-  return {
+  const target: LakeTarget = {
     kind: "lake",
     name,
     open,
+    named: () => target,
     last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
-    taken: (signal) => open(signal, async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),
+    taken: (signal) => open(signal, highestTaken),
     stage: (run) => stageDelivery(open, run, systemClock),
-    check: (signal) => open(signal, ({ store }) => proveConditionalPut(store)),
+    check: (signal, tables) => open(signal, (place) => proveDeliverable(place, tables, signal)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
     restorable: (signal) => open(signal, restorableRuns),
-    forget: (signal) =>
-      open(signal, async (place) => {
-        const earlier = (await claimNumbers(place.store, place.instance)).slice(0, -1);
-        await removeRuns(place, earlier, Number.POSITIVE_INFINITY);
-        if (!(await hasEarlierFiles(place))) return [];
-        return [
-          `Earlier versions of the tables in ${place.store.address} may hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
-        ];
-      }),
+    forget: (signal) => open(signal, forgetEarlier),
   };
+  return target;
 }

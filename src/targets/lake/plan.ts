@@ -1,17 +1,15 @@
 /** What a delivery uploads, and what its claim says of the tables: made before anything is written. */
 import { join } from "node:path";
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import { WarehouseError } from "../../common/errors.ts";
-import type { DeliveredRun, LoadTable } from "../../pipeline.ts";
+import type { DeliveredRun } from "../../pipeline.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import type { Column } from "../../tables/declare.ts";
+import type { Column, Table } from "../../tables/declare.ts";
 import type { FileContent } from "../store/store.ts";
-import type { ClaimedFile, ClaimedTable } from "./claim.ts";
+import type { ClaimedTable, ColumnStatistics } from "./claim.ts";
 import { filePath, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
-import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
 export interface Upload extends FileContent {
   readonly key: string;
@@ -25,9 +23,7 @@ export interface Plan {
   readonly uploads: readonly Upload[];
 }
 
-/** Throws `target.refused` for a table that the lake cannot have. */
 export async function planDelivery(run: DeliveredRun, instance: string): Promise<Plan> {
-  for (const { table } of run.tables) assertPossible(table);
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -35,8 +31,8 @@ export async function planDelivery(run: DeliveredRun, instance: string): Promise
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
-      const first = columns.find((column) => column.name === table.key[0]);
-      const files = (await rowsOf(connection, paths, first)).map(({ file, ...rows }) => {
+      const described = columnsWithStatistics(table);
+      const files = (await rowsOf(connection, paths, described)).map(({ file, ...rows }) => {
         const content = stated.get(file);
         if (content === undefined) throw new TypeError(`${file} is not in the manifest of its run`);
         const { bytes, sha256 } = content;
@@ -54,31 +50,30 @@ export async function planDelivery(run: DeliveredRun, instance: string): Promise
   return { tables, uploads };
 }
 
-/** Names that the lake has given already. */
-function assertPossible({ name, columns }: LoadTable["table"]): void {
-  const taken = columns.find((column) => column.name.toLowerCase() === "instance")?.name;
-  if (name !== RUN_SNAPSHOTS.name && taken === undefined) return;
-  const what = taken === undefined ? `The table ${name}` : `The column ${taken} of the table ${name}`;
-  throw new WarehouseError(
-    "target.refused",
-    `${what} cannot be delivered: the lake has one of its own by that name; give it another name in the pipeline.`,
-  );
+/** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */
+function columnsWithStatistics({ columns, key }: Table): Column[] {
+  return columns.filter(({ name }) => name === key[0]);
 }
 
 /** In the order of the files. Each is asked by itself: a table may have any name for a column, that of the file's too. */
-async function rowsOf(connection: DuckDBConnection, files: readonly string[], first: Column | undefined) {
-  const column = first === undefined ? "NULL" : quoteIdentifier(first.name);
-  const bound = (aggregate: string) => (first === undefined ? aggregate : expression(first, aggregate));
+async function rowsOf(connection: DuckDBConnection, files: readonly string[], described: readonly Column[]) {
+  const aggregates = described.map((column, at) => {
+    const name = quoteIdentifier(column.name);
+    const low = expression(column, `min(${name})`);
+    const high = expression(column, `max(${name})`);
+    return `, ${low} AS low_${at}, ${high} AS high_${at}, count(*) - count(${name}) AS nulls_${at}`;
+  });
   const asked = files.map(
     (file, place) =>
-      `SELECT ${place} AS place, count(*) AS rows, ${bound(`min(${column})`)} AS low, ${bound(`max(${column})`)} AS high, count(*) - count(${column}) AS nulls
-       FROM ${readParquet([file])}`,
+      `SELECT ${place} AS place, count(*) AS rows${aggregates.join("")} FROM ${readParquet([file])}`,
   );
   const found = await all(connection, `${asked.join(" UNION ALL ")} ORDER BY place`);
-  return found.map(({ rows, low, high, nulls }, place) => ({
+  return found.map((row, place) => ({
     file: files[place] ?? "",
-    rows: toSafeInteger(rows ?? null),
-    range: rangeOf(first, low, high, toSafeInteger(nulls ?? null)),
+    rows: toSafeInteger(row.rows ?? null),
+    statistics: described.flatMap((column, at) =>
+      statisticsOf(column, { low: row[`low_${at}`], high: row[`high_${at}`], nulls: row[`nulls_${at}`] }),
+    ),
   }));
 }
 
@@ -88,17 +83,15 @@ function expression({ type }: Column, value: string): string {
   return type === "date" || type === "json" ? `(${value})::VARCHAR` : value;
 }
 
-/** Null where nothing can be said: of NULLs alone, and of numbers that JSON has not. */
-function rangeOf(
-  column: Column | undefined,
-  low: DuckDBValue | undefined,
-  high: DuckDBValue | undefined,
-  nulls: number,
-): ClaimedFile["range"] {
-  if (column === undefined) return null;
+/** None where nothing can be said: of NULLs alone, and of numbers that JSON has not. */
+function statisticsOf(
+  column: Column,
+  { low, high, nulls }: Readonly<Record<"low" | "high" | "nulls", DuckDBValue | undefined>>,
+): ColumnStatistics[] {
   const min = boundOf(column, low, { round: Math.floor, shorten: beginningOf });
   const max = boundOf(column, high, { round: Math.ceil, shorten: aboveBeginningOf });
-  return min === undefined || max === undefined ? null : { column: column.name, min, max, nulls };
+  if (min === undefined || max === undefined) return [];
+  return [{ column: column.name, min, max, nulls: toSafeInteger(nulls ?? null) }];
 }
 
 /** What all readers parse: years of four digits, and no infinity. */

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { makeTemporaryFolder } from "../../common/temporary-folder.ts";
 import { openForScanning } from "../../storage/duckdb.ts";
 
 /** Works with a database and in a folder that it may read and write; both are gone afterwards. `reading`: what else it may read. */
@@ -9,7 +8,7 @@ export async function inScratch<Result>(
   use: (connection: DuckDBConnection, folder: string) => Promise<Result>,
   { memoryLimitMb = 128, reading = [] }: { memoryLimitMb?: number; reading?: readonly string[] } = {},
 ): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), "content-warehouse-lake-"));
+  const folder = makeTemporaryFolder("content-warehouse-lake-");
   try {
     const folders = { temporaryDirectory: folder, allowedDirectories: [folder, ...reading] };
     await using database = await openForScanning({ ...folders, memoryLimitMb, threads: 1 });

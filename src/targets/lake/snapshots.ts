@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
-import { bigint, defineTable, REQUIRED, text } from "../../tables/declare.ts";
+import { bigint, defineTable, text } from "../../tables/declare.ts";
 import { digestOf } from "../../warehouse/verify.ts";
 import type { Store } from "../store/store.ts";
 import { type Claim, rowsIn } from "./claim.ts";
@@ -25,17 +25,15 @@ export const RUN_SNAPSHOTS = defineTable({
   stage: "run",
   key: ["sequence", "table_name"],
   columns: [
-    bigint("sequence", "", "Number of the run.", REQUIRED),
-    text("run", "", "Name of the run.", REQUIRED),
-    text("verdict", "", "Verdict of the run: complete or unsettled.", REQUIRED),
-    text("table_name", "", "Table.", REQUIRED),
-    bigint(
-      "table_version",
-      "",
-      "A version of the table at which the instance has the rows of this run.",
-      REQUIRED,
-    ),
-    bigint("rows", "", "Rows of the run in the table.", REQUIRED),
+    bigint("sequence", { comment: "Number of the run.", required: true }),
+    text("run", { comment: "Name of the run.", required: true }),
+    text("verdict", { comment: "Verdict of the run: complete or unsettled.", required: true }),
+    text("table_name", { comment: "Table.", required: true }),
+    bigint("table_version", {
+      comment: "A version of the table at which the instance has the rows of this run.",
+      required: true,
+    }),
+    bigint("rows", { comment: "Rows of the run in the table.", required: true }),
   ],
 });
 
@@ -67,7 +65,7 @@ export async function commitSnapshot(
     const content = await digestOf(file);
     const path = filePath(instance, RUN_SNAPSHOTS.name, sequence, content.sha256);
     await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, content);
-    const files = [{ path, bytes: content.bytes, rows, range: null }];
+    const files = [{ path, bytes: content.bytes, rows, statistics: [] }];
     return commitReplacement(store, { ...claim, table: RUN_SNAPSHOTS, files, retentionDays }, signal);
   });
 }

@@ -12,7 +12,7 @@ import { readTable } from "./delta/read.ts";
 import { filesOf, type TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
-import { folderOf } from "./published.ts";
+import { folderOf } from "./restore.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { type Damage, eachUndamaged, instancesIn, tablesIn } from "./status.ts";
 

@@ -16,7 +16,7 @@ import { readTable, readTableAt } from "./delta/read.ts";
 import { filesOf, sequenceOf } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
 import { LANES, type LakePlace } from "./finish.ts";
-import { folderOf } from "./published.ts";
+import { folderOf } from "./restore.ts";
 import { inScratch } from "./scratch.ts";
 import { snapshotVersions } from "./snapshots.ts";
 

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { Client, DatabaseError } from "pg";
 import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
-import { printable } from "../../common/printable.ts";
+import { clauseOf } from "../../common/printable.ts";
 
 /** Optional peers: only who delivers to PostgreSQL needs them. A test holds that package.json says the same versions. */
 export const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
@@ -165,9 +165,9 @@ const UNKNOWN: Meaning = ["target.refused", "correct that there, and try again"]
 function postgresError(thrown: unknown, { host, port, database }: Client): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const [code, wayOut] = meaningOf(thrown);
-  const why = printable(thrown instanceof Error ? reasonOf(thrown) : String(thrown), 300);
+  const why = clauseOf(thrown instanceof Error ? reasonOf(thrown) : thrown);
   const place = `${host}:${port}/${database ?? ""}`;
-  return new WarehouseError(code, `PostgreSQL at ${place} failed: ${why.replace(/\.$/, "")}; ${wayOut}.`, {
+  return new WarehouseError(code, `PostgreSQL at ${place} failed: ${why}; ${wayOut}.`, {
     cause: thrown,
   });
 }

@@ -13,7 +13,7 @@ const BODY = `
 const titles = customTable({
   name: "titles",
   comment: "Titles.",
-  columns: [text("title", "", "Title.")],
+  columns: [text("title", { comment: "Title." })],
   *rows({ full }) {
     yield { title: full?.title };
     deep(full);

@@ -275,7 +275,7 @@ suite("a pipeline of one's own", () => {
     import { contentTables, customTable, definePipeline, duckdb, integer, listing } from "content-warehouse";
     import type { ItemDocuments } from "content-warehouse";
     const rows = ({ full }: ItemDocuments) => [{ letters: (full?.title ?? "").length }];
-    const letters = integer("letters", "", "Letters in the title.", { required: true });
+    const letters = integer("letters", { comment: "Letters in the title.", required: true });
     export default definePipeline({
       name: "mine",
       description: "Titles.",

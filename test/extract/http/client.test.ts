@@ -229,22 +229,6 @@ test("A11: a chunked body without its last chunk is no answer", async (t) => {
   );
 });
 
-test("A12: gzip cut at every byte offset is never accepted", async (t) => {
-  const bytes = gzipSync(BODY);
-  let cut = 0;
-  const { url } = await serveRaw(t, (socket) => {
-    const body = bytes.subarray(0, cut);
-    const head = `${HEAD}Content-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
-    socket.write(Buffer.concat([Buffer.from(head), body]));
-  });
-  const client = clientOf(t, url);
-  const textOf = async () => {
-    return decodeBytes(await read(client, LIST, NEVER)).toString();
-  };
-  for (cut = 0; cut < bytes.length; cut++) await failsWith("source.damaged", textOf());
-  assert.equal(await textOf(), BODY);
-});
-
 test("A16: a body above the cap is given up, announced or not", async (t) => {
   const caps = { wireBytes: 100_000, failureBytes: 1000 };
   for (const announced of [true, false]) {

@@ -6,10 +6,10 @@ import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
 import { Outage } from "../../../src/extract/http/outage.ts";
+import { retryPauseMs } from "../../../src/extract/http/pauses.ts";
 import {
   type Attempt,
   createRetry,
-  pauseMs,
   RETRY_LIMITS,
   type RetryOptions,
 } from "../../../src/extract/http/retry.ts";
@@ -98,16 +98,6 @@ test("B6: trouble that does not pass ends after six attempts, with what it was",
 });
 
 const HOUR_MS = 3_600_000;
-
-test("B4: 429 for ever is asked again ever more seldom, until the deadline", async () => {
-  const deadline = { atMs: HOUR_MS, minutes: 60 };
-  const { begun, outcome, retries } = await attemptsOf([status(429)], { deadline }, true);
-  assert.deepEqual(begun.slice(0, 5), [0, 250, 750, 1750, 3750]);
-  assert.ok(begun.length > 60 && begun.length < 130, `${begun.length} attempts`);
-  assert.ok(outcome instanceof SourceError);
-  assert.match(outcome.message, /The next retry would be after `deadlineMinutes` \(60\)\.$/);
-  assert.deepEqual([outcome.exitCode, outcome.status, retries], [21, 429, 0]);
-});
 
 test("B1: refusals spend neither attempts nor retries, however many there are", async () => {
   const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
@@ -473,13 +463,13 @@ test("a pause is never shorter than the service asked for, and else anything bel
       fc.option(fc.nat(900_000)),
       draw,
       (failed, asked, random) => {
-        const pause = pauseMs(failed, asked, () => random, RETRY_LIMITS);
+        const pause = retryPauseMs(failed, asked, () => random);
         const bound = Math.min(60_000, 500 * 2 ** (failed - 1));
         if (asked === null) assert.ok(pause >= 0 && pause < bound);
         else assert.ok(pause >= asked && pause <= Math.max(asked, bound) + 1000);
       },
     ),
   );
-  const spread = [0, 0.25, 0.99].map((random) => pauseMs(3, null, () => random, RETRY_LIMITS));
+  const spread = [0, 0.25, 0.99].map((random) => retryPauseMs(3, null, () => random));
   assert.deepEqual(spread, [0, 500, 1980]);
 });

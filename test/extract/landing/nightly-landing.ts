@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Lander } from "../../../src/extract/landing/land-page.ts";
@@ -10,6 +8,7 @@ import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal-fields.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 import { loadPipeline, pipelineUrl } from "../../../src/transform/pipelines.ts";
 import { GroupTransformer, type TransformedGroups } from "../../../src/transform/transform-group.ts";
+import { temporaryFolder } from "../../folders.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
 /** The first page of the first group. */
@@ -35,9 +34,7 @@ export class NightlyLanding {
   }
 
   static async in(t: TestContext): Promise<NightlyLanding> {
-    const directory = await mkdtemp(join(tmpdir(), "landing-"));
-    t.after(() => rm(directory, { recursive: true, force: true }));
-    return new NightlyLanding(directory);
+    return new NightlyLanding(await temporaryFolder(t));
   }
 
   /** Writes a group into a file of its own. */

@@ -61,21 +61,6 @@ test("an object that comes a second time is known from then on: as a member, and
   assert.deepEqual(sent.whole(), JSON.parse(document));
 });
 
-test("an object that differs in one byte is another", () => {
-  const user = description("u1", { end: "A" });
-  const known = knowing([`{"id":"a","user":${user}}`]);
-  for (const other of [
-    user.replace('"A"', '"B"'),
-    user.replace("maps", "mops"),
-    `${user.slice(0, -1)},"x":1}`,
-  ]) {
-    const document = `{"id":"a","user":${other}}`;
-    const [sent] = read(known, [document]);
-    assert.ok(sent);
-    assert.deepEqual(filled(sent), JSON.parse(document));
-  }
-});
-
 test("an object in which something is open is never known", () => {
   const open = {
     "a name that stands twice": description("u1").replace("{", '{"id":"hidden",'),
@@ -87,22 +72,6 @@ test("an object in which something is open is never known", () => {
   for (const [what, user] of Object.entries(open)) {
     const document = `{"id":"a","user":${user}}`;
     assert.deepEqual(read(knowing([document]), [document])[0]?.recurring, [], what);
-  }
-});
-
-test("where the order of the members is not that of the text, a document is read as a whole", () => {
-  const user = description("u1");
-  const known = knowing([`{"id":"a","user":${user}}`]);
-  for (const document of [
-    `{"user":${user},"7":1,"id":"a"}`,
-    `{"user":${user},"user":2,"id":"a"}`,
-    `{"__proto__":${user},"id":"a"}`,
-    `[${user}]`,
-    user,
-  ]) {
-    const [sent] = read(known, [document]);
-    assert.deepEqual(sent?.recurring, [], document.slice(0, 20));
-    assert.equal(JSON.stringify(sent?.document), JSON.stringify(JSON.parse(document)));
   }
 });
 

@@ -5,10 +5,10 @@ import { type Column, column } from "../../../src/tables/declare.ts";
 /** Parquet files of a few rows. */
 
 export const TYPED = [
-  column("id", "text", "", "A column.", { required: true }),
-  column("note", "text", "", "A column."),
-  column("seen", "timestamp", "", "A column."),
-  column("day", "date", "", "A column."),
+  column("id", "text", { comment: "A column.", required: true }),
+  column("note", "text", { comment: "A column." }),
+  column("seen", "timestamp", { comment: "A column." }),
+  column("day", "date", { comment: "A column." }),
 ];
 const writer = new ParquetWriter();
 

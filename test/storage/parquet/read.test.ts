@@ -77,7 +77,7 @@ test("whatever byte of a file is another one, it is refused, or has as many cell
     null,
   ]);
   const whole = fileOf(TYPED, given);
-  const compressed = fileOf([column("a", "text", "", "A column.")], [["x".repeat(5000)], [null]]);
+  const compressed = fileOf([column("a", "text", { comment: "A column." })], [["x".repeat(5000)], [null]]);
   for (const [file, names] of [
     [whole, ["id", "note", "seen", "day"]],
     [compressed, ["a"]],

@@ -137,7 +137,7 @@ test("columns longer than a page are in several, each of which says which of its
 });
 
 test("a value of many megabytes comes back, and so do short ones after it", async () => {
-  const note = [column("note", "text", "", "A column.")];
+  const note = [column("note", "text", { comment: "A column." })];
   const long = "a".repeat(17 * 1024 * 1024);
   assert.equal(String(readColumns(fileOf(note, [[null], [long]])).cells("note")[1]), long);
   assert.deepEqual(
@@ -149,7 +149,7 @@ test("a value of many megabytes comes back, and so do short ones after it", asyn
 });
 
 test("short columns are not compressed", () => {
-  const file = fileOf([column("a", "text", "", "A column.", { required: true })], [["a"]]);
+  const file = fileOf([column("a", "text", { comment: "A column.", required: true })], [["a"]]);
   assert.ok(file.includes(Buffer.from("\u0001\0\0\0a")));
   assert.deepEqual(readColumns(file).cells("a").map(plain), ["a"]);
 });
@@ -219,7 +219,9 @@ test("a file larger than what is kept is right, and so is the one after it; then
 });
 
 test("what columns are compressed into is not left to the garbage collection", () => {
-  const columns = Array.from({ length: 60 }, (_, place) => column(`c${place}`, "text", "", "A column."));
+  const columns = Array.from({ length: 60 }, (_, place) =>
+    column(`c${place}`, "text", { comment: "A column." }),
+  );
   const builder = new TableBuilder({ columns });
   builder.append(columns.map(() => randomBytes(500).toString("hex").repeat(300)));
   const files = new ParquetWriter();
@@ -228,7 +230,7 @@ test("what columns are compressed into is not left to the garbage collection", (
 });
 
 test("a null in a column that has none is refused", () => {
-  const required = [column("a", "boolean", "", "A column.", { required: true })];
+  const required = [column("a", "boolean", { comment: "A column.", required: true })];
   assert.throws(() => fileOf(required, [[true], [null]]), /the column a must have a value in each row/);
 });
 

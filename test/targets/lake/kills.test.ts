@@ -10,8 +10,19 @@ import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { few } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
-import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
+import {
+  type Death,
+  Killed,
+  killedAt,
+  memoryStore,
+  type Objects,
+  type Operation,
+  watchedStore,
+} from "./memory-store.ts";
 import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn } from "./runs.ts";
+
+/** What may still be on its way when its process is dead. An upload is of a content that its name has. */
+const LATE: ReadonlySet<Operation> = new Set(["putNew", "put"]);
 
 suite("a delivery that ends early", () => {
   let folder = "";
@@ -65,21 +76,27 @@ suite("a delivery that ends early", () => {
     return { content: { [by]: 3 }, empty: {}, tags: { [by]: 5 } };
   }
 
-  async function killed(at: number, when: "before" | "after"): Promise<number> {
-    const objects = new Map(begun);
-    const store = memoryStore(objects);
-    await assert.rejects(deliver(on(killedAt(store, at, when)), runs.a2), Killed);
+  async function killed(at: number, when: Death): Promise<number> {
+    const store = memoryStore(new Map(begun));
+    const dying = killedAt(store, at, when);
+    await assert.rejects(deliver(on(dying), runs.a2), Killed);
     await assertNothingMixed(store, INSTANCE);
-    return nextMachine(store);
+    const wentOnFrom = await nextMachine(store);
+    const seen = await seenIn(store, INSTANCE);
+    await dying.arrive();
+    assert.deepEqual(await seenIn(store, INSTANCE), seen);
+    await assertNothingMixed(store, INSTANCE);
+    assert.equal((await on(store).last(null, runs.b3.signal))?.sequence, 3);
+    return wentOnFrom;
   }
 
   test("is finished, or leaves nothing, at whatever operation it was killed", async () => {
     const counted = killedAt(memoryStore(new Map(begun)), Number.POSITIVE_INFINITY, "before");
     await deliver(on(counted), runs.a2);
-    const operations = Array.from({ length: counted.count() }, (_, at) => at);
     const wentOnFrom = new Set<number>();
-    for (const at of few(operations, 8)) {
-      for (const when of ["before", "after"] as const) wentOnFrom.add(await killed(at, when));
+    for (const [at, operation] of few([...counted.operations.entries()], 8)) {
+      const deaths: Death[] = ["before", "after", ...(LATE.has(operation) ? (["late"] as const) : [])];
+      for (const when of deaths) wentOnFrom.add(await killed(at, when));
     }
     assert.deepEqual([...wentOnFrom].toSorted(), [1, 2]);
   });
@@ -108,6 +125,23 @@ suite("a delivery that ends early", () => {
     assert.ok(empty !== undefined, "a file of both runs stays");
     await assertNothingMixed(store, INSTANCE);
     assert.deepEqual((await on(store).last(null, runs.b3.signal))?.sequence, 3);
+  });
+
+  test("has been finished where it sleeps through two others once it has claimed, and says that it is made", async () => {
+    const store = memoryStore(new Map(begun));
+    let seen: object | undefined;
+    let sleeps = true;
+    const sleeper = watchedStore(store, async (operation, key) => {
+      if (operation !== "putNew" || !key.includes("_delta_log/") || !sleeps) return undefined;
+      sleeps = false;
+      assert.equal(await nextMachine(store), 2);
+      seen = await seenIn(store, INSTANCE);
+      return undefined;
+    });
+    await deliver(on(sleeper), runs.a2);
+    assert.deepEqual(await seenIn(store, INSTANCE), seen);
+    assert.equal((await on(store).last(null, runs.b3.signal))?.sequence, 3);
+    await assertNothingMixed(store, INSTANCE);
   });
 
   test("is refused where another claims its number between its last look and its own claim", async () => {

@@ -74,8 +74,12 @@ export const OPERATIONS = [
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** Told before each operation: what it gives is waited for, and what it throws is thrown in its place. */
-export type Before = (operation: Operation, key: string) => Promise<After | undefined>;
+/** Told before each operation: what it gives is waited for, and what it throws is thrown in its place. `work` does it. */
+export type Before = (
+  operation: Operation,
+  key: string,
+  work: () => Promise<unknown>,
+) => Promise<After | undefined>;
 /** Given what the operation answered, the answer that its caller gets. */
 export type After = (answer: unknown) => unknown;
 
@@ -86,7 +90,7 @@ export function watchedStore(store: Store, before: Before): Store {
     key: string,
     work: () => Promise<Answer>,
   ): Promise<Answer> => {
-    const after = await before(operation, key);
+    const after = await before(operation, key, work);
     const answer = await work();
     return after === undefined ? answer : ((await after(answer)) as Answer);
   };
@@ -108,19 +112,25 @@ export function watchedStore(store: Store, before: Before): Store {
 /** What a process that was killed throws at every operation from then on. */
 export class Killed extends Error {}
 
-/**
- * A store of a process that is killed at an operation, counted from 0: before it is done, or after it, when nobody hears
- * the answer. `count` gives the operations so far.
- */
-export function killedAt(store: Store, at: number, when: "before" | "after"): Store & { count(): number } {
-  let next = 0;
+/** The operation at which a process is killed is not done, or done and not heard of, or done once it is told to arrive. */
+export type Death = "before" | "after" | "late";
+
+/** A store of a process that is killed at an operation, counted from 0. `operations`: those so far. */
+export function killedAt(
+  store: Store,
+  at: number,
+  when: Death,
+): Store & { readonly operations: readonly Operation[]; arrive(): Promise<unknown> } {
+  const operations: Operation[] = [];
+  let late: (() => Promise<unknown>) | undefined;
   const die = () => {
     throw new Killed(`at operation ${at}`);
   };
-  const watched = watchedStore(store, async () => {
-    const place = next++;
-    if (place > at || (place === at && when === "before")) die();
+  const watched = watchedStore(store, async (operation, _key, work) => {
+    const place = operations.push(operation) - 1;
+    if (place === at && when === "late") late = work;
+    if (place > at || (place === at && when !== "after")) die();
     return place === at ? die : undefined;
   });
-  return Object.assign(watched, { count: () => next });
+  return Object.assign(watched, { operations, arrive: async () => await late?.() });
 }

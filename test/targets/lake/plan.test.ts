@@ -4,18 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { writeParquet } from "../../../src/storage/parquet-sql.ts";
-import {
-  type Column,
-  date,
-  defineTable,
-  double,
-  REQUIRED,
-  text,
-  timestamp,
-} from "../../../src/tables/declare.ts";
+import { type Column, date, defineTable, double, text, timestamp } from "../../../src/tables/declare.ts";
 import { planDelivery } from "../../../src/targets/lake/plan.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
-import { makeRun, temporaryFolder } from "./runs.ts";
+import { temporaryFolder } from "../../folders.ts";
+import { makeRun } from "./runs.ts";
 
 test("statistics never leave out a row that a file has", async (t) => {
   const folder = await temporaryFolder(t);
@@ -48,11 +41,11 @@ test("statistics never leave out a row that a file has", async (t) => {
     const stated = { path: file.slice(run.directory.length + 1), ...(await digestOf(file)) };
     const tables = [{ ...content, table, rows: values.length, files: [file] }];
     const plan = await planDelivery({ ...run, files: [stated], tables }, "one");
-    const { min, max, nulls } = plan.tables[0]?.files[0]?.range ?? {};
+    const { min, max, nulls } = plan.tables[0]?.files[0]?.statistics[0] ?? {};
     return [min, max, nulls];
   };
   const none = [undefined, undefined, undefined];
-  const day = date("at", "", "Day.", REQUIRED);
+  const day = date("at", { comment: "Day.", required: true });
   assert.deepEqual(await rangeOf(day, ["DATE '2020-01-01'", "DATE '2021-12-31'"]), [
     "2020-01-01",
     "2021-12-31",
@@ -61,7 +54,7 @@ test("statistics never leave out a row that a file has", async (t) => {
   assert.deepEqual(await rangeOf(day, ["DATE '2020-01-01'", "DATE '10001-01-01'"]), none);
   assert.deepEqual(await rangeOf(day, ["DATE '2020-01-01'", "DATE 'infinity'"]), none);
   assert.deepEqual(await rangeOf(day, ["DATE '0044-03-15 (BC)'", "DATE '2020-01-01'"]), none);
-  const instant = timestamp("at", "", "Instant.", REQUIRED);
+  const instant = timestamp("at", { comment: "Instant.", required: true });
   assert.deepEqual(
     await rangeOf(instant, [
       "TIMESTAMPTZ '2020-01-01 00:00:00.123456Z'",
@@ -78,10 +71,10 @@ test("statistics never leave out a row that a file has", async (t) => {
     const values = ["TIMESTAMPTZ '2020-01-01 00:00:00Z'", `TIMESTAMPTZ '${far}'`];
     assert.deepEqual(await rangeOf(instant, values), none, far);
   }
-  const number = double("at", "", "Number.", REQUIRED);
+  const number = double("at", { comment: "Number.", required: true });
   assert.deepEqual(await rangeOf(number, ["-0.5::DOUBLE", "1e300::DOUBLE"]), [-0.5, 1e300, 0]);
   assert.deepEqual(await rangeOf(number, ["1::DOUBLE", "'NaN'::DOUBLE"]), none);
-  const name = text("at", "", "Name.", REQUIRED);
+  const name = text("at", { comment: "Name.", required: true });
   const [short, last] = ["🧭".repeat(50), "\u{10FFFF}"];
   assert.deepEqual(await rangeOf(name, [`'a'`, `'${short}'`]), ["a", short, 0]);
   for (const rest of ["b", "\u{10FFFE}", last, `${last}${last}x`, "🧭".repeat(100_000)]) {

@@ -1,23 +1,14 @@
 /** Small published runs by hand, and what a lake has of them. */
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
-import {
-  type Column,
-  defineTable,
-  integer,
-  REQUIRED,
-  type Table,
-  text,
-} from "../../../src/tables/declare.ts";
+import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
 import { type Claim, claimNumbers, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
 import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf, instancesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
@@ -27,12 +18,6 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
-
-export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "lake-test-")));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export interface RunOptions {
   readonly sequence: number;
@@ -126,7 +111,11 @@ function declared(name: string, more: readonly Column[]): Table {
     comment: `Rows of ${name}.`,
     stage: "query",
     key: ["id"],
-    columns: [integer("id", "", "Key.", REQUIRED), text("run", "", "Who made it."), ...more],
+    columns: [
+      integer("id", { comment: "Key.", required: true }),
+      text("run", { comment: "Who made it." }),
+      ...more,
+    ],
   });
 }
 

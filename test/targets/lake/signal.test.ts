@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { type LakeTarget, lake, lakeIn } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { temporaryFolder } from "../../folders.ts";
 import { keysOf, NEVER } from "../store/laws.ts";
 import { silentServer } from "../store/silent-server.ts";
 import { deliver, INSTANCE } from "./deliver.ts";
-import { makeRun, temporaryFolder } from "./runs.ts";
+import { makeRun } from "./runs.ts";
 
 type Step = (target: LakeTarget, signal: AbortSignal) => Promise<unknown> | undefined;
 
@@ -19,7 +20,7 @@ suite("a step of a lake that waits for its store", { timeout: 60_000 }, () => {
   const steps: Readonly<Record<string, Step>> = {
     last: (target, signal) => target.last(null, signal),
     taken: (target, signal) => target.taken?.(signal),
-    check: (target, signal) => target.check?.(signal),
+    check: (target, signal) => target.check?.(signal, []),
     restorable: (target, signal) => target.restorable?.(signal),
     restore: (target, signal) => target.restore?.(last, "/nowhere", signal),
     forget: (target, signal) => target.forget?.(signal),

@@ -397,7 +397,7 @@ suite("a lake", () => {
             sequence: 4,
             machine: "i",
             tables: { content: 1 },
-            columns: { content: [text("Instance", "", "Taken.")] },
+            columns: { content: [text("Instance", { comment: "Taken." })] },
           }),
         /column Instance/i,
       ],
@@ -408,7 +408,7 @@ suite("a lake", () => {
             sequence: 4,
             machine: "n",
             tables: { more: 1 },
-            columns: { more: [integer("extra", "", "Was a text.")] },
+            columns: { more: [integer("extra", { comment: "Was a text." })] },
           }),
         /The table more of the lake has the column extra as string where the run has integer/,
       ],
@@ -418,7 +418,7 @@ suite("a lake", () => {
         const objects = new Map(three);
         const store = memoryStore(objects);
         const other = on(store, "other");
-        const columns = { more: [text("extra", "", "A text.")] };
+        const columns = { more: [text("extra", { comment: "A text." })] };
         await deliver(
           other,
           await makeRun(folder, {

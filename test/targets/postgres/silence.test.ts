@@ -17,7 +17,7 @@ suite("a PostgreSQL that says nothing", () => {
   ] as const) {
     for (const [call, ask] of Object.entries<(target: Target, signal: AbortSignal) => Promise<unknown>>({
       last: (target, signal) => target.last(null, signal),
-      check: async (target, signal) => target.check?.(signal),
+      check: async (target, signal) => target.check?.(signal, []),
       stage: (target, signal) => target.stage(run(signal) as unknown as DeliveredRun),
       forget: async (target, signal) => target.forget?.(signal),
     })) {

@@ -1,13 +1,13 @@
 /**
  * Statistics of data files: what their `add` says of them, and of which columns readers expect it. Readers take the first
- * 32 columns of a table to have a range in every file, and some take a range that is not there for one without rows:
- * deltalake's pyarrow dataset, and with it polars and DuckDB, leave out every row then. So the table names the columns
- * that have one.
+ * 32 columns of a table to have bounds in every file, and some take bounds that are not there for those of a file without
+ * rows: deltalake's pyarrow dataset, and with it polars and DuckDB, leave out every row then. So the table names the
+ * columns that have some. Which ones: `columnsWithStatistics` in `plan.ts`.
  */
 import { z } from "zod";
 import { parseIfJson } from "../../../common/json.ts";
 import { quoteIdentifier } from "../../../storage/sql-text.ts";
-import type { ClaimedFile } from "../claim.ts";
+import type { ClaimedFile, ColumnStatistics } from "../claim.ts";
 import type { AddAction, MetaDataAction } from "./actions.ts";
 import { type Field, fieldsOf, INSTANCE } from "./schema.ts";
 import type { TableState } from "./state.ts";
@@ -17,14 +17,15 @@ const COLUMNS = "delta.dataSkippingStatsColumns";
 const COLUMN_COUNT = "delta.dataSkippingNumIndexedCols";
 
 /** As JSON, for an `add`. */
-export function statisticsText({ rows, range }: Pick<ClaimedFile, "rows" | "range">): string {
-  if (range === null) return JSON.stringify({ numRecords: rows });
-  const { column, min, max, nulls } = range;
+export function statisticsText({ rows, statistics }: Pick<ClaimedFile, "rows" | "statistics">): string {
+  if (statistics.length === 0) return JSON.stringify({ numRecords: rows });
+  const byColumn = (figure: (of: ColumnStatistics) => unknown) =>
+    Object.fromEntries(statistics.map((of) => [of.column, figure(of)]));
   return JSON.stringify({
     numRecords: rows,
-    minValues: { [column]: min },
-    maxValues: { [column]: max },
-    nullCount: { [column]: nulls },
+    minValues: byColumn(({ min }) => min),
+    maxValues: byColumn(({ max }) => max),
+    nullCount: byColumn(({ nulls }) => nulls),
   });
 }
 
@@ -48,7 +49,7 @@ export function recordsOf(add: Pick<AddAction, "stats">): number | null {
 }
 
 /** Types that Spark takes in the property, as DuckDB has them; Spark fails where a column of another is named. */
-const RANGED: Readonly<Record<string, string>> = {
+const NAMEABLE: Readonly<Record<string, string>> = {
   string: "VARCHAR",
   integer: "INTEGER",
   long: "BIGINT",
@@ -86,8 +87,9 @@ function hasRows(found: Statistics): boolean {
 /** In the order of the schema, with DuckDB's types. */
 function wholeColumns(fields: readonly Field[], found: readonly Statistics[]) {
   return fields.flatMap(({ name, type }) => {
-    const ranged = typeof type === "string" ? RANGED[type] : undefined;
-    return ranged !== undefined && found.every((each) => isWhole(each, name)) ? [{ name, type: ranged }] : [];
+    const nameable = typeof type === "string" ? NAMEABLE[type] : undefined;
+    if (nameable === undefined || !found.every((each) => isWhole(each, name))) return [];
+    return [{ name, type: nameable }];
   });
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../../../src/targets/lake/delta/checkpoint.ts";
 import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
 import { inScratch } from "../../../../src/targets/lake/scratch.ts";
-import { MemoryStore } from "./memory-store.ts";
+import { type LogStore, logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
 import { saying } from "./saying.ts";
 
@@ -42,7 +42,7 @@ const removalOf = (path: string, days: number) => ({
 
 suite("a checkpoint", () => {
   test("says what the log says, and is read without it", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     for (const sequence of [1, 2, 3]) {
       for (const instance of ["a", "b"]) await commit(store, runOf(instance, sequence));
     }
@@ -71,12 +71,12 @@ suite("a checkpoint", () => {
       ["day", "date", "2026-11-20", "2026-11-21"],
     ] as const;
     for (const [name, type, min, max] of columns) {
-      const store = new MemoryStore();
+      const store = logStore();
       const table = { ...CONTENT, columns: [column(name, type)] };
       const [path, bytes, rows] = [pathOf("a", 1), 1, 3];
-      const range = { column: name, min, max, nulls: 1 };
-      await commit(store, runOf("a", 1, { table, files: [{ path, bytes, rows, range }] }));
-      const empty = { path: pathOf("b", 1), bytes, rows: 0, range: null };
+      const statistics = [{ column: name, min, max, nulls: 1 }];
+      await commit(store, runOf("a", 1, { table, files: [{ path, bytes, rows, statistics }] }));
+      const empty = { path: pathOf("b", 1), bytes, rows: 0, statistics: [] };
       await commit(store, runOf("b", 1, { table, files: [empty] }));
       const { metaData } = await content(store);
       const configuration = { ...metaData.configuration, "delta.checkpoint.writeStatsAsStruct": "true" };
@@ -102,7 +102,7 @@ suite("a checkpoint", () => {
   });
 
   test("is due each so many versions, and once one was left out", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     const checkpoints = () => [...store.objects.keys()].filter((each) => each.endsWith(".parquet"));
     for (let sequence = 1; sequence <= 2 * VERSIONS_PER_CHECKPOINT + 1; sequence++) {
       const version = await commit(store, runOf("a", sequence));
@@ -121,7 +121,7 @@ suite("a checkpoint", () => {
   });
 
   test("never has readers begin with an earlier one", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     const early = await content(store);
     await commit(store, runOf("a", 2));
@@ -139,7 +139,7 @@ suite("a checkpoint", () => {
       ["interval 240 hours", ["5 days"]],
       ["until further notice", ["5 days", "10 days", "40 days"]],
     ] as const) {
-      const store = new MemoryStore();
+      const store = logStore();
       await commit(store, runOf("a", 1));
       const { metaData } = await content(store);
       const configuration = interval === undefined ? {} : { "delta.deletedFileRetentionDuration": interval };
@@ -153,7 +153,7 @@ suite("a checkpoint", () => {
       await writeCheckpoint(store, state, { nowMs: NOW, retentionMs: 0 });
       assert.deepEqual([...(await content(store)).removed.keys()], kept, interval);
     }
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     await putCommit(store, 1, [removalOf("20 days", 20), removalOf("40 days", 40)]);
     await writeCheckpoint(store, await content(store), RETENTION);
@@ -162,8 +162,8 @@ suite("a checkpoint", () => {
 });
 
 /** A version a day for so many days, the last one today, with checkpoints of these versions. */
-async function daily(days: number, checkpoints: readonly number[]): Promise<MemoryStore> {
-  const store = new MemoryStore();
+async function daily(days: number, checkpoints: readonly number[]): Promise<LogStore> {
+  const store = logStore();
   for (let version = 0; version < days; version++) {
     store.nowMs = NOW - (days - 1 - version) * DAY_MS;
     await commit(store, runOf("a", version + 1));
@@ -176,7 +176,7 @@ suite("cleaning a log", () => {
   test("keeps each version of the retention readable", async () => {
     // Versions 0 to 9 are older than 30 days: the newest checkpoint among them is that of version 8.
     const store = await daily(40, [4, 8, 20]);
-    store.objects.set(key(3, ".crc"), { ...store.objects.get(key(3, ".json"))!, key: key(3, ".crc") });
+    store.objects.set(key(3, ".crc"), store.objects.get(key(3, ".json"))!);
     const before = new Map<number, unknown>();
     for (const version of [8, 9, 19, 20, 39])
       before.set(version, saying(await readTableAt(store, "content", version)));
@@ -203,7 +203,7 @@ suite("cleaning a log", () => {
     const { objects } = await daily(36, [1, 3]);
     // Three commits and a checkpoint go.
     for (let step = 0; step <= 4; step++) {
-      const store = new MemoryStore();
+      const store = logStore();
       for (const [each, object] of objects) store.objects.set(each, object);
       const remove = store.remove.bind(store);
       store.remove = async (keys) => {
@@ -228,7 +228,7 @@ test("a checkpoint that is interrupted leaves a readable table, wherever that is
       left -= 1;
       if (left < 0) throw new Error("interrupted");
     };
-    const store = new MemoryStore({ turn, answer: () => "told" });
+    const store = logStore({ turn, answer: () => "told" });
     for (const sequence of [1, 2, 3]) await commit(store, runOf("a", sequence));
     const state = await content(store);
     left = step;

@@ -10,7 +10,7 @@ import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.
 import { filesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
 import { either } from "../../../long.ts";
-import { type Answer, MemoryStore } from "./memory-store.ts";
+import { type Answer, type LogStore, logStore } from "./memory-store.ts";
 import { content, NEVER, pathsOf, runOf } from "./runs.ts";
 
 const RUNS = either(60, 2000);
@@ -71,7 +71,7 @@ async function optimize(store: Store, instance: string): Promise<void> {
 }
 
 /** Commits of the log by version, which have no gap. */
-function commitsOf(store: MemoryStore): (readonly Action[])[] {
+function commitsOf(store: LogStore): (readonly Action[])[] {
   const keys = [...store.objects.keys()].filter((key) => key.endsWith(".json")).toSorted();
   return keys.map((key, version) => {
     assert.equal(key, `content/_delta_log/${String(version).padStart(20, "0")}.json`);
@@ -118,7 +118,7 @@ suite("several processes that commit to one table", () => {
       async (scheduler, deliverers, optimized, answers) => {
         const left = [...answers];
         const turn = (operation: string) => scheduler.schedule(Promise.resolve(), operation);
-        const store = new MemoryStore({ turn, answer: () => left.shift() ?? "told" });
+        const store = logStore({ turn, answer: () => left.shift() ?? "told" });
         const sleep = async () => {
           conflicts += 1;
           await turn("sleep");
@@ -131,7 +131,7 @@ suite("several processes that commit to one table", () => {
         const [delivered] = await scheduler.waitFor(working);
 
         const last = lastSequences(commitsOf(store));
-        const after = new MemoryStore();
+        const after = logStore();
         for (const [key, object] of store.objects) after.objects.set(key, object);
         const state = await content(after);
         for (const { instance, from, count } of deliverers) {
@@ -147,7 +147,7 @@ suite("several processes that commit to one table", () => {
   });
 
   test("find a run of which only a checkpoint knows, in a version that has it", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     for (const instance of INSTANCES) {
       for (const sequence of [1, 2]) await deliver(store, { instance, from: sequence, count: 1 }, TIMING);
     }

@@ -4,10 +4,10 @@ import { suite, test } from "node:test";
 import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
 import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
 import { instancesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
-import { MemoryStore } from "./memory-store.ts";
+import { type LogStore, logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, NEVER, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
 
-function linesOf(store: MemoryStore, version: number): Record<string, Record<string, unknown>>[] {
+function linesOf(store: LogStore, version: number): Record<string, Record<string, unknown>>[] {
   const key = `content/_delta_log/${String(version).padStart(20, "0")}.json`;
   const lines = String(store.objects.get(key)?.body).trimEnd().split("\n");
   return lines.map((line) => JSON.parse(line));
@@ -15,7 +15,7 @@ function linesOf(store: MemoryStore, version: number): Record<string, Record<str
 
 suite("a commit", () => {
   test("makes a table with its protocol, its columns and its partition column", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     assert.equal(await commit(store, runOf("a", 7)), 0);
     const { commitInfo, ...rest } = Object.assign({}, ...linesOf(store, 0));
     assert.equal(commitInfo.txnId, "attempt-7");
@@ -60,7 +60,7 @@ suite("a commit", () => {
   });
 
   test("replaces the files of its instance and no other's, without a word on what the table is", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     await commit(store, runOf("b", 1));
     assert.equal(await commit(store, runOf("a", 2)), 2);
@@ -75,7 +75,7 @@ suite("a commit", () => {
   });
 
   test("says of a removal when it was committed, however old its run is", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1, { atMs: 1 }));
     await commit(store, runOf("a", 2, { atMs: 2 }));
     const [removed] = (await content(store)).removed.values();
@@ -83,7 +83,7 @@ suite("a commit", () => {
   });
 
   test("is made once, whoever tries it again", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     await commit(store, runOf("b", 5));
     assert.equal(await commit(store, runOf("a", 1, { attempt: "another" })), 0);
@@ -91,14 +91,14 @@ suite("a commit", () => {
   });
 
   test("is refused to a run when a later one is there", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 3));
     assert.equal(await commitReplacement(store, runOf("a", 2), NEVER), null);
     assert.equal((await content(store)).version, 0);
   });
 
   test("leaves an instance without rows where the run has no such table", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     await commit(store, runOf("b", 1));
     const without = { table: { name: "content", comment: "", columns: [] }, files: [] };
@@ -111,7 +111,7 @@ suite("a commit", () => {
   });
 
   test("names a file once that is there already", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     const { files } = runOf("a", 1);
     await commit(store, runOf("a", 1));
     await commit(store, runOf("a", 2, { files }));
@@ -123,7 +123,7 @@ suite("a commit", () => {
   });
 
   test("takes a file back that was removed, which is no removed one any more", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     const { files } = runOf("a", 1);
     for (const [sequence, given] of [{}, {}, { files }].entries())
       await commit(store, runOf("a", sequence + 1, given));
@@ -133,7 +133,7 @@ suite("a commit", () => {
   });
 
   test("encodes paths as URIs and removes files by the path that their writer gave them", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     const [file] = runOf("a", 1).files;
     assert.ok(file !== undefined);
     await commit(store, runOf("a", 1, { files: [{ ...file, path: "instance=a/50% of #1?.parquet" }] }));
@@ -149,7 +149,7 @@ suite("a commit", () => {
   });
 
   test("leaves files alone that belong to no instance", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     const add = { path: "x.parquet", size: 1, modificationTime: 1, dataChange: true };
     await putCommit(store, 1, [{ add: { ...add, partitionValues: { instance: null } } }]);
@@ -162,7 +162,7 @@ suite("a commit", () => {
   test("ends when its signal is aborted, with its reason", async () => {
     const reason = new Error("the run is to end");
     const controller = new AbortController();
-    const store = new MemoryStore();
+    const store = logStore();
     // A store on which nothing can be put: without the signal it would try for ever.
     store.putNew = async () => {
       controller.abort(reason);
@@ -176,7 +176,7 @@ suite("the columns of a table", () => {
   const wider = { ...CONTENT, columns: [...CONTENT.columns, column("region", "text", false)] };
 
   test("are joined by a new one, which is NULL for the other instances", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     await commit(store, runOf("b", 1, { table: wider }));
     const fields = fieldsOf(await content(store));
@@ -192,7 +192,7 @@ suite("the columns of a table", () => {
   });
 
   test("stay where a run does not have them, and take NULL from then on", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1, { table: wider }));
     assert.equal(fieldsOf(await content(store)).at(-1)?.nullable, false);
     await commit(store, runOf("b", 1));
@@ -214,7 +214,7 @@ suite("the columns of a table", () => {
   });
 
   test("keep what other programs wrote about them when one joins", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     const { metaData } = await content(store);
     const schema = JSON.parse(metaData.schemaString);
@@ -243,25 +243,25 @@ suite("the columns of a table", () => {
 suite("the columns that readers expect statistics of", () => {
   const NAMED = "delta.dataSkippingStatsColumns";
   const COUNT = "delta.dataSkippingNumIndexedCols";
-  const said = async (store: MemoryStore) => {
+  const said = async (store: LogStore) => {
     const { [NAMED]: named, [COUNT]: count } = (await content(store)).metaData.configuration;
     return [named, count];
   };
   /** A file of two rows, with a range of one column. */
-  const ranged = (name: string, min: string | number, max: string | number) => ({
-    files: [{ path: "x", bytes: 1, rows: 2, range: { column: name, min, max, nulls: 0 } }],
+  const withStatistics = (name: string, min: string | number, max: string | number) => ({
+    files: [{ path: "x", bytes: 1, rows: 2, statistics: [{ column: name, min, max, nulls: 0 }] }],
   });
-  const unranged = (rows: number) => ({ files: [{ path: "x", bytes: 1, rows, range: null }] });
+  const withoutStatistics = (rows: number) => ({ files: [{ path: "x", bytes: 1, rows, statistics: [] }] });
 
   test("are those that all files have whole ones of", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     assert.deepEqual(await said(store), ["content_id", undefined]);
-    await commit(store, runOf("b", 1, unranged(2)));
+    await commit(store, runOf("b", 1, withoutStatistics(2)));
     assert.deepEqual(await said(store), [undefined, "0"]);
-    await commit(store, runOf("b", 2, unranged(0)));
+    await commit(store, runOf("b", 2, withoutStatistics(0)));
     assert.deepEqual(await said(store), ["content_id", undefined]);
-    await commit(store, runOf("c", 1, ranged("word_count", 1, 2)));
+    await commit(store, runOf("c", 1, withStatistics("word_count", 1, 2)));
     assert.deepEqual(await said(store), [undefined, "0"]);
     await commit(store, runOf("c", 2, { files: [] }));
     assert.deepEqual(await said(store), ["content_id", undefined]);
@@ -286,7 +286,7 @@ suite("the columns that readers expect statistics of", () => {
 
   test("are named anew by the next commit where a table says others, and left where it says these", async () => {
     for (const configuration of [{}, { [NAMED]: "word_count" }, { [COUNT]: "-1" }] as const) {
-      const store = new MemoryStore();
+      const store = logStore();
       await commit(store, runOf("a", 1));
       const { metaData } = await content(store);
       const format = { provider: "parquet", options: {} };
@@ -305,9 +305,9 @@ suite("the columns that readers expect statistics of", () => {
       ["a `b`, c.d", "bigint", 1, 2, ["`a ``b``, c.d`", undefined]],
       ["is_live", "boolean", "a", "b", [undefined, "0"]],
     ] as const) {
-      const store = new MemoryStore();
+      const store = logStore();
       const table = { ...CONTENT, columns: [column(name, type)] };
-      await commit(store, runOf("a", 1, { table, ...ranged(name, min, max) }));
+      await commit(store, runOf("a", 1, { table, ...withStatistics(name, min, max) }));
       assert.deepEqual(await said(store), expected);
     }
   });

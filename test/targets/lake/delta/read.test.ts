@@ -8,7 +8,7 @@ import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.
 import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
 import { filesOf, instancesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../../../src/targets/store/file-store.ts";
-import { MemoryStore } from "./memory-store.ts";
+import { type LogStore, logStore } from "./memory-store.ts";
 import { commit, content, NEVER, pathOf, pathsOf, runOf } from "./runs.ts";
 import { saying } from "./saying.ts";
 
@@ -24,18 +24,18 @@ interface Expected {
 }
 
 /** A log of another program, in memory. */
-async function golden(writer: string): Promise<MemoryStore> {
+async function golden(writer: string): Promise<LogStore> {
   await using folder = openFileStore(`${GOLDEN}/${writer}`, NEVER);
-  const store = new MemoryStore();
+  const store = logStore();
   for await (const { key } of folder.list(LOG)) await store.put(key, (await folder.get(key)) ?? Buffer.of());
   return store;
 }
 
-function keysWith(store: MemoryStore, part: string): string[] {
+function keysWith(store: LogStore, part: string): string[] {
   return [...store.objects.keys()].filter((key) => key.includes(part));
 }
 
-function without(store: MemoryStore, keys: readonly string[]): MemoryStore {
+function without(store: LogStore, keys: readonly string[]): LogStore {
   for (const key of keys) store.objects.delete(key);
   return store;
 }
@@ -109,7 +109,7 @@ test("a checkpoint of which a part is missing is none", async () => {
 
 suite("a log", () => {
   test("that is not there is no table", async () => {
-    assert.equal(await readTable(new MemoryStore(), "content"), null);
+    assert.equal(await readTable(logStore(), "content"), null);
   });
 
   test("is read at each of its versions", async () => {
@@ -132,7 +132,7 @@ suite("a log", () => {
     });
   });
 
-  const damages: readonly [string, (store: MemoryStore) => unknown, RegExp][] = [
+  const damages: readonly [string, (store: LogStore) => unknown, RegExp][] = [
     [
       "with a gap",
       (store) => without(store, keysWith(store, "007.json").concat(keysWith(store, "003.json"))),
@@ -187,7 +187,7 @@ suite("a log", () => {
   });
 
   test("of a version that lacks a name that sorts after it is read to its end", async () => {
-    const store = new MemoryStore();
+    const store = logStore();
     await commit(store, runOf("a", 1));
     await store.put(`${LOG}00000000000000000000.00000000000000000009.compacted.json`, Buffer.from("{}"));
     await store.put(`${LOG}_staged_commits/00000000000000000001.x.json`, Buffer.from("{}"));

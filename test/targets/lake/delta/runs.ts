@@ -36,7 +36,7 @@ export function runOf(instance: string, sequence: number, given: Partial<Replace
         path: pathOf(instance, sequence),
         bytes: 1000 + sequence,
         rows: 10 * sequence,
-        range: { column: "content_id", min: "a", max: `z${sequence}`, nulls: 0 },
+        statistics: [{ column: "content_id", min: "a", max: `z${sequence}`, nulls: 0 }],
       },
     ],
     attempt: `attempt-${sequence}`,

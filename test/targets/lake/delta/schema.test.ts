@@ -6,10 +6,10 @@ import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts"
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import { assertWritable, type DeclaredTable, type Field } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
-import { MemoryStore } from "./memory-store.ts";
+import { logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, NEVER, putCommit, runOf } from "./runs.ts";
 
-const store = new MemoryStore();
+const store = logStore();
 await commit(store, runOf("a", 1));
 const state = await content(store);
 
@@ -115,7 +115,7 @@ suite("a table is refused", () => {
 });
 
 test("a table that another program's readers understand alone is not read", async () => {
-  const other = new MemoryStore();
+  const other = logStore();
   await commit(other, runOf("a", 1));
   const protocol = {
     minReaderVersion: 3,

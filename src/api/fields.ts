@@ -1,0 +1,61 @@
+/** Fields of the contract by resource and path, as a type and as a list: `dynamic:attachments[].url`. */
+import { z } from "zod";
+import { basicItem } from "./basic.ts";
+import { customFieldDefinition } from "./custom-field.ts";
+import { destination } from "./destination.ts";
+import { dynamicItem } from "./dynamic.ts";
+import { listEnvelope } from "./envelope.ts";
+import { fullItem } from "./full.ts";
+import { placesIn } from "./places.ts";
+
+/** By resource of the specification. */
+const DOCUMENTS = {
+  destination,
+  custom_field_definition: customFieldDefinition,
+  envelope: listEnvelope(z.unknown()),
+  basic: basicItem,
+  full: fullItem,
+  dynamic: dynamicItem,
+};
+
+export type Resource = keyof typeof DOCUMENTS;
+
+/** A field of the contract: `[]` stands for elements of a list; below a field with keys of an instance's own, any path. */
+export type ApiField = {
+  [Each in Resource]: `${Each}:${PathIn<z.infer<(typeof DOCUMENTS)[Each]>>}`;
+}[Resource];
+
+/** Without the keys that a loose object may have besides. */
+type Known<Value> = { [Key in keyof Value as string extends Key ? never : Key]-?: Value[Key] };
+
+type PathIn<Value> = {
+  [Key in keyof Known<Value> & string]: Key | `${Key}${Below<Value[Key & keyof Value]>}`;
+}[keyof Known<Value> & string];
+
+type Below<Value> = unknown extends Value
+  ? never
+  : Value extends readonly (infer Element)[]
+    ? `[]${Below<Element>}`
+    : Value extends object
+      ? `.${[keyof Known<Value>] extends [never] ? string : PathIn<Value>}`
+      : never;
+
+/** All of them; one that ends with a point stands for any path below it. */
+const API_FIELDS: ReadonlySet<string> = new Set(
+  Object.entries(DOCUMENTS).flatMap(([resource, document]) =>
+    placesIn(document, (schema) => schema instanceof z.ZodRecord)
+      .filter(({ path }) => path.length > 0 && path.at(-1) !== "[]")
+      .flatMap(({ path, schema }) => {
+        const field = `${resource}:${path.join(".").replaceAll(".[]", "[]")}`;
+        return schema instanceof z.ZodRecord ? [field, `${field}.`] : [field];
+      }),
+  ),
+);
+
+/** Names of the fields that a text may stand for. */
+export const API_FIELD_NAMES: readonly string[] = [...API_FIELDS].filter((field) => !field.endsWith("."));
+
+export function isApiField(text: string): text is ApiField {
+  if (API_FIELDS.has(text)) return !text.endsWith(".");
+  return [...API_FIELDS].some((field) => field.endsWith(".") && text.startsWith(field));
+}

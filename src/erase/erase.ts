@@ -1,0 +1,311 @@
+/** Erases one person's details from all retained runs. */
+import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../common/clock.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { removeTree } from "../common/tree.ts";
+import { assertFree, type FreeBytes } from "../warehouse/disk.ts";
+import { commitPlan, erasePlace, finishErase, stagedReplacement } from "../warehouse/erase-plan.ts";
+import { runNamed, withPast } from "../warehouse/identity.ts";
+import {
+  nameOf,
+  nextRun,
+  type OutputFolder,
+  parseRunName,
+  type RunIdentity,
+  runName,
+} from "../warehouse/layout.ts";
+import { type Manifest, type Statement, writeManifest } from "../warehouse/manifest.ts";
+import { finishPublication } from "../warehouse/publish.ts";
+import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { verifyResult } from "../warehouse/verify.ts";
+import { verifyRuns } from "../warehouse/verify-run.ts";
+import { assertSamePast, namedInHistory } from "./history.ts";
+import { type Identity, Person } from "./person.ts";
+import { rewriteRun } from "./rewrite.ts";
+import { identify, type RunErasure, searchRun } from "./search.ts";
+
+export interface EraseOptions {
+  readonly userId: string;
+  readonly clock: Clock;
+  readonly threads: number;
+  readonly freeBytes: FreeBytes;
+  /** Called as each run is searched, proven and rewritten, and when all are replaced. */
+  readonly onStep: (step: EraseStep) => void;
+}
+
+export interface EraseStep {
+  readonly kind: "search" | "prove" | "rewrite" | "commit" | "replace" | "done";
+  readonly run: string;
+}
+
+/** What became of a run. */
+export interface ErasedRun {
+  readonly run: string;
+  readonly replacedBy: string;
+  /** Whether readers see the run that took its place. */
+  readonly current: boolean;
+  /** Rows of tables that changed. */
+  readonly rows: number;
+  /** Raw documents that changed. */
+  readonly documents: number;
+}
+
+export interface EraseReport {
+  /** Runs that were searched. */
+  readonly searched: number;
+  /** Those of them that know the user's ID, whatever else they know of the user. */
+  readonly named: number;
+  /** Runs that were replaced, the oldest first. */
+  readonly replaced: readonly ErasedRun[];
+}
+
+/** A run that can be read. */
+type Readable = PublishedRun & { readonly manifest: Manifest };
+
+/** A run that is to be made anew. */
+interface Planned {
+  readonly from: Readable;
+  readonly to: string;
+  readonly erasure: RunErasure;
+  readonly renamed: NewNames;
+}
+
+type Found = Pick<Planned, "from" | "erasure">;
+
+/** Of the runs that a run's history names, also of those that are gone, by their old names. */
+type NewNames = ReadonlyMap<string, string>;
+
+/**
+ * Erases what the retained runs hold of a user; the user ID stays. Each run that holds something, and each that is newer
+ * than one that does, is replaced by a run of its own, so that the order of the runs stays that of their numbers: its
+ * name has a number above all others and the instant of the old name. Nothing published is changed in place; the old
+ * runs go once the new ones are proven, on the disk, and have their names, and `current` names the new one. Staged files
+ * of runs that were killed go too. Needs the lock.
+ *
+ * Throws `config.not_found` for an ID that is another thing's, `verify.failed` for a run that is damaged, `config.newer_version` for one of a newer program, `disk.io` where
+ * there is no room; then every run is as it was.
+ */
+export async function eraseUser(folder: OutputFolder, options: EraseOptions): Promise<EraseReport> {
+  await finishPublication(folder);
+  await clearStaging(folder);
+  const runs = (await listRuns(folder)).toReversed().map(readable);
+  const place = erasePlace(folder);
+  const temporary = join(place, "tmp");
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  try {
+    for (const { run } of runs) {
+      options.onStep({ kind: "prove", run });
+      await assertWhole(folder, run, temporary);
+    }
+    const identities: Identity[] = [];
+    for (const run of runs) identities.push(await identify(run, options.userId, temporary));
+    const person = new Person(options.userId, whoseIdIs(options.userId, identities));
+    const erasures = await searchAll(runs, person, temporary, options);
+    const planned = await plan(folder, erasures, temporary);
+    if (planned.length > 0) await replace(folder, planned, person, options);
+    const named = identities.filter(({ user }) => user).length;
+    return { searched: runs.length, named, replaced: planned.map(reported) };
+  } finally {
+    // What was decided is carried out even so, now or by the next command that changes the warehouse.
+    await finishErase(folder);
+  }
+}
+
+/** Whoever staged something is dead, and what was staged may hold the person. */
+async function clearStaging({ staging }: OutputFolder): Promise<void> {
+  if (!existsSync(staging)) return;
+  for (const name of await readdir(staging)) await removeTree(join(staging, name));
+}
+
+function readable(run: PublishedRun): Readable {
+  const { manifest } = run;
+  if (manifest instanceof WarehouseError) throw manifest;
+  return { ...run, manifest };
+}
+
+/** What a row of a table is, where one column is its key. */
+const ROW_OF: Readonly<Record<string, string>> = {
+  content: "an item",
+  content_types: "a content type",
+  campaigns: "a campaign",
+  instances: "an instance of the service",
+  custom_fields: "a custom field",
+  custom_field_files: "a file",
+  custom_field_mappings: "a mapping",
+  custom_field_mapping_values: "a mapping entry",
+  destinations: "a destination",
+};
+
+/** Throws `config.not_found` for the ID of another thing: whatever has that ID would lose what it says. */
+function whoseIdIs(id: string, identities: readonly Identity[]): Identity {
+  const user = identities.some((each) => each.user);
+  const otherTable = identities.find((each) => each.otherTable !== undefined)?.otherTable;
+  if (user || otherTable === undefined) return { user, otherTable };
+  throw new WarehouseError(
+    "config.not_found",
+    `"${id}" is the ID of ${ROW_OF[otherTable] ?? "something else"} (table ${otherTable}), not of a user, so nothing was erased; give a user_id of the table users.`,
+  );
+}
+
+/** Twice, because a run may say of the person what is needed to find them in another. */
+async function searchAll(
+  runs: readonly Readable[],
+  person: Person,
+  temporary: string,
+  { onStep }: EraseOptions,
+): Promise<readonly Found[]> {
+  const found = new Map<Readable, RunErasure>();
+  for (const _pass of ["learn", "find"]) {
+    for (const from of runs) {
+      onStep({ kind: "search", run: from.run });
+      found.set(from, await searchRun(from, person, temporary));
+    }
+  }
+  return Array.from(found, ([from, erasure]) => ({ from, erasure }));
+}
+
+const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
+
+/**
+ * From the oldest run that holds something on: later numbers are those of later runs. A run between them whose files are
+ * gone gets a number as well, or the histories would have it before those that it came after.
+ */
+async function plan(
+  folder: OutputFolder,
+  erasures: readonly Found[],
+  temporary: string,
+): Promise<readonly Planned[]> {
+  const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
+  const first = erasures[oldest]?.from.sequence;
+  if (first === undefined) return [];
+  const changed = erasures.slice(oldest);
+  const kept = changed.map(({ from }) => from);
+  const gone = new Map<string, RunIdentity>();
+  const meant = new Map<Readable, ReadonlyMap<string, RunIdentity>>();
+  for (const from of kept) {
+    const past = withPast(
+      from,
+      erasures.map((each) => each.from),
+    );
+    const named = (await namedInHistory(from, temporary)).map(
+      (each) => [each.run, runNamed(each.run, kept, past) ?? goneRun(gone, each)] as const,
+    );
+    // A run without a history names the run before it all the same.
+    const name = nameOf(from.manifest.previousRun ?? "");
+    const before = runNamed(name, kept, past);
+    meant.set(from, new Map(before === undefined ? named : [...named, [name, before]]));
+  }
+  const numbered = [...kept, ...gone.values()]
+    .filter(({ sequence }) => sequence >= first)
+    .toSorted((a, b) => a.sequence - b.sequence);
+  const free = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
+  const next = Math.max(free, (numbered.at(-1)?.sequence ?? 0) + 1);
+  const names = new Map(numbered.map((run, index) => [run, runName(next + index, run.startedAt)]));
+  return changed.map((each) => {
+    const to = names.get(each.from) ?? "";
+    const renamed = [...(meant.get(each.from) ?? [])].flatMap(([name, run]) => {
+      const now = names.get(run);
+      return now === undefined ? [] : [[name, now] as const];
+    });
+    return { ...each, to, renamed: new Map([...renamed, [nameOf(each.from.run), to]]) };
+  });
+}
+
+/** One run for each name of those that histories name and whose files are gone. */
+function goneRun(gone: Map<string, RunIdentity>, named: RunIdentity): RunIdentity {
+  const found = gone.get(named.run) ?? named;
+  gone.set(named.run, found);
+  return found;
+}
+
+async function replace(
+  folder: OutputFolder,
+  planned: readonly Planned[],
+  person: Person,
+  options: EraseOptions,
+): Promise<void> {
+  const { freeBytes, clock, onStep } = options;
+  const bytes = planned.flatMap(({ from }) => from.manifest.files.map((file) => file.bytes));
+  const needed = bytes.reduce((sum, each) => sum + each, 0);
+  await assertFree(folder.root, needed, freeBytes, (room) => {
+    return `the runs that hold this user take ${room}; nothing was erased: free space or remove old runs with "runs prune", and erase again`;
+  });
+  const erasedAt = new Date(clock.now()).toISOString();
+  for (const each of planned) {
+    onStep({ kind: "rewrite", run: each.from.run });
+    await stage(folder, each, person, { ...options, erasedAt });
+  }
+  await removeTree(join(erasePlace(folder), "tmp"));
+  const replacements = planned.map(({ from, to }) => ({ from: from.run, to }));
+  const run = replacements.at(-1)?.to ?? "";
+  onStep({ kind: "commit", run });
+  await commitPlan(folder, replacements);
+  onStep({ kind: "replace", run });
+  await finishErase(folder);
+  onStep({ kind: "done", run });
+}
+
+/** A damaged run is not made anew: its copy would stand the proof that it does not. */
+async function assertWhole(folder: OutputFolder, run: string, temporary: string): Promise<void> {
+  const { runs } = await verifyRuns(folder, { run }, temporary);
+  const finding = runs.flatMap(({ findings }) => findings)[0];
+  if (finding === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The run ${run} is damaged (${finding.replace(/\.$/, "")}), so nothing was erased; ` +
+      'make a whole run current, remove this one with "runs prune", and erase again.',
+  );
+}
+
+/** A replacement, proven: as many rows as before in every table, nothing of the person, and the same past. */
+async function stage(
+  folder: OutputFolder,
+  { from, to, erasure, renamed }: Planned,
+  person: Person,
+  { threads, erasedAt }: EraseOptions & { readonly erasedAt: string },
+): Promise<void> {
+  const staging = stagedReplacement(folder, to);
+  await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
+  const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
+  const files = await verifyResult({
+    result: staging.result,
+    temporaryDirectory: staging.temporary,
+    stated,
+  });
+  const made = { directory: staging.result, manifest: { ...from.manifest, files: [...files] } };
+  await assertSamePast(from, made, renamed, staging.temporary);
+  const left = await searchRun(made, person, staging.temporary);
+  if (!isEmpty(left)) {
+    const where = [...left.tables.keys(), ...left.raw.keys()].join(", ");
+    throw new WarehouseError("verify.failed", `The user is still found in ${where}; nothing was erased.`);
+  }
+  await removeTree(staging.temporary);
+  await writeManifest(
+    staging.result,
+    {
+      ...stated,
+      run: to,
+      sequence: staging.sequence,
+      ...previousOf(stated, renamed),
+      supersedes: stated.run,
+      erasedAt: [...(stated.erasedAt ?? []), erasedAt],
+    },
+    files,
+  );
+}
+
+/** The manifest of a run that is made anew is another. */
+function previousOf({ previousRun, previousSha256 }: Statement, renamed: NewNames) {
+  const now = renamed.get(nameOf(previousRun ?? ""));
+  return now === undefined
+    ? { previousRun, previousSha256 }
+    : { previousRun: now, previousSha256: undefined };
+}
+
+function reported({ from, to, erasure }: Planned): ErasedRun {
+  const sum = (rows: ReadonlyMap<string, number>) => [...rows.values()].reduce((all, each) => all + each, 0);
+  const [rows, documents] = [sum(erasure.tables), sum(erasure.raw)];
+  return { run: from.run, replacedBy: to, current: from.current, rows, documents };
+}

@@ -1,0 +1,127 @@
+/** What became of all that was listed, and what the answers of the service leave to say: checks, warnings, reasons. */
+import {
+  type Accounting,
+  type Check,
+  DIFFERENT_TIMES,
+  isOfMostItems,
+  noneExpected,
+  SAME_TIMES_CHECK,
+} from "../audit/checks/checks.ts";
+import type { Loaded } from "../audit/checks/inspect.ts";
+import type { DriftEntry } from "../raw/drift.ts";
+import type { Extraction } from "../raw/extract-record.ts";
+
+/**
+ * What became of everything that the passes listed; items that are loaded though none listed them are left out.
+ * `reasons`: why the run is unsettled.
+ */
+export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: readonly string[]): Accounting {
+  const { items, unlisted, rejected, unread, vanished, passes } = extraction;
+  const last = passes.at(-1);
+  const content = loaded.tables.find(({ table }) => table === "content");
+  return {
+    listed: items - unlisted.length + rejected,
+    loaded: (content?.rows ?? items - vanished.length - unread.rejected - unread.notAsked) - unlisted.length,
+    rejected: rejected + unread.rejected,
+    vanished: vanished.length,
+    unread: unread.notAsked,
+    listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
+    counted: last?.countAfter ?? 0,
+    complete: reasons.length === 0,
+  };
+}
+
+/**
+ * Why a run is unsettled although its passes agree: the documents of an item are of different times and contradict each
+ * other, so the service answered from two states of it. One reason a field. `items`: that are loaded; what contradicts
+ * itself in most of them is written otherwise by each mode.
+ */
+export function contradictionReasons(drift: readonly DriftEntry[], items: number): string[] {
+  return drift
+    .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
+    .map(
+      ({ path, count, contentId }) =>
+        `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +
+        (count === 1 ? "" : ` and ${count - 1} more`),
+    );
+}
+
+const EXAMPLES = 3;
+
+/** Items that were listed, and that single-item requests did not give. */
+export function singlesWarnings(extraction: Extraction): string[] {
+  const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked } = extraction;
+  return [
+    ...itemsWarning(
+      inPartRejected,
+      "could be read in one mode alone, dynamic or full",
+      "the columns that the other one has are empty; see run_rejects",
+    ),
+    ...itemsWarning(
+      inPartNotAsked,
+      "moved before they were read in both modes",
+      "the columns that the other one has are empty; the next run reads them",
+    ),
+    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
+    ...itemsWarning(
+      detailsRejected,
+      "could not be read singly",
+      "what the listings say counts; see run_rejects",
+    ),
+  ];
+}
+
+function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
+  if (ids.length === 0) return [];
+  const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
+  return [
+    `${ids.length === 1 ? "1 listed item" : `${ids.length} listed items`} ${what} (${examples}): ${so}.`,
+  ];
+}
+
+/** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
+export function answerChecks(extraction: Extraction): Check[] {
+  const { detailsGone, detailsAsked, detailsRejected, repaired, vanished, modesDiffer, missing, unlisted } =
+    extraction;
+  return [
+    noneExpected(
+      "single items that were gone when they were asked for",
+      detailsGone.length,
+      `of ${detailsAsked} single-item requests`,
+    ),
+    noneExpected(
+      "items that could not be read singly",
+      detailsRejected.length,
+      "each is a reject, and its listed views count",
+    ),
+    {
+      name: "items that were asked for again because passes differed",
+      verdict: "passed",
+      figure: repaired,
+      expected: null,
+      detail: `${vanished.length} of the listed items are gone`,
+    },
+    noneExpected(
+      SAME_TIMES_CHECK,
+      modesDiffer ? 1 : 0,
+      modesDiffer ? DIFFERENT_TIMES : "where they differed, the item had changed",
+    ),
+    {
+      name: "items of the run before that no pass listed",
+      verdict: missing.notAsked === null ? "passed" : "warning",
+      figure: missing.count,
+      expected: null,
+      detail: missingDetail(extraction),
+    },
+    noneExpected(
+      "items that no pass listed, and that the service has all the same",
+      unlisted.length,
+      "loaded besides those that were listed",
+    ),
+  ];
+}
+
+function missingDetail({ missing, removed, unlisted }: Extraction): string {
+  if (missing.notAsked !== null) return `none was asked for singly: ${missing.notAsked}`;
+  return `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
+}

@@ -1,0 +1,254 @@
+/** From transformed documents to checked tables, with what the run states about itself. */
+import { version as duckdbVersion } from "@duckdb/node-api";
+import { type Accounting, accountingChecks, assertPassed, type Check } from "../audit/checks/checks.ts";
+import { inspect, type Loaded } from "../audit/checks/inspect.ts";
+import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
+import { endMs } from "../common/clock.ts";
+import { inStage } from "../common/run-events.ts";
+import { VERSION } from "../common/version.ts";
+import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
+import type { LoadedTable } from "../load/load-table.ts";
+import { memoryLimitMb } from "../load/range-bounds.ts";
+import type { RunRows } from "../load/stage-rows.ts";
+import type { StagedTable } from "../load/staged-ranges.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
+import { publishes } from "../pipeline.ts";
+import { Drift, type DriftEntry } from "../raw/drift.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { RawLookups } from "../raw/raw-file.ts";
+import { rejects, requests } from "../tables/run.ts";
+import { entityRows } from "../transform/definitions.ts";
+import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
+import { databaseOf } from "../warehouse/layout.ts";
+import type { ManifestDraft } from "../warehouse/manifest.ts";
+import { accountingOf, answerChecks, contradictionReasons, singlesWarnings } from "./accounting.ts";
+import type { Building } from "./building.ts";
+import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
+import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
+import { comparisonOf } from "./source.ts";
+import type { RawTransformed } from "./transform-raw.ts";
+
+export interface TablesBuilt
+  extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
+  readonly tables: readonly LoadedTable[];
+  readonly statement: ManifestDraft;
+  readonly checks: readonly Check[];
+}
+
+/** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
+export async function buildTables(building: Building, transformed: RawTransformed): Promise<TablesBuilt> {
+  const { before, folder, gates, pipeline, landed } = building;
+  const { facts } = landed;
+  const { tables } = pipeline;
+  const instance = { id: instanceIdOf(transformed), origin: facts.origin };
+  const comparison = comparisonOf({ acceptNewAddress: facts.accepted.newAddress });
+  assertSameInstance(instanceOf(before), instance, folder.root, comparison);
+  const tally = new Drift();
+  for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
+  const lookups = landed.lookups();
+  const request = buildRequest(building, { transformed, lookups, drift: tally });
+  judgeDrift(gates, tally);
+  await using build = await WarehouseBuild.open(request);
+  const data = await inStage(building, { stage: "load" }, () => build.loadData());
+  const drift = tally.sorted();
+  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
+  const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
+  const { reasons, ...judged } = judge(building, { transformed, lookups, loaded, drift });
+  const stated = statedOf(building, reasons);
+  const all = [...loaded.tables];
+  await inStage(building, { stage: "load" }, async () => {
+    for (const made of runTables(building, stated, { ...judged, loaded, drift })) {
+      all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
+    }
+    await build.finish();
+  });
+  const statement = {
+    ...stated,
+    ...statementOf(building, judged.accounting),
+    instance,
+    rows: rowCounts(all),
+    emptyColumns: [...loaded.emptyColumns],
+  };
+  return { ...judged, tables: all, statement };
+}
+
+interface Found {
+  readonly transformed: RawTransformed;
+  readonly lookups: RawLookups;
+  readonly loaded: Loaded;
+  readonly drift: readonly DriftEntry[];
+}
+
+/** The checks and what is said of them; `reasons`: why the run is unsettled. Throws what forbids to publish. */
+function judge(
+  { before, gates, pipeline, history, landed }: Building,
+  { transformed, lookups, loaded, drift }: Found,
+): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
+  const { facts } = landed;
+  const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
+  const reasons = [...facts.disagreements, ...contradictionReasons(drift, items)];
+  const accounting = accountingOf(facts, loaded, reasons);
+  const tables = judgeTables({ gates, before, loaded, facts });
+  const matching = matchingOf(facts, lookups, transformed, loaded);
+  const echoes = judgeEchoes(drift);
+  const checks = [
+    ...loaded.checks,
+    ...accountingChecks(accounting),
+    ...matching.checks,
+    ...answerChecks(facts),
+    ...echoes.checks,
+    ...tables.checks,
+    ...historyChecks(history, pipeline),
+  ];
+  assertPassed(checks);
+  return {
+    reasons,
+    accounting,
+    checks,
+    warnings: [
+      ...matching.warnings,
+      ...echoes.warnings,
+      ...singlesWarnings(facts),
+      ...pageWarnings(facts),
+      ...tables.warnings,
+      ...historyWarnings(history),
+    ],
+    noMappedValues: matching.noMappedValues,
+    namelessDestinations: matching.namelessDestinations,
+  };
+}
+
+/** The ID of the instance that the items name, if they name one alone. */
+function instanceIdOf({ store }: RawTransformed): string | null {
+  const [first, second] = store.of("instances");
+  return first !== undefined && second === undefined ? first.id : null;
+}
+
+interface Ingredients {
+  readonly transformed: RawTransformed;
+  readonly lookups: RawLookups;
+  /** Notes what is found in the definitions. */
+  readonly drift: Drift;
+}
+
+function buildRequest(
+  { pipeline, staging, landed, history, signal, onProgress }: Building,
+  { transformed, lookups, drift }: Ingredients,
+): BuildRequest {
+  const { parts, stagedBytes, bounds, vectorBytes, store } = transformed;
+  const { items } = landed.facts;
+  return {
+    tables: pipeline.tables,
+    parts,
+    stagedBytes,
+    entityRows: entityRows({ store, lookups, drift }),
+    bounds,
+    passthrough: pipeline.passthrough,
+    queries: pipeline.queries,
+    sequence: staging.sequence,
+    directory: staging.root,
+    temporaryDirectory: staging.temporary,
+    database: databaseOf(staging, publishes(pipeline, "duckdb")),
+    finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
+    memoryLimitMb: memoryLimitMb(vectorBytes),
+    signal,
+    history: historyOf({ staging, pipeline, history }, landed.facts),
+    onTable: (done, total) => onProgress({ stage: "load", done, total, items, bytes: 0 }),
+  };
+}
+
+function pageWarnings({ asked, pageSizes }: ExtractRecord): string[] {
+  const used = Object.values(pageSizes);
+  const perPage = Math.min(...used.filter((size) => size !== undefined));
+  if (asked.perPage === "auto" || perPage >= asked.perPage) return [];
+  return [
+    `Pages of ${asked.perPage} items were too large to be read: set perPage to ${perPage}, which was used.`,
+  ];
+}
+
+function matchingOf(
+  { asked, unmatched }: ExtractRecord,
+  lookups: RawLookups,
+  { store }: RawTransformed,
+  { tables }: Loaded,
+): JudgedMatching {
+  const named = [...store.of("custom_fields")].map(({ attributes }) => attributes.name);
+  const fieldNames = named.filter((name) => typeof name === "string");
+  return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
+}
+
+function statedOf({ staging, pipeline, nodeVersion }: Building, reasons: readonly string[]) {
+  return {
+    run: staging.run,
+    sequence: staging.sequence,
+    pipeline: pipeline.name,
+    verdict: reasons.length === 0 ? ("complete" as const) : ("unsettled" as const),
+    reasons: [...reasons],
+    versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
+  };
+}
+
+interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
+  readonly loaded: Loaded;
+  readonly drift: readonly DriftEntry[];
+}
+
+/** Rows of the run's own tables, or where they landed. */
+function runTables(
+  { pipeline, landed, clock }: Building,
+  stated: ReturnType<typeof statedOf>,
+  { loaded, accounting, checks, drift }: Judged,
+): (RunRows | StagedTable)[] {
+  const { origin, startedAt, passes, throttled, personalData } = landed.facts;
+  const startedMs = Date.parse(startedAt);
+  return [
+    runRows({
+      ...stated,
+      instanceUrl: origin,
+      startedMs,
+      endedMs: endMs(startedMs, clock),
+      accounting,
+      passthrough: pipeline.passthrough,
+      throttled,
+      personalData: personalData.policy,
+    }),
+    passRows(passes),
+    { table: requests, parts: landed.requests },
+    { table: rejects, parts: landed.rejects },
+    driftRows(drift),
+    checkRows(checks),
+    tableRows(loaded, publishes(pipeline, "parquet")),
+    lineageRows(pipeline.tables),
+  ];
+}
+
+/** What the manifest states besides of how the run was made. */
+function statementOf(
+  { pipeline, before, landed }: Building,
+  { listed, loaded, rejected, vanished, unread }: Accounting,
+) {
+  const { facts } = landed;
+  const { policy, keyId, customFieldIds } = facts.personalData;
+  const ratePerSecond = facts.throttled?.ratePerSecond ?? null;
+  return {
+    loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
+    startedAt: facts.startedAt,
+    passes: facts.passes.map((pass) => ({ ...pass })),
+    items: { listed, loaded, rejected, vanished, unread },
+    configuration: facts.configuration,
+    personalData: {
+      policy,
+      keyId,
+      ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
+    },
+    ...(facts.resumedAt.length > 0 && { resumedAt: [...facts.resumedAt] }),
+    ...(facts.asked.perPage === "auto" && { pageSizes: facts.pageSizes }),
+    ...(ratePerSecond !== null && { ratePerSecond }),
+    ...(facts.outages !== null && { outages: facts.outages }),
+    previousRun: before.kind === "none" ? null : before.run,
+    ...(before.kind !== "none" &&
+      before.kind !== "damaged" &&
+      before.sha256 !== undefined && { previousSha256: before.sha256 }),
+  };
+}

@@ -1,0 +1,38 @@
+/** What a run is built from. */
+import type { GateSettings } from "../audit/checks/publish-gates.ts";
+import type { Log } from "../common/log.ts";
+import type { OnProgress } from "../common/progress.ts";
+import type { Telling } from "../common/run-events.ts";
+import type { PreviousHistory } from "../load/history-previous.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { Landed } from "../raw/read-raw.ts";
+import type { Before } from "../warehouse/baseline.ts";
+import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
+import type { StagedLoads } from "./stage-loads.ts";
+
+/** A run whose documents have landed. `onEvent` is told of the stages; the run ends by `clock`. */
+export interface Building extends Telling {
+  /** Whose the run is: only its other runs are looked at, for the report. */
+  readonly folder: OutputFolder;
+  /** Of the run, which its name is; holds its folder `raw`. */
+  readonly staging: StagingFolder;
+  readonly landed: Landed;
+  readonly pipeline: Pipeline;
+  /** Of its module; undefined: functions of its tables run on this thread. */
+  readonly pipelineUrl: string | undefined;
+  /** The run that this one is held against. */
+  readonly before: Before;
+  /** What is carried on of its history. */
+  readonly history: PreviousHistory;
+  /** What keeps the run from being published; the landed facts say what of it was accepted. */
+  readonly gates: GateSettings;
+  /** Of the loaders that are to stage the run. */
+  readonly loads: StagedLoads;
+  readonly threads: number;
+  readonly nodeVersion: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: OnProgress;
+  readonly log: Log;
+  /** Called where the staging folder holds most. */
+  readonly measure: () => Promise<void>;
+}

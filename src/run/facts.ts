@@ -1,0 +1,104 @@
+/** What a run states when everything has landed: all that its tables are built from besides the raw documents. */
+import { configFingerprint, treatmentOf } from "../config/config.ts";
+import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
+import type { Wanted } from "../extract/wanted-columns.ts";
+import type { PreviousHistory } from "../load/history-previous.ts";
+import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
+import type { ItemIndex } from "../raw/item-index.ts";
+import { pipelineModule } from "../transform/pipelines.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
+import type { RunContext } from "./context.ts";
+import { idsOf } from "./personal-fields.ts";
+import { pipelineFingerprint } from "./resume.ts";
+import { originOf } from "./source.ts";
+
+export interface Answered {
+  readonly wanted: Wanted;
+  readonly extraction: Extraction;
+  readonly items: ItemIndex;
+  readonly destinations: DestinationLookup;
+  readonly fields: CustomFieldLookup;
+}
+
+/** Once the last answer is there. */
+export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord, "version"> {
+  const { beginning, journal, throttle, outage, baseline, personalFields } = run;
+  const { options, pipeline } = run;
+  const { config, clock } = options;
+  const { extraction, items } = answered;
+  const rejected = journal.rejects.map(({ contentId }) => contentId);
+  return {
+    ...extraction,
+    pipeline: {
+      name: pipeline.name,
+      module: pipelineModule(options.pipeline),
+      fingerprint: pipelineFingerprint(pipeline),
+    },
+    origin: originOf(config),
+    configuration: configFingerprint(config),
+    startedAt: instant(beginning.startedMs),
+    resumedAt: beginning.resumedMs.map(instant),
+    extractedAt: instant(clock.now()),
+    asked: askedOf(run, answered),
+    unmatched: unmatchedOf(answered),
+    personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
+    accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
+    before: statedBefore(baseline),
+    history: statedHistory(run.history),
+    verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
+    unreadable: rejected.filter((id) => id !== null),
+    rejectedWithoutId: rejected.includes(null),
+    drift: journal.drift.sorted(),
+    requests: { count: journal.requests.size, bytes: journal.requests.bytes },
+    throttled: throttle.learned,
+    outages: outage.totals,
+    bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),
+  };
+}
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** The destinations that a run asks for by their names. */
+export function wantedDestinations({ pipeline, source }: Pick<RunContext, "pipeline" | "source">) {
+  return pipeline.destinations ?? source.destinations;
+}
+
+function askedOf(run: RunContext, { wanted }: Answered): ExtractRecord["asked"] {
+  const { config } = run.options;
+  return {
+    shapes: run.pipeline.listings,
+    columns: wanted.columns,
+    singleItems: wanted.details,
+    destinations: wantedDestinations(run).map(({ name, platform }) => ({ name, platform })),
+    allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
+    customFields: config.customFields,
+    aliases: config.aliases,
+    perPage: config.perPage,
+  };
+}
+
+function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatched"] {
+  return {
+    destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
+    otherDestinations: destinations.others.map(({ id, identification = id, platform = null }) => ({
+      name: identification,
+      platform,
+    })),
+    customFields: fields.unmatched,
+  };
+}
+
+function statedBefore(baseline: Baseline): ExtractRecord["before"] {
+  if (baseline.kind === "none") return { kind: "none" };
+  const { run } = baseline;
+  if (baseline.kind === "damaged") return { kind: "damaged", run, reason: baseline.reason };
+  const { rows, emptyColumns } = baseline.manifest;
+  return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns };
+}
+
+function statedHistory(history: PreviousHistory): ExtractRecord["history"] {
+  if (history.kind !== "carried") return history;
+  return { kind: "carried", run: history.run, forgotten: history.forgotten };
+}

@@ -1,0 +1,147 @@
+/** The folder of the warehouse, and the run that is current in it. A check leaves the folder as it was. */
+import { beforeEnd } from "../../common/clock.ts";
+import { counted, fileSize } from "../../common/figures.ts";
+import { treatmentOf } from "../../config/config.ts";
+import { assertComparable, assertSameKey, readBaseline } from "../../warehouse/baseline.ts";
+import { assertRoom, bytesBelow, type FreeBytes, NOTHING_TAKEN, roomNeeded } from "../../warehouse/disk.ts";
+import {
+  discardLeftovers,
+  discardUnused,
+  type OutputFolder,
+  prepareOutput,
+  removeEmpty,
+  stagingFolder,
+} from "../../warehouse/layout.ts";
+import { acquireLock } from "../../warehouse/lock.ts";
+import { finishPublication } from "../../warehouse/publish.ts";
+import { verifyRuns } from "../../warehouse/verify-run.ts";
+import { historyWarnings, previousHistory } from "../previous-history.ts";
+import { findResumable, keepResumable, resumeFingerprint } from "../resume.ts";
+import { assertKnownAddress } from "../source.ts";
+import { type Finding, ok, warning } from "./finding.ts";
+import { type Facts, type Step, step } from "./step.ts";
+
+export const FOLDER: readonly Step[] = [
+  step({
+    name: "warehouse",
+    needs: ["warehouse"],
+    async meet({ warehouse }) {
+      return { folder: await prepareOutput(warehouse) };
+    },
+    async *look({ folder: { root, made } }) {
+      yield ok("warehouse", `${root} can be ${made.includes(root) ? "made" : "written"}`);
+    },
+  }),
+  step({
+    name: "lock",
+    needs: ["folder"],
+    async meet({ folder }) {
+      const lock = await acquireLock(folder).catch(async (thrown: unknown) => {
+        await removeEmpty(folder.made);
+        throw thrown;
+      });
+      return { lock };
+    },
+    async go({ folder }) {
+      await finishPublication(folder);
+    },
+    // A check takes long, and keeps no run from beginning.
+    async *look({ folder, lock }) {
+      await discardUnused(folder);
+      await lock[Symbol.asyncDispose]();
+      yield ok("lock", "no run is under way");
+    },
+  }),
+  step({
+    name: "current run",
+    tells: [],
+    needs: ["folder", "lock"],
+    async meet({ folder }) {
+      return { found: await readBaseline(folder) };
+    },
+  }),
+];
+
+export const CURRENT_RUN: readonly Step[] = [
+  step({
+    name: "current run",
+    tells: [],
+    needs: ["options", "pipeline", "folder", "targets"],
+    async meet({ options, pipeline, folder, targets }) {
+      const { config, clock, pipeline: source } = options;
+      const fingerprint = await resumeFingerprint(config, source, pipeline);
+      const startedMs = clock.now();
+      const above = Math.max(0, ...targets.map(({ taken }) => taken));
+      const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
+      const resumable = (await findResumable(folder, wanted)) ?? null;
+      return { fingerprint, startedMs, above, resumable };
+    },
+    async go({ folder, resumable }) {
+      if (resumable !== null)
+        await keepResumable(stagingFolder(folder, resumable.run), resumable.resumed.files);
+      await discardLeftovers(folder, resumable?.run);
+    },
+    async *look({ folder, resumable }) {
+      yield { learnt: { clearable: (await bytesBelow(folder.staging)) - (resumable?.keptBytes ?? 0) } };
+    },
+  }),
+  step({
+    name: "current run",
+    needs: ["options", "pipeline", "folder", "targets"],
+    async meet({ options: { config }, pipeline, folder }) {
+      // After a target's run was restored it is another one.
+      const baseline = await readBaseline(folder);
+      assertComparable(baseline, config.acceptShrink);
+      assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
+      return { baseline, past: await previousHistory(baseline, pipeline, folder) };
+    },
+    async *look({ options, folder, baseline, past }) {
+      for (const sentence of historyWarnings(past)) yield warning("current run", sentence);
+      if (baseline.kind === "none") yield ok("current run", "nothing is published yet");
+      if (baseline.kind === "run") yield await verified(folder, options.signal);
+    },
+  }),
+  step({
+    name: "instance",
+    needs: ["options", "folder", "baseline"],
+    async meet({ options: { config }, folder, baseline }): Promise<Pick<Facts, "isKnownAddress">> {
+      assertKnownAddress(baseline, config, folder.root);
+      return { isKnownAddress: true };
+    },
+  }),
+  step({
+    name: "disk",
+    needs: ["machine", "folder", "found"],
+    async meet({ machine, folder: { root }, found, baseline = found, resumable, clearable = 0 }) {
+      const free: FreeBytes = async (folder) => {
+        const left = await machine.freeBytes(folder);
+        return left && left + clearable;
+      };
+      const taken = resumable ? { ...resumable.beginning, keptBytes: resumable.keptBytes } : NOTHING_TAKEN;
+      await assertRoom(root, baseline, free, taken);
+      return { taken };
+    },
+    async *look({ machine, folder, found, baseline = found, taken }) {
+      const free = await machine.freeBytes(folder.root);
+      const needed = roomNeeded(baseline, taken);
+      const room = free === undefined ? "the file system does not tell" : `${fileSize(free)} free`;
+      yield ok("disk", needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
+    },
+  }),
+];
+
+/** Whether readers see what was published: a run does not depend on it, and takes the place of what is damaged. */
+async function verified(folder: OutputFolder, signal: AbortSignal): Promise<Finding> {
+  const work = verifyRuns(folder, { run: "current" }, folder.staging);
+  const { runs, findings } = await beforeEnd(work, signal, 0);
+  const [first] = findings;
+  if (first !== undefined) {
+    const more = findings.length > 1 ? ` (and ${counted(findings.length - 1, "other finding")})` : "";
+    return warning(
+      "current run",
+      `${first}${more} Look at "content-warehouse verify", and run again, or make a run that is whole current with "runs rollback".`,
+    );
+  }
+  const whole = runs.map(({ run, files, bytes }) => `${run}, ${counted(files, "file")}, ${fileSize(bytes)}`);
+  return ok("current run", `${whole.join()}: as it was published`);
+}

@@ -1,0 +1,54 @@
+/** Claims the number of a run that was uploaded, and commits each table. */
+import { WarehouseError } from "../../common/errors.ts";
+import type { DeliveredRun } from "../../pipeline.ts";
+import { sameRun, standingOf } from "../../warehouse/identity.ts";
+import { fenced } from "../fenced.ts";
+import type { Store } from "../store/store.ts";
+import { droppedSince } from "./check.ts";
+import { type Claim, newClaim, putClaim, runOf } from "./claim.ts";
+import { finish, type LakePlace, settle } from "./finish.ts";
+import type { Plan } from "./plan.ts";
+import { snapshotVersions } from "./snapshots.ts";
+
+/** Throws `target.fenced` where another run came first. */
+export async function commitDelivery(
+  place: LakePlace,
+  delivered: DeliveredRun,
+  plan: Plan,
+  made: Pick<Claim, "attempt" | "atMs">,
+): Promise<void> {
+  const { store, instance } = place;
+  const { signal } = delivered;
+  for (;;) {
+    const settled = await settle(place, delivered.instance, signal);
+    if (isOf(delivered, settled.claim)) {
+      if (settled.fault !== null) throw settled.fault;
+      return;
+    }
+    assertNext(store, settled.claim, delivered);
+    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
+    const claim = newClaim({ ...delivered, ...made, instance, tables });
+    if (!(await putClaim(store, claim, settled.claim))) continue;
+    const isFinished = await finish(place, claim, signal);
+    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);
+    return;
+  }
+}
+
+function givenUp({ address }: Store, { run }: DeliveredRun): WarehouseError {
+  return new WarehouseError(
+    "target.fenced",
+    `${address} went on to a later run, because a file or a table of ${run} was changed before all tables had it; run again, and deliver the new run.`,
+  );
+}
+
+/** Whether a claim is of this very run. */
+export function isOf(run: DeliveredRun, claim: Claim | null): boolean {
+  return claim !== null && sameRun(runOf(claim), run);
+}
+
+/** Throws `target.fenced` where the last claim leaves no place for the run. */
+export function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
+  if (last === null || isOf(run, last) || standingOf(runOf(last), run) === "earlier") return;
+  throw fenced(address, runOf(last), run);
+}

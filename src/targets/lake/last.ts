@@ -1,0 +1,23 @@
+/** What the readers of a lake see. */
+import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
+import { claimOf, lastClaim, runOf } from "./claim.ts";
+import { type LakePlace, settle } from "./finish.ts";
+import { snapshotSequence } from "./snapshots.ts";
+
+/** The last run that all tables have; null: there is none. Finishes the last claim first, as far as that can be done. */
+export async function lastRun(
+  place: LakePlace,
+  service: InstanceIdentity | null,
+  signal: AbortSignal,
+): Promise<TargetRun | null> {
+  const { store, instance } = place;
+  const { claim, fault } = await settle(place, service, signal);
+  const seen =
+    fault === null ? claim : await claimOf(store, instance, await snapshotSequence(store, instance));
+  return seen ? runOf(seen) : null;
+}
+
+/** The highest number of a run that was claimed, finished or not. */
+export async function highestTaken({ store, instance }: LakePlace): Promise<number> {
+  return (await lastClaim(store, instance))?.sequence ?? 0;
+}

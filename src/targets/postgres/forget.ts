@@ -1,0 +1,13 @@
+/** Ends what a database keeps of the run before, after an erasure. */
+import { dropPrevious } from "./commit.ts";
+import { connected } from "./connect.ts";
+import { lockSchema, type Schemas } from "./schemas.ts";
+
+export async function forget(url: string, schemas: Schemas, signal: AbortSignal): Promise<readonly string[]> {
+  await connected(url, signal, async (connection) => {
+    await connection.ask("BEGIN");
+    await lockSchema(connection, schemas);
+    await dropPrevious(connection, schemas);
+  });
+  return [];
+}

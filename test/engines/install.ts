@@ -1,0 +1,29 @@
+/**
+ * Installs what the tests with other engines need before they begin: two of them would do so at once, and what takes long
+ * is not taken for a test. What cannot be installed is told by the tests that need it.
+ */
+
+import { inEachLane } from "../../src/storage/parallel.ts";
+import { globalSetup as makeSamples } from "../global-setup.ts";
+import { installEngine } from "./lake-engine.ts";
+import { DBT, OBSERVERS, pythonWith } from "./python.ts";
+import { s3Program } from "./s3-server.ts";
+
+export { globalTeardown } from "../global-setup.ts";
+
+/** The longest first. */
+const INSTALLED: readonly (() => Promise<unknown>)[] = [
+  () => installEngine("spark"),
+  s3Program,
+  ...DBT.map((packages) => () => pythonWith(packages)),
+  () => installEngine("duckdb"),
+  () => pythonWith(OBSERVERS),
+];
+
+export async function globalSetup(): Promise<void> {
+  const rest = INSTALLED.values();
+  await inEachLane([1, 2], async () => {
+    for (const install of rest) await install().catch(() => undefined);
+  });
+  await makeSamples();
+}

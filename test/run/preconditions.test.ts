@@ -1,0 +1,421 @@
+/** What keeps a run from its end and is known beforehand: `check` names it, and ends as `run` does. */
+import assert from "node:assert/strict";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Writable } from "node:stream";
+import { after, before, suite, type TestContext, test } from "node:test";
+import { processEnvironment } from "../../src/cli/command.ts";
+import { checkCommand } from "../../src/cli/commands/check.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { removeTree } from "../../src/common/tree.ts";
+import type { Finding } from "../../src/run/preconditions/finding.ts";
+import { prepareOutput } from "../../src/warehouse/layout.ts";
+import { acquireLock } from "../../src/warehouse/lock.ts";
+import { CANARY, temporaryFolder, treeOf } from "./running.ts";
+import { item, type Reply, Scripted } from "./scripted.ts";
+
+const PARQUET = packagePath("test/run/parquet-pipeline.ts");
+const DATABASE = packagePath("test/run/duckdb-pipeline.ts");
+
+interface Place {
+  readonly service: Scripted;
+  readonly cwd: string;
+  readonly warehouse: string;
+  /** Of the configuration file. */
+  readonly settings: Record<string, unknown>;
+  readonly env: Record<string, string>;
+  /** Of `run` and of `check`. */
+  readonly args: string[];
+}
+
+interface World extends Place {
+  readonly t: TestContext;
+}
+
+const ITEMS = [item("a", 1, { newsroom_id: "one" }), item("b", 1, { newsroom_id: "one" })];
+
+/** A service that has been exported once, into a warehouse and a lake. */
+const service = new Scripted(ITEMS);
+let nightBefore = "";
+
+async function worldOf(t: TestContext): Promise<World> {
+  Object.assign(service, { items: ITEMS, script: () => undefined });
+  return { t, ...worldIn(await temporaryFolder(t)) };
+}
+
+function worldIn(cwd: string): Place {
+  return {
+    service,
+    cwd,
+    warehouse: join(cwd, "warehouse"),
+    settings: { url: service.url, outageMinutes: 0, details: "none", perPage: 5 },
+    env: { CONTENT_API_TOKEN: CANARY },
+    args: [PARQUET],
+  };
+}
+
+/** The night before. */
+async function published({ cwd }: World): Promise<void> {
+  await cp(nightBefore, cwd, { recursive: true, verbatimSymlinks: true });
+}
+
+/** A service at another address. */
+async function elsewhere(world: World, newsroom: string): Promise<Scripted> {
+  const other = await Scripted.start(world.t, [item("a", 1, { newsroom_id: newsroom })]);
+  world.settings.url = other.url;
+  return other;
+}
+
+interface Ended {
+  readonly exitCode: number;
+  readonly out: string;
+  /** With the sentence of the failure. */
+  readonly err: string;
+}
+
+async function command(make: typeof checkCommand, args: readonly string[], world: Place): Promise<Ended> {
+  const { cwd, env } = world;
+  const written = { out: "", err: "" };
+  const taking = (name: "out" | "err") =>
+    new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        written[name] += chunk;
+        done();
+      },
+    });
+  let exitCode = 0;
+  const endWith = (code: number) => {
+    exitCode = code;
+  };
+  const [out, err] = [taking("out"), taking("err")];
+  const environment = processEnvironment({ env, cwd, out, err, endWith, endSoon: () => {} });
+  try {
+    await make(environment)
+      .exitOverride()
+      .parseAsync([...args], { from: "user" });
+  } catch (thrown) {
+    assert.ok(thrown instanceof WarehouseError, String(thrown));
+    exitCode = thrown.exitCode;
+    written.err += thrown.message;
+  }
+  return { exitCode, ...written };
+}
+
+async function configured(world: Place): Promise<void> {
+  const { cwd, settings } = world;
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
+}
+
+async function night(world: Place): Promise<Ended> {
+  await configured(world);
+  return await command(runCommand, [...world.args, "--quiet"], world);
+}
+
+interface Checked {
+  readonly exitCode: number;
+  /** Sentences that the run says too: why it fails, else what it warns of. */
+  readonly sentences: readonly string[];
+}
+
+/** The check, which changes nothing. */
+async function checked(world: World): Promise<Checked> {
+  await configured(world);
+  const found = await treeOf(world.cwd);
+  const { exitCode, out, err } = await command(checkCommand, [...world.args, "--json"], world);
+  assert.deepEqual(await treeOf(world.cwd), found);
+  assert.ok(!(out + err).includes(CANARY));
+  // What is wrong with the arguments is no finding.
+  if (out === "") return { exitCode, sentences: [err] };
+  const { checks } = JSON.parse(out) as { readonly checks: readonly Finding[] };
+  const failures = checks.filter(({ status }) => status === "failed");
+  const [decisive] = [...failures.filter(({ stops }) => stops), ...failures];
+  assert.equal(exitCode, decisive?.exitCode ?? 0);
+  const warnings = checks.filter(({ status, check }) => status === "warning" && !AT_ONCE.has(check));
+  return { exitCode, sentences: (decisive ? [decisive] : warnings).map(({ detail }) => detail) };
+}
+
+/** Warnings that are for whoever checks: a run meets none of it, or tells it otherwise. */
+const AT_ONCE: ReadonlySet<string> = new Set(["destinations", "clock", "current run"]);
+
+type Fault = (world: World) => unknown;
+
+/** By what is wrong: the exit code, and what makes it so. */
+const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>> = {
+  "a setting that there is not": [2, ({ settings }) => Object.assign(settings, { fruit: 1 })],
+  "no service": [2, ({ settings }) => delete settings.url],
+  "no token": [2, ({ env }) => delete env.CONTENT_API_TOKEN],
+  "a token file that others can read": [
+    2,
+    async ({ cwd, settings, env }) => {
+      delete env.CONTENT_API_TOKEN;
+      settings.tokenFile = "token";
+      await writeFile(join(cwd, "token"), "t", { mode: 0o644 });
+    },
+  ],
+  "a pipeline that there is not": [2, ({ args }) => args.splice(0, 1, "nigthly")],
+  "a module that exports no pipeline": [
+    2,
+    async ({ cwd, args }) => {
+      await writeFile(join(cwd, "mine.mjs"), "export default 1;");
+      args.splice(0, 1, "./mine.mjs");
+    },
+  ],
+  "a folder that is a file": [2, ({ warehouse }) => writeFile(warehouse, "")],
+  "a folder that belongs to something else": [
+    2,
+    async ({ warehouse }) => {
+      await mkdir(warehouse);
+      await writeFile(join(warehouse, "current"), "");
+    },
+  ],
+  "a lock that is none": [
+    2,
+    async ({ warehouse }) => {
+      await mkdir(warehouse);
+      await writeFile(join(warehouse, ".lock.duckdb"), "no database");
+    },
+  ],
+  "a run under way": [
+    75,
+    async ({ t, warehouse }) => {
+      const lock = await acquireLock(await prepareOutput(warehouse));
+      t.after(() => lock[Symbol.asyncDispose]());
+    },
+  ],
+  "a current run that is damaged": [24, (world) => change(world, "manifest.json", () => "{}")],
+  "a current run that a newer program wrote": [
+    2,
+    (world) =>
+      change(world, "manifest.json", (text) =>
+        text.replace(/"manifestVersion":\s*\d+/, '"manifestVersion": 1000'),
+      ),
+  ],
+  "a disk that is too small for a run like the one before": [
+    30,
+    (world) =>
+      change(world, "manifest.json", (text) =>
+        text.replace(/"peakBytes":\s*\d+/, '"peakBytes": 1000000000000000'),
+      ),
+  ],
+  "another key of the hashes": [
+    2,
+    async (world) => {
+      const personalData = '"personalData": { "policy": "hash", "keyId": "0123456789abcdef"';
+      await change(world, "manifest.json", (text) =>
+        text.replace(/"personalData":\s*\{\s*"policy":\s*"\w+",\s*"keyId":\s*null/, personalData),
+      );
+      world.settings.personalData = "hash";
+      world.env.CONTENT_WAREHOUSE_HASH_KEY = "b".repeat(40);
+    },
+  ],
+  "another address than that of the current run, which does not answer": [
+    2,
+    async (world) => {
+      await published(world);
+      (await elsewhere(world, "one")).script = () => ({ status: 503 });
+    },
+  ],
+  "another instance at the new address that is to be accepted": [
+    2,
+    async (world) => {
+      await published(world);
+      await elsewhere(world, "two");
+      world.args.push("--accept-new-address");
+    },
+  ],
+  "another instance at the same address": [
+    2,
+    async (world) => {
+      await published(world);
+      world.service.items = [item("a", 1, { newsroom_id: "two" })];
+    },
+  ],
+  "a token that is refused": [20, answering({ status: 401 })],
+  "a service that is down": [
+    21,
+    (world) => {
+      askedOnce(world);
+      world.service.script = () => ({ status: 503 });
+    },
+  ],
+  "a port where nobody answers": [
+    21,
+    async (world) => {
+      askedOnce(world);
+      (await elsewhere(world, "one")).close();
+    },
+  ],
+  "no service at the address": [2, answering({ status: 404 })],
+  "answers that are none": [22, answering({ body: { rows: [] } })],
+  "destinations that the token may not read": [
+    20,
+    (world) => {
+      world.settings.destinations = [{ name: "Website" }];
+      world.service.script = ({ kind }) => (kind === "destinations" ? { status: 403 } : undefined);
+    },
+  ],
+  "a personal field that there is not": [
+    2,
+    ({ settings }) => Object.assign(settings, { personalFields: ["x"] }),
+  ],
+  "targets of a pipeline without Parquet files": [
+    2,
+    (world) => {
+      lakeIn(world);
+      world.args.splice(0, 1, DATABASE);
+    },
+  ],
+  "a lake and a service that cannot be reached": [
+    21,
+    async (world) => {
+      await published(world);
+      lakeIn(world, "file:///dev/null/lake");
+      askedOnce(world);
+      world.service.script = () => ({ status: 503 });
+    },
+  ],
+  "a lake that has another instance by that name": [
+    26,
+    async (world) => {
+      await published(world);
+      await elsewhere(world, "two");
+      lakeIn(world);
+      world.settings.warehouse = "./other";
+    },
+  ],
+};
+
+/** The same of what keeps no run from being published. */
+const LATER: typeof FAULTS = {
+  "a lake that cannot be reached": [
+    26,
+    async (world) => {
+      await published(world);
+      lakeIn(world, "file:///dev/null/lake");
+    },
+  ],
+  "a table of the lake that another program has changed": [
+    26,
+    async (world) => {
+      await published(world);
+      lakeIn(world);
+      const protocol = { minReaderVersion: 1, minWriterVersion: 7, writerFeatures: ["rowTracking"] };
+      await writeFile(
+        join(world.cwd, "lake/content_tags/_delta_log/00000000000000000001.json"),
+        `${JSON.stringify({ protocol })}\n`,
+      );
+    },
+  ],
+  "a lake, and no temporary folder": [
+    26,
+    async (world) => {
+      await published(world);
+      lakeIn(world);
+      withoutTmpdir(world);
+    },
+  ],
+  "a database that cannot be reached": [
+    26,
+    ({ settings }) => {
+      settings.targets = [{ type: "postgres", url: "postgres://nobody@127.0.0.1:1/nothing" }];
+    },
+  ],
+  "no temporary folder, and a file of the current run that is gone": [
+    0,
+    async (world) => {
+      const [file] = await readdir(join(nightBefore, "warehouse/current/parquet/content"));
+      await change(world, `parquet/content/${file}`, null);
+      withoutTmpdir(world);
+    },
+  ],
+  "observers' files that cannot be written": [
+    0,
+    ({ settings }) =>
+      Object.assign(settings, { metricsFile: "no/such.prom", openLineage: { file: "no/such.ndjson" } }),
+  ],
+  "metrics where a folder is, and an OpenLineage that does not answer": [
+    0,
+    ({ settings }) =>
+      Object.assign(settings, { metricsFile: ".", openLineage: { url: "http://127.0.0.1:1" } }),
+  ],
+};
+
+/** A run asks again for seconds, unless it must end before. */
+function askedOnce({ settings }: World): void {
+  settings.deadlineMinutes = 0.001;
+}
+
+function answering(reply: Reply): Fault {
+  return ({ service }) => {
+    service.script = () => reply;
+  };
+}
+
+function lakeIn({ cwd, settings }: Place, url = `file://${cwd}/lake`): void {
+  settings.targets = [{ type: "lake", url, instance: "one" }];
+}
+
+/** Of the current run; null: the file goes. */
+async function change(world: World, name: string, to: ((text: string) => string) | null): Promise<void> {
+  await published(world);
+  const file = join(world.warehouse, "current", name);
+  const text = to?.(await readFile(file, "utf8"));
+  await chmod(dirname(file), 0o755);
+  await rm(file);
+  if (text !== undefined) await writeFile(file, text);
+}
+
+function withoutTmpdir({ t, cwd }: World): void {
+  const { TMPDIR = tmpdir() } = process.env;
+  process.env.TMPDIR = join(cwd, "no-such-folder");
+  t.after(() => {
+    process.env.TMPDIR = TMPDIR;
+  });
+}
+
+/** Both commands with a fault; gives how many runs there are then. */
+async function both(t: TestContext, exitCode: number, fault: Fault): Promise<number> {
+  const world = await worldOf(t);
+  await fault(world);
+  const runs = async () => (await readdir(join(world.cwd, "warehouse/runs")).catch(() => [])).length;
+  const earlier = await runs();
+  const check = await checked(world);
+  const ran = await night(world);
+  assert.deepEqual([check.exitCode, ran.exitCode], [exitCode, exitCode], check.sentences + ran.err);
+  for (const sentence of check.sentences) {
+    assert.ok(
+      sentence.split("\n").every((line) => ran.err.includes(line)),
+      `${sentence}\n\n${ran.err}`,
+    );
+  }
+  return (await runs()) - earlier;
+}
+
+suite("check ends as a run does, and says what the run says, of", () => {
+  before(async () => {
+    await service.listen();
+    nightBefore = await mkdtemp(join(tmpdir(), "night-before-"));
+    const world = worldIn(nightBefore);
+    lakeIn(world);
+    const { exitCode, err } = await night(world);
+    assert.equal(exitCode, 0, err);
+  });
+  after(async () => {
+    service.close();
+    await removeTree(nightBefore);
+  });
+  for (const [name, [exitCode, fault]] of Object.entries(FAULTS)) {
+    test(name, async (t) => {
+      assert.equal(await both(t, exitCode, fault), 0, "nothing is published");
+    });
+  }
+  for (const [name, [exitCode, fault]] of Object.entries(LATER)) {
+    test(`${name}, once it is published`, async (t) => {
+      assert.equal(await both(t, exitCode, fault), 1);
+    });
+  }
+});
