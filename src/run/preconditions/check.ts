@@ -36,7 +36,7 @@ export async function* check({ inputs, logFor, ...given }: CheckRequest): AsyncG
       }
     }
   } finally {
-    await release(facts);
+    await release(facts, facts.options?.log ?? logFor([]));
   }
 }
 
