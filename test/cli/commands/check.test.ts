@@ -302,6 +302,11 @@ test("the certificate's end and the version of TLS are told", async (t) => {
   assert.equal(findings.tls.detail, "TLSv1.3, certificate valid until 2126-10-27");
 });
 
+test("what a run takes is taken, also where a run alone finds out about it", async (t) => {
+  const { text, exitCode } = await command(await temporaryFolder(t), ["--sample", "--contract", "freeze"]);
+  assert.equal(exitCode, 0, text);
+});
+
 test("--json prints one object, with the exit code and every check", async (t) => {
   const service = await Scripted.start(t, itemsOf(1));
   service.script = () => ({ status: 401 });
