@@ -44,6 +44,8 @@ export interface Facts {
   readonly above: number;
   /** Null: there is none to go on from. */
   readonly resumable: ResumableRun | null;
+  /** Name of an interrupted run that another program or other settings began. */
+  readonly foreign: string | null;
   /** Bytes below the folder that a run clears away first. */
   readonly clearable: number;
   readonly taken: Taken;
