@@ -1,5 +1,6 @@
 /** Which run is meant: its pipeline, and where its settings come from. `run` and `check` take the same options. */
 import { Option } from "commander";
+import { CONTRACTS } from "../audit/checks/contract.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { findInstance, namedInstance, readFleet } from "../fleet/fleet.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
@@ -24,6 +25,7 @@ export function wantedOptions(command: CliCommand, sample: string): CliCommand {
       ).conflicts(["url", "config", "warehouse", "sample"]),
     )
     .fleet()
+    .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
     .option("--accept-shrink", "publish even where there is far less than in the run before")
     .destinations(", in place of those of the configuration")
     .option(

@@ -18,16 +18,11 @@ export interface Built extends TablesBuilt, Comparison {
   readonly report: string | null;
 }
 
-type ReportModule = typeof import("../show/page/report.ts");
-
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
   const { staging, pipeline, signal, loads } = building;
   const transformed = await inStage(building, { stage: "transform" }, () => transformRaw(building));
   await building.measure();
-  // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
-  const report = import("../show/page/report.ts");
-  report.catch(() => {});
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
   await loads.stage({ staging, pipeline, signal, tables, verdict: statement.verdict });
@@ -35,7 +30,7 @@ export async function build(building: Building): Promise<Built> {
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
   const { file, warnings } = await inStage(building, { stage: "report" }, () =>
-    writeReportOf(building, statement, report),
+    writeReportOf(building, statement),
   );
   return {
     ...made,
@@ -47,13 +42,9 @@ export async function build(building: Building): Promise<Built> {
 }
 
 /** Writes the report of the run. A failure is told, and takes nothing from the run. */
-async function writeReportOf(
-  { folder, staging, log, pipeline }: Building,
-  statement: ManifestDraft,
-  report: Promise<ReportModule>,
-) {
+async function writeReportOf({ folder, staging, log, pipeline }: Building, statement: ManifestDraft) {
   try {
-    const { writeReport, REPORT_FILE } = await report;
+    const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
     const isWritten = await writeReport({
       result: staging.result,
       database: databaseOf(staging, publishes(pipeline, "duckdb")),

@@ -1,5 +1,6 @@
 /** Resuming a run that was interrupted: which one, and what of it counts. */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -114,24 +115,40 @@ export interface Wanted {
   readonly above: number;
 }
 
+export interface Interrupted {
+  readonly resumable: ResumableRun | null;
+  /** Name of a run that another program, configuration or pipeline began, as far as its record tells; none of it is used. */
+  readonly foreign: string | null;
+}
+
+const NO_RUN: Interrupted = { resumable: null, foreign: null };
+
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
  * later than all that is published or delivered, and with sound staged work. Changes nothing.
  */
-export async function findResumable(folder: OutputFolder, wanted: Wanted): Promise<ResumableRun | undefined> {
+export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Promise<Interrupted> {
   const [latest] = await stagingLeftovers(folder);
-  if (latest === undefined || latest.sequence <= wanted.above) return undefined;
+  if (latest === undefined || latest.sequence <= wanted.above) return NO_RUN;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
-  if (!published.every((each) => laterRun(latest, each))) return undefined;
+  if (!published.every((each) => laterRun(latest, each))) return NO_RUN;
   const { run } = latest;
   const staging = stagingFolder(folder, run);
-  const found = await readSealed(resumeFile(staging), resumeRecordForm);
-  if (found === undefined || !fits(found, wanted)) return undefined;
+  const record = resumeFile(staging);
+  const beginning = await readSealed(record, resumeRecordForm);
+  if (beginning === undefined) return existsSync(record) ? { resumable: null, foreign: run } : NO_RUN;
+  if (!mayResume(beginning, wanted)) return NO_RUN;
+  if (beginning.fingerprint !== wanted.fingerprint) return { resumable: null, foreign: run };
   const resumed = await resumeStateOf(staging, wanted);
-  if (resumed.pages === 0) return undefined;
-  const sizes = await Promise.all([resumeFile(staging), ...resumed.files].map(bytesOf));
-  return { run, beginning: found, resumed, keptBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
+  if (resumed.pages === 0) return NO_RUN;
+  const sizes = await Promise.all([record, ...resumed.files].map(bytesOf));
+  const keptBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  return { resumable: { run, beginning, resumed, keptBytes }, foreign: null };
+}
+
+export function foreignSentence(run: string): string {
+  return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration or pipeline, or its record cannot be read.`;
 }
 
 /** What is staged of a run, as far as it is sound. */
@@ -144,10 +161,10 @@ export async function resumeStateOf(
 }
 
 /** A clock that was set back since tells nothing about the age. */
-function fits(found: ResumeRecord, { fingerprint, config, nowMs }: Wanted): boolean {
-  const ageMs = nowMs - found.startedMs;
-  const accepted = !found.shrunk || config.acceptShrink;
-  return accepted && found.fingerprint === fingerprint && ageMs >= 0 && ageMs < RESUMABLE_MS;
+function mayResume({ startedMs, shrunk }: ResumeRecord, { config, nowMs }: Wanted): boolean {
+  const ageMs = nowMs - startedMs;
+  const accepted = !shrunk || config.acceptShrink;
+  return accepted && ageMs >= 0 && ageMs < RESUMABLE_MS;
 }
 
 /** Removes all staged files that a resumed run does not go on from. Bytes of what is kept. */

@@ -78,7 +78,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     });
     throw namingFolder(thrown, folder);
   } finally {
-    await release(facts);
+    await release(facts, options.log);
   }
 }
 

@@ -118,6 +118,13 @@ suite("the help", () => {
     );
   });
 
+  test("of erase says what is not searched", async () => {
+    const { stdout } = await program(["erase", "--help"]);
+    const text = stdout.replaceAll(/\s+/g, " ");
+    assert.match(text, / Free text, such as titles, bodies and values of custom fields, is not searched/);
+    assert.match(text, /anything of the user any more, but what free text may say\./);
+  });
+
   const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
   for (const command of everyCommand(commandLine(printed)).slice(1)) {
     const path = pathOf(command);

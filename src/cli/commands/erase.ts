@@ -22,8 +22,9 @@ interface Options extends TargetOptions {
 const HELP = `
 Names, addresses, pictures and everything else that is personal goes from the tables, the raw documents, the rejects and
 the examples of drift of every retained run; the user ID stays, so that rows can be joined as before. Each run that
-changes is replaced by one of its own, with a new number; what nobody holds of the user is no failure. Let the service
-forget the user first, or the next run brings the details again.
+changes is replaced by one of its own, with a new number; what nobody holds of the user is no failure. Free text, such
+as titles, bodies and values of custom fields, is not searched: what it says of the user stays. Let the service forget
+the user first, or the next run brings the details again.
 
 Where targets are configured, the new current run is delivered to them, and what they keep of earlier runs is removed.
 That is done also where nothing is left to erase here, so the same command goes on with it after a failure.
@@ -31,7 +32,7 @@ That is done also where nothing is left to erase here, so the same command goes 
 Example:
   $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --warehouse /srv/warehouse
 
-Exit code 0: no retained run holds anything of the user any more. 2: the ID is that of another thing, such as a campaign.
+Exit code 0: no retained run holds anything of the user any more, but what free text may say. 2: the ID is that of another thing, such as a campaign.
 26: a target still holds something; the message says why.
 `;
 

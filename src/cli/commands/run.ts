@@ -1,4 +1,3 @@
-import { CONTRACTS } from "../../audit/checks/contract.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
@@ -44,7 +43,6 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     "run a pipeline: export the service's content and publish it",
   );
   return wantedOptions(command, "read the sample content from the embedded service")
-    .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
     .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
     .logFormat()
     .option("--json", "print one JSON object to standard output instead of the summary")

@@ -25,10 +25,11 @@ export async function* check({ inputs, logFor, ...given }: CheckRequest): AsyncG
   const machine = { ...given, freeBytes };
   const facts: Partial<Facts> = { machine };
   const told = new Set<CheckName>();
+  const wants: Wants = new Map();
   yield ok("node", machine.nodeVersion);
   try {
     for (const each of [configuration(inputs, logFor), warehousePath(inputs), ...PRECONDITIONS]) {
-      for await (const finding of lookAt(each, facts)) {
+      for await (const finding of lookAt(each, facts, wants)) {
         // What a signal made fail is no finding, and what was told is not told again for want of it.
         machine.signal.throwIfAborted();
         if (finding.status !== "skipped" || !told.has(finding.check)) yield finding;
@@ -36,7 +37,7 @@ export async function* check({ inputs, logFor, ...given }: CheckRequest): AsyncG
       }
     }
   } finally {
-    await release(facts);
+    await release(facts, facts.options?.log ?? logFor([]));
   }
 }
 
@@ -44,23 +45,39 @@ function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-const FACTS: Partial<Readonly<Record<keyof Facts, string>>> = {
-  options: "configuration and token",
-  warehouse: "a configuration",
-  pipeline: "the pipeline",
-  folder: "the warehouse",
-  lock: "the lock",
-  found: "the current run",
-  targets: "the targets",
-  baseline: "the current run",
-  answer: "an answer of the service",
+/** The check that finds a fact out, and what the fact is called. */
+const FACTS: Partial<Readonly<Record<keyof Facts, readonly [CheckName, string]>>> = {
+  options: ["configuration", "configuration and token"],
+  warehouse: ["configuration", "a configuration"],
+  pipeline: ["pipeline", "the pipeline"],
+  folder: ["warehouse", "the warehouse"],
+  lock: ["lock", "the lock"],
+  found: ["current run", "the current run"],
+  targets: ["target", "the targets"],
+  baseline: ["current run", "the current run"],
+  isKnownAddress: ["instance", "the instance"],
+  source: ["service", "the service"],
+  client: ["service", "the service"],
+  answer: ["service", "an answer of the service"],
 };
 
-async function* lookAt(each: Step, facts: Partial<Facts>): AsyncGenerator<Finding> {
+/** By check: what it was skipped for. */
+type Wants = Map<CheckName, string>;
+
+/** What failed: where the check that finds the missing fact out was itself skipped, what that one was skipped for. */
+function missingOf({ needs }: Step, facts: Partial<Facts>, wants: Wants): string {
+  const missing = needs.find((need) => facts[need] === undefined);
+  const [by, called] = (missing && FACTS[missing]) ?? [];
+  if (by === undefined || called === undefined) throw new TypeError(`nothing is called ${missing}`);
+  return wants.get(by) ?? called;
+}
+
+async function* lookAt(each: Step, facts: Partial<Facts>, wants: Wants): AsyncGenerator<Finding> {
   const { name, tells = [name] } = each;
   if (!knowsEnough(facts, each)) {
-    const missing = each.needs.find((need) => facts[need] === undefined);
-    for (const told of tells) yield skipped(told, `needs ${missing && FACTS[missing]}`);
+    const missing = missingOf(each, facts, wants);
+    wants.set(name, missing);
+    for (const told of tells) yield skipped(told, `needs ${missing}`);
     return;
   }
   try {

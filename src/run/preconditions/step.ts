@@ -1,4 +1,6 @@
 /** What a run needs before it begins, as steps: `run` takes them and stops at the first failure, `check` reports each. */
+import { asWarehouseError } from "../../common/errors.ts";
+import type { Log } from "../../common/log.ts";
 import type { HttpClient } from "../../extract/http/client.ts";
 import type { Probe } from "../../extract/probe.ts";
 import type { PreviousHistory } from "../../load/history-previous.ts";
@@ -42,6 +44,8 @@ export interface Facts {
   readonly above: number;
   /** Null: there is none to go on from. */
   readonly resumable: ResumableRun | null;
+  /** Name of an interrupted run that another program or other settings began. */
+  readonly foreign: string | null;
   /** Bytes below the folder that a run clears away first. */
   readonly clearable: number;
   readonly taken: Taken;
@@ -100,9 +104,18 @@ export async function meetAll(steps: readonly Step[], facts: Partial<Facts>): Pr
   return facts as Facts;
 }
 
-/** Closes what the steps have opened. */
-export async function release({ client, source, lock }: Partial<Facts>): Promise<void> {
-  await client?.close();
-  await source?.[Symbol.asyncDispose]();
-  await lock?.[Symbol.asyncDispose]();
+/** Closes all that the steps have opened. What fails to close is told, and hides no other failure. */
+export async function release({ client, source, lock }: Partial<Facts>, log: Log): Promise<void> {
+  const closings = [
+    () => client?.close(),
+    () => source?.[Symbol.asyncDispose](),
+    () => lock?.[Symbol.asyncDispose](),
+  ];
+  for (const close of closings) {
+    try {
+      await close();
+    } catch (thrown) {
+      log.warn(asWarehouseError(thrown).message);
+    }
+  }
 }

@@ -16,7 +16,7 @@ import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
 import { historyWarnings, previousHistory } from "../previous-history.ts";
-import { findResumable, keepResumable, resumeFingerprint } from "../resume.ts";
+import { findInterrupted, foreignSentence, keepResumable, resumeFingerprint } from "../resume.ts";
 import { assertKnownAddress } from "../source.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
@@ -73,15 +73,16 @@ export const CURRENT_RUN: readonly Step[] = [
       const startedMs = clock.now();
       const above = Math.max(0, ...targets.map(({ taken }) => taken));
       const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
-      const resumable = (await findResumable(folder, wanted)) ?? null;
-      return { fingerprint, startedMs, above, resumable };
+      return { fingerprint, startedMs, above, ...(await findInterrupted(folder, wanted)) };
     },
-    async go({ folder, resumable }) {
+    async go({ options, folder, resumable, foreign }) {
+      if (foreign !== null) options.log.warn(foreignSentence(foreign));
       if (resumable !== null)
         await keepResumable(stagingFolder(folder, resumable.run), resumable.resumed.files);
       await discardLeftovers(folder, resumable?.run);
     },
-    async *look({ folder, resumable }) {
+    async *look({ folder, resumable, foreign }) {
+      if (foreign !== null) yield warning("current run", foreignSentence(foreign));
       yield { learnt: { clearable: (await bytesBelow(folder.staging)) - (resumable?.keptBytes ?? 0) } };
     },
   }),

@@ -143,7 +143,8 @@ class FileStore implements Store {
     } finally {
       await orNull(unlink(written));
     }
-    await sync(dirname(path));
+    // Without its folder it was removed since.
+    await orNull(sync(dirname(path)));
   }
 
   async #told<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -180,22 +181,35 @@ const MAX_FOLDER_ATTEMPTS = 20;
 async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
+      if (attempt > 1) await makeFolder(folder);
       await work();
       return;
     } catch (thrown) {
       if (codeOf(thrown) !== "ENOENT" || attempt === MAX_FOLDER_ATTEMPTS) throw thrown;
-      await makeFolder(folder);
     }
   }
 }
 
-/** Makes a folder that stays: the entries of new folders are brought to the disk too. */
+/** With those that it lies in. Node's own way of that says ENOENT of a file system that is read-only. */
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) {
-    await orNull(sync(dirname(made)));
+  try {
+    await makeLastFolder(folder);
+  } catch (thrown) {
+    if (codeOf(thrown) !== "ENOENT") throw thrown;
+    await makeFolder(dirname(folder));
+    await makeLastFolder(folder);
   }
+}
+
+/** It stays: its entry is brought to the disk too. */
+async function makeLastFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (thrown) {
+    if (codeOf(thrown) === "EEXIST") return;
+    throw thrown;
+  }
+  await orNull(sync(dirname(folder)));
 }
 
 async function removeEmpty(folder: string, root: string): Promise<void> {
@@ -263,6 +277,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EEXIST: FILE_FOR_FOLDER,
   ENOTDIR: FILE_FOR_FOLDER,
   EISDIR: FILE_FOR_FOLDER,
+  ENOENT: "is not there and cannot be made; mount its file system, or choose another folder",
   EROFS: "is read-only; mount it for writing",
   ENOSPC: "is full; make room, and try again",
   EDQUOT: "is full (the quota is used up); make room, and try again",

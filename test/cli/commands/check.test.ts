@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -221,6 +221,17 @@ suite("what fails has the exit code of a run, and what needs it is left out:", (
     assert.deepEqual([lock.status, lock.exitCode], ["failed", 75]);
   });
 
+  test("a lock that is none: whatever cannot be looked at for want of it names it", async (t) => {
+    const cwd = await temporaryFolder(t);
+    const warehouse = join(cwd, "warehouse");
+    await mkdir(warehouse);
+    await writeFile(join(warehouse, ".lock.duckdb"), "no database");
+    const { lock, instance, disk, ...others } = await found(cwd, { flags: { sample: true, warehouse } });
+    assert.deepEqual([lock.status, lock.exitCode], ["failed", 2]);
+    for (const { status, detail } of [others["current run"], instance, disk])
+      assert.deepEqual([status, detail], ["skipped", "needs the lock"]);
+  });
+
   test("a folder that cannot be one", async (t) => {
     const findings = await found(await temporaryFolder(t), {
       flags: { sample: true, warehouse: "/dev/null" },
@@ -230,6 +241,8 @@ suite("what fails has the exit code of a run, and what needs it is left out:", (
       [findings.lock.status, findings.disk.status, findings["current run"].status],
       ["skipped", "skipped", "skipped"],
     );
+    for (const { detail } of [findings.lock, findings.disk, findings["current run"], findings.instance])
+      assert.equal(detail, "needs the warehouse");
     assert.equal(findings.credentials.status, "ok");
   });
 });
@@ -287,6 +300,11 @@ test("the certificate's end and the version of TLS are told", async (t) => {
   const findings = await found(await temporaryFolder(t), at({ url: `https://localhost:${port}` }));
   assert.match(findings.dns.detail, /^localhost is (?:127\.0\.0\.1|::1)$/);
   assert.equal(findings.tls.detail, "TLSv1.3, certificate valid until 2126-10-27");
+});
+
+test("what a run takes is taken, also where a run alone finds out about it", async (t) => {
+  const { text, exitCode } = await command(await temporaryFolder(t), ["--sample", "--contract", "freeze"]);
+  assert.equal(exitCode, 0, text);
 });
 
 test("--json prints one object, with the exit code and every check", async (t) => {

@@ -3,6 +3,7 @@ import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
+import { silentLog } from "../../../src/common/log.ts";
 import { writeSealed } from "../../../src/common/sealed-file.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { CHECKPOINT_VERSION } from "../../../src/extract/landing/checkpoint-form.ts";
@@ -232,6 +233,29 @@ suite("G8: staged work that is in doubt is not used again:", () => {
       await assertSame(summary, prepared.whole);
     });
   }
+
+  test("what another version of the program or other settings began is passed over with one sentence", async (t) => {
+    const told = async (at: Ended, options: Partial<ExportOptions> = {}) => {
+      const warnings: string[] = [];
+      const log = { ...silentLog, warn: (message: string) => warnings.push(message) };
+      const { resumed } = await at.again({ ...options, log });
+      return { resumed, warnings };
+    };
+    const [run = ""] = await staged(prepared.left);
+    const sentence = `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration or pipeline, or its record cannot be read.`;
+    const config = { ...SETTINGS, customFields: ["Other"] };
+    const otherSettings = await told(await ended(prepared, t), { config });
+    assert.deepEqual(otherSettings, { resumed: null, warnings: [sentence] });
+
+    const before = await ended(prepared, t);
+    const file = await inStaging(before.out, /resume\.json$/);
+    const { peakBytes: _later, ...content } = JSON.parse(await readFile(file, "utf8")).content;
+    await writeSealed(file, content);
+    assert.deepEqual(await told(before), { resumed: null, warnings: [sentence] });
+
+    const same = await told(await ended(prepared, t));
+    assert.deepEqual(same.warnings, ["Resuming an interrupted run."]);
+  });
 
   long("a run was published since", async (t) => {
     const { service, out, again } = await ended(prepared, t);
