@@ -227,7 +227,8 @@ export async function* sectionJson(section: Section): AsyncIterable<string> {
 
 /** The facts, then the sections by their names, a row a line. */
 async function* jsonTexts({ facts, sections }: Answer): AsyncIterable<string> {
-  let before = "{";
+  let before = "";
+  yield "{";
   for (const [name, fact] of Object.entries(facts)) {
     yield `${before}${JSON.stringify(name)}:${jsonText(fact)}`;
     before = ",\n";
