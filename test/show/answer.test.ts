@@ -59,7 +59,7 @@ Run again.
 
 test("JSON and CSV have every column, exact", async () => {
   const { items, ...rest } = JSON.parse(await drawn({ format: "json" }));
-  assert.deepEqual(rest, { run: "r1", none: [] });
+  assert.deepEqual(rest, { run: "r1", lead: "Two items.", next: ["Run again."], none: [] });
   assert.deepEqual(items, [
     {
       ...{ item_id: "a", item: "=one", values: 1234, size: 5000, covered: 0.5 },
