@@ -121,7 +121,7 @@ export interface Answer {
   readonly lead: string;
   /** Whether all is well, which a screen says in colour; undefined: that is not what was asked. */
   readonly isWell?: boolean | undefined;
-  /** Members of the JSON form before the sections: the run, its verdict, totals. */
+  /** Members of the JSON form before `lead`, `next` and the sections: the run, its verdict, totals. */
   readonly facts: Readonly<Record<string, Fact>>;
   readonly sections: readonly Section[];
   /** What to do next, a sentence each. */

@@ -225,10 +225,12 @@ export async function* sectionJson(section: Section): AsyncIterable<string> {
   yield "\n";
 }
 
-/** The facts, then the sections by their names, a row a line. */
-async function* jsonTexts({ facts, sections }: Answer): AsyncIterable<string> {
-  let before = "{";
-  for (const [name, fact] of Object.entries(facts)) {
+/** The facts, what is said before and after the tables, then the sections by their names, a row a line. */
+async function* jsonTexts({ lead, facts, sections, next = [] }: Answer): AsyncIterable<string> {
+  const said = { ...(lead !== "" && { lead }), ...(next.length > 0 && { next }) };
+  let before = "";
+  yield "{";
+  for (const [name, fact] of Object.entries({ ...facts, ...said })) {
     yield `${before}${JSON.stringify(name)}:${jsonText(fact)}`;
     before = ",\n";
   }

@@ -98,7 +98,11 @@ suite("an assistant that speaks the Model Context Protocol", () => {
 
   test("has an item explained, with the steps if it asks for them", async () => {
     const asked = { item: "fellgate-mid", destination: "Print Archive" };
-    const { payloads, values, steps } = JSON.parse(await answered("explain_item", asked));
+    const { payloads, values, steps, destinations } = JSON.parse(await answered("explain_item", asked));
+    assert.deepEqual(
+      destinations.map(({ destinationId: _, ...rest }: Record<string, unknown>) => rest),
+      [{ identification: "Print Archive", lookedUp: true, supportsMappings: false }],
+    );
     assert.deepEqual(
       payloads.map(({ external_field_name, values: sent }: Record<string, unknown>) => [
         external_field_name,

@@ -59,7 +59,7 @@ Run again.
 
 test("JSON and CSV have every column, exact", async () => {
   const { items, ...rest } = JSON.parse(await drawn({ format: "json" }));
-  assert.deepEqual(rest, { run: "r1", none: [] });
+  assert.deepEqual(rest, { run: "r1", lead: "Two items.", next: ["Run again."], none: [] });
   assert.deepEqual(items, [
     {
       ...{ item_id: "a", item: "=one", values: 1234, size: 5000, covered: 0.5 },
@@ -71,6 +71,13 @@ test("JSON and CSV have every column, exact", async () => {
     await drawn({ format: "csv", spreadsheet: true }),
     'item_id,item,values,size,covered,sent,since,isOld\na,\'=one,1234,5000,0.5,"[""x"",""y,z""]",2026-11-20T02:00:00Z,true\nb,,0,,,,,false\n',
   );
+});
+
+test("JSON of an answer without facts, sentences and sections is an empty object", async () => {
+  const texts: string[] = [];
+  const nothing: Answer = { lead: "", facts: {}, sections: [] };
+  for await (const text of answerTexts(nothing, { format: "json", width: undefined })) texts.push(text);
+  assert.equal(texts.join(""), "{}\n");
 });
 
 test("Markdown has the tables under headings", async () => {

@@ -129,7 +129,13 @@ export function explainAnswer(
       : `, read with request ${request.request}, answered ${minute(request.observedAt)}`;
   return {
     lead: `${itemText(item)}. Published by run ${run}${verdict === "unsettled" ? ", which is unsettled" : ""}${read}.`,
-    facts: { run, verdict, item: itemFacts(item), passthrough },
+    facts: {
+      run,
+      verdict,
+      item: itemFacts(item),
+      passthrough,
+      destinations: destinations.map(destinationFact),
+    },
     sections: [
       ...valueSections(
         { names, payloads: mapped.payloads, values, notes: notesOf(destinations), ofPast: false },
@@ -181,6 +187,10 @@ function itemText({ contentId, slug, title, contentType, updatedAt }: ItemFacts)
 
 function itemFacts(item: ItemFacts): Fact {
   return { ...item };
+}
+
+function destinationFact({ destinationId, identification, supportsMappings }: Destination): Fact {
+  return { destinationId, identification, lookedUp: identification !== null, supportsMappings };
 }
 
 function minute(iso: string): string {

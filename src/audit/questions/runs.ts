@@ -14,6 +14,8 @@ import { checksSection, passesSection, requestsSection, tablesSection } from "./
 const RUNS = {
   /** `*`: the run that readers see. `/`: one that is not in its history, put aside or rolled back. */
   mark: col.name({ head: "", required: true }),
+  /** What the mark says, for programs. */
+  current: col.flag({ required: true, hidden: true }),
   run: col.name({ required: true }),
   sequence: col.count({ required: true, hidden: true }),
   started_at: col.instant({ hidden: true }),
@@ -27,8 +29,8 @@ const RUNS = {
   rejected: col.count(),
   /** Values without an external value. */
   unmapped: col.count(),
-  took: col.milliseconds(),
-  size: col.bytes(),
+  took_ms: col.milliseconds({ head: "took" }),
+  size_bytes: col.bytes({ head: "size" }),
 } as const;
 export type ListedRun = RowOf<typeof RUNS>;
 
@@ -52,6 +54,7 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
   const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
   return {
     mark,
+    current: mark === "*",
     run,
     sequence,
     started_at: new Date(startedAt),
@@ -63,8 +66,8 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     removed: changes?.removed ?? null,
     rejected: items?.rejected ?? null,
     unmapped: mappedValues?.unmapped ?? null,
-    took: tookMs(manifest),
-    size: sizeOf(files),
+    took_ms: tookMs(manifest),
+    size_bytes: sizeOf(files),
   };
 }
 
@@ -110,8 +113,8 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
 
 function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
   const nothing = { started_at: null, items: null, change: null, new: null, changed: null, removed: null };
-  const unknown = { rejected: null, unmapped: null, took: null, size: null };
-  return { mark, run, sequence, verdict: "unreadable", ...nothing, ...unknown };
+  const unknown = { rejected: null, unmapped: null, took_ms: null, size_bytes: null };
+  return { mark, current: mark === "*", run, sequence, verdict: "unreadable", ...nothing, ...unknown };
 }
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
@@ -143,7 +146,7 @@ export async function runAnswer(
   found: ReadableRun,
   connection: DuckDBConnection | undefined,
 ): Promise<Answer> {
-  const { run, manifest } = found;
+  const { manifest } = found;
   const ofTable = (name: string) => manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
   const tables = Object.entries(manifest.rows).map(([table, rows]) => ({
     table,
@@ -160,12 +163,39 @@ export async function runAnswer(
         ];
   return {
     lead: "",
-    facts: { run, verdict: manifest.verdict },
-    sections: [factsSection(found), ...ofRun, tablesSection(tables)],
+    facts: figuresOf(found),
+    sections: [aboutSection(found), ...ofRun, tablesSection(tables)],
   };
 }
 
-function factsSection({ run, manifest, current }: ReadableRun): Section {
+/** What the lines about a run say, for programs; null: the run does not state it. */
+function figuresOf({ run, manifest, current }: ReadableRun): Answer["facts"] {
+  const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
+  const { items, changes, mappedValues, previousRun, supersedes, erasedAt, personalData, files } = manifest;
+  return {
+    run,
+    sequence,
+    current,
+    pipeline,
+    service: { url: instance.origin, instance: instance.id },
+    startedAt,
+    endedAt,
+    milliseconds: tookMs(manifest),
+    verdict,
+    items: items ?? null,
+    changes: changes ?? null,
+    mappedValues: mappedValues ?? null,
+    previousRun,
+    supersedes: supersedes ?? null,
+    erasedAt: erasedAt ?? [],
+    personalData: { policy: personalData.policy, keyId: personalData.keyId },
+    versions,
+    bytes: sizeOf(files),
+    files: files.length,
+  };
+}
+
+function aboutSection({ run, manifest, current }: ReadableRun): Section {
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, supersedes, erasedAt } = manifest;
   const change = changeText(manifest);

@@ -178,7 +178,7 @@ function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
           html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row)} of ${named(row.custom_field, row.custom_field_id)} for ${named(row.destination, row.destination_id)}, in ${counted(row.items, "item")}.`,
       ),
     more > 0 &&
-      html`<a href="#unmapped">${counted(more, "more value")}</a> ${more === 1 ? "has" : "have"} no external value.`,
+      html`And ${count(more)} more such ${more === 1 ? "value" : "values"}, ${more === 1 ? "" : "each "}in <a href="#unmapped">the table</a> with the items that have it.`,
     unsent > 0 &&
       html`<a href="#items">${counted(unsent, "mapped value")}</a> ${unsent === 1 ? "is" : "are"} not sent: the entry has no external value, or the mapping names no field at the destination.`,
     collisions.length > 0 &&

@@ -111,7 +111,7 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
   const { columns, ...section } = keptRunsSection(runs);
   const hidden = Object.entries(columns).map(([name, column]) => [
     name,
-    ["mark", "took", "size"].includes(name) ? { ...column, hidden: true } : column,
+    ["mark", "took_ms", "size_bytes"].includes(name) ? { ...column, hidden: true } : column,
   ]);
   const lead =
     runs.length === 1

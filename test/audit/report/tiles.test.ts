@@ -111,6 +111,15 @@ test("values mapped and those without an external value are counts of the mapped
   );
 });
 
+test("values that the list does not name are counted as the rows of the table, apart from the tile's uses", async () => {
+  const page = await plainPage();
+  const rows = page.records("Values without an external value");
+  const named = page.attention.filter((each) => /^(Unmapped|Unknown value): /.test(each));
+  const more = `And ${rows.length - named.length} more such values, each in the table with the items that have it.`;
+  assert.ok(page.attention.includes(more), page.attention.join("\n"));
+  assert.ok(page.attention.every((each) => !each.includes("no external value.")));
+});
+
 test("where every value is mapped, the tiles and the list say so", async () => {
   const page = await pageOf({
     tables: {

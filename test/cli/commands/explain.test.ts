@@ -111,11 +111,27 @@ test("json has what the tables say, narrowed by the filters", async () => {
     [["Web CMS", "market", ["nordic"]]],
   );
   assert.deepEqual(Object.keys(answer), [
-    ...["run", "verdict", "item", "passthrough"],
+    ...["run", "verdict", "item", "passthrough", "destinations", "lead", "next"],
     ...["payloads", "values", "without_mapping"],
   ]);
   const all = JSON.parse(await explain(SLUG, "--format", "json"));
   assert.equal(all.values.length, 17);
+  assert.match(all.lead, /^Why your tent is wet inside, .*, answered \S+ \S+ UTC\.$/);
+  assert.deepEqual(all.next, ["--steps shows each rule, the entry and the document behind every value."]);
+  const [receives = ""] = (await explain(SLUG)).split("\n\n").slice(1);
+  const noted = (said: string) => new RegExp(`([^.]+?) ${said}\\.`).exec(receives.split("\n")[1] ?? "")?.[1];
+  type Told = { destinationId: string; identification: string; lookedUp: boolean; supportsMappings: boolean };
+  const destinations: Told[] = all.destinations;
+  const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
+  assert.deepEqual(
+    unsupported.map(({ identification }) => identification),
+    [noted("says that it supports no mappings")],
+  );
+  const unknown = destinations.filter(({ lookedUp }) => !lookedUp);
+  assert.deepEqual(
+    unknown.map(({ destinationId, ...rest }) => [` The destination ${destinationId}`, rest]),
+    [[noted("was not looked up"), { identification: null, lookedUp: false, supportsMappings: null }]],
+  );
 });
 
 test("an earlier run is explained by its number, its name or an instant", async () => {

@@ -22,6 +22,9 @@ import { summaryText } from "../../run/summary-text.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture, outcome } from "../capture.ts";
 
+/** Whether it is a section of an answer in JSON. */
+const isTable = (member: unknown) => Array.isArray(member) && typeof member[0] === "object";
+
 type Runs = (...args: string[]) => Promise<string>;
 
 async function warehouse(t: TestContext, published: number): Promise<{ out: string; runs: Runs }> {
@@ -151,10 +154,43 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     assert.match(narrow, new RegExp(heading));
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
+  const json = (...args: string[]) => capture(runsCommand, [...args, "--format", "json", "--warehouse", out]);
+  const { about: _, ...figures } = JSON.parse(await json("show", "2"));
+  const manifest = await readManifest(join(out, "current"));
+  const { run, startedAt, endedAt, previousRun, versions, files } = manifest;
+  assert.deepEqual(Object.fromEntries(Object.entries(figures).filter(([, figure]) => !isTable(figure))), {
+    ...{ run, sequence: 2, current: true, pipeline: "small", verdict: "complete" },
+    service: { url: manifest.instance.origin, instance: manifest.instance.id },
+    ...{ startedAt, endedAt, milliseconds: Date.parse(endedAt) - Date.parse(startedAt) },
+    items: { listed: 3, loaded: 3, rejected: 0, vanished: 0, unread: 0 },
+    changes: { new: 1, changed: 1, removed: 2 },
+    mappedValues: null,
+    ...{
+      previousRun,
+      supersedes: null,
+      erasedAt: [],
+      personalData: { policy: "drop", keyId: null },
+      versions,
+    },
+    ...{ bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length },
+  });
+  const listed: Record<string, unknown>[] = JSON.parse(await json("list")).runs;
+  assert.deepEqual(
+    listed.map(({ mark, current }) => [mark, current]),
+    [
+      ["*", true],
+      ["", false],
+    ],
+  );
+  const [newest] = listed;
+  assert.deepEqual([newest?.took_ms, newest?.size_bytes], [figures.milliseconds, figures.bytes]);
 });
 
 test("show has the checks that did not pass, and the mapped values", async () => {
-  const text = await capture(runsCommand, ["show", "current", "--warehouse", await sampleWarehouse()]);
+  const shown = ["show", "current", "--warehouse", await sampleWarehouse()];
+  const text = await capture(runsCommand, shown);
+  const { mappedValues } = JSON.parse(await capture(runsCommand, [...shown, "--format", "json"]));
+  assert.deepEqual(mappedValues, { mapped: 5800, unmapped: 835 });
   assert.match(text, /\n {2}Values +5,800 mapped, 835 unmapped\n/);
   assert.match(text, /\n\d+ checks passed; the table run_checks has all of them\. Not passed:\n/);
   assert.match(text, /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ rows without /);
@@ -220,6 +256,6 @@ long(
     assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
     const report = join(summary.directory, "report.html");
     assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
-    assert.match(await readFile(report, "utf8"), /<\/time>; its tables were built \d[^<]* later\./);
+    assert.match(await readFile(report, "utf8"), /<\/time>; its tables were built \d[^<]* later\.<\/p>/);
   },
 );
