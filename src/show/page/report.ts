@@ -21,7 +21,6 @@ import {
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { listedRun } from "../../audit/questions/runs.ts";
-import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
 import { changesPart } from "./changes.ts";
@@ -146,15 +145,6 @@ interface ReportRequest extends Fullness, Pick<ReportedRun, "earlier"> {
   readonly temporaryDirectory: string;
 }
 
-/** Codes that say that a published run is damaged, gone or closed to this user. */
-const CANNOT_BE_READ: readonly ErrorCode[] = ["verify.failed", "config.not_found", "config.output"];
-
-/** A run before that cannot be read leaves the report without a comparison, and the page says so. Throws all else. */
-function withoutComparison(thrown: unknown): undefined {
-  if (thrown instanceof WarehouseError && CANNOT_BE_READ.includes(thrown.code)) return undefined;
-  throw thrown;
-}
-
 /**
  * Writes the report of a run that is about to be published. A run whose pipeline leaves the mapped values out has
  * none: false.
@@ -172,7 +162,8 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
   const { before } = request.earlier ?? {};
-  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(withoutComparison));
+  // A run before that cannot be opened leaves the report without a comparison, and the page says so.
+  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(() => undefined));
   const earlier =
     both === undefined && request.earlier ? { ...request.earlier, before: undefined } : request.earlier;
   await using tables = both ?? (await openViews(own));

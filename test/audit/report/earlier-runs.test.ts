@@ -93,24 +93,3 @@ test("a run before whose database cannot be opened leaves the page without a com
   const page = await readFile(join(result, "report.html"), "utf8");
   assert.match(page, /Run 41, the one before, is no longer kept, cannot be read or has no mapped values/);
 });
-
-test("a failure beside the run before that does not say that it cannot be read is no page without a comparison", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "report-"));
-  after(() => removeTree(folder));
-  const result = join(folder, "result");
-  await cp(join(out, "current"), result, { recursive: true });
-  const manifest = { ...sample, rows: { ...sample.rows, no_such_table: 1 } };
-  const request = {
-    result,
-    database: join(result, "warehouse.duckdb"),
-    temporaryDirectory: join(folder, "spilled"),
-    rows: sample.rows,
-    emptyColumns: sample.emptyColumns,
-    earlier: {
-      previous: 41,
-      before: { run: "000041-20261119T020000Z", sequence: 41, directory: join(out, "current"), manifest },
-      listed: [],
-    },
-  };
-  await assert.rejects(writeReport(request), { code: "internal", message: /no_such_table/ });
-});
