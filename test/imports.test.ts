@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   "run/summary.ts": "common raw extract audit targets",
   observe: "common storage tables warehouse audit targets run/summary.ts",
   config: "common api raw pipeline.ts warehouse extract audit targets observe",
-  service: "common api",
+  service: "common api raw warehouse",
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service show show/page",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",

@@ -3,7 +3,14 @@ import { WarehouseError } from "../../common/errors.ts";
 import { thisMachine } from "../../run/context.ts";
 import { isAsBuilt, replayAnswer, verifyReplay } from "../../run/replay/verify-replay.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
-import { CliCommand, type CliEnvironment, existingFolder, logTo, processEnvironment } from "../command.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  existingFolder,
+  invalid,
+  logTo,
+  processEnvironment,
+} from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 
@@ -28,7 +35,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
     .description("build a run again from its raw documents, and compare it with what was published")
     .argument("[run]", "name or number of a run, or current", "current")
-    .requiredOption("--verify", "compare, and change nothing")
+    .option("--verify", "compare, and change nothing")
     .warehouse()
     .format(...ANSWER_FORMATS)
     .addHelpText("after", EXAMPLES)
@@ -36,6 +43,9 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
 }
 
 async function replay(wanted: string, options: Options, { out, err }: CliEnvironment): Promise<void> {
+  if (options.verify !== true) {
+    throw invalid("A run is built again to be compared alone, and replaces nothing: give --verify.");
+  }
   keepHeapsSmall();
   const folder = existingFolder(options.warehouse);
   const published = await findReadable(folder, wanted);

@@ -3,7 +3,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ReadableRun } from "../../audit/open-run.ts";
 import { systemClock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { VERSION } from "../../common/version.ts";
 import type { Pipeline } from "../../pipeline.ts";
@@ -18,8 +18,8 @@ import {
   type StagingFolder,
 } from "../../warehouse/layout.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
+import { assertRawWhole, rawDocumentsOf } from "../../warehouse/raw-documents.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { findingIn } from "../../warehouse/verify.ts";
 import { type Built, build } from "../build.ts";
 import type { Building } from "../building.ts";
 import { heldAgainst } from "../previous-history.ts";
@@ -78,27 +78,19 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
   return { staging, pipeline, built, clock };
 }
 
-/** Each file is looked at where it is read from: in its copy. */
-async function copyRaw({ run, directory, manifest }: ReadableRun, staging: StagingFolder): Promise<void> {
-  const files = manifest.files.filter(({ path }) => path.startsWith("raw/"));
-  if (files.length === 0) {
-    throw new WarehouseError(
-      "config.not_found",
-      `Run ${run} has no raw documents to build it from; name a run that was made without "raw": false.`,
-    );
-  }
-  for (const file of files) {
-    const copy = join(staging.result, file.path);
+/** Each file is held against the manifest where it is read from: in its copy. */
+async function copyRaw(published: ReadableRun, staging: StagingFolder): Promise<void> {
+  for (const { path } of rawDocumentsOf(published)) {
+    const copy = join(staging.result, path);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
-    // One that is missing is found so below.
-    await copyFile(join(directory, file.path), copy).catch(() => {});
-    const finding = await findingIn(staging.result, file);
-    if (finding === undefined) continue;
-    throw new WarehouseError(
-      "verify.failed",
-      `Run ${run} cannot be built from its raw documents: ${finding}; name another run, or restore this one.`,
-    );
+    await copyFile(join(published.directory, path), copy).catch(unlessMissing);
   }
+  await assertRawWhole(published, staging.result);
+}
+
+/** A file that is missing is found where the copies are looked at. */
+function unlessMissing(thrown: unknown): void {
+  if (codeOf(thrown) !== "ENOENT") throw thrown;
 }
 
 /**

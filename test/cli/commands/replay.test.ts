@@ -82,7 +82,7 @@ test("a run that is not there, or without raw documents, ends with 2", async (t)
   await exportFrom({ url: service.url, out, config: { raw: false } });
   for (const [run, sentence] of [
     ["7", /^There is no run "7" in /],
-    ["1", /has no raw documents to build it from/],
+    ["1", /has no raw documents; name a run/],
   ] as const) {
     const { error } = await verify(out, run);
     assert.equal(error?.exitCode, 2);
