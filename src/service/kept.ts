@@ -71,6 +71,7 @@ export async function keptContent(kept: KeptRun): Promise<KeptContent> {
       const names = new Set<unknown>(parseNames(parameters));
       return definitions.filter(({ answer }) => names.has(answer.name)).map(({ answer }) => answer);
     },
+    close: async () => documents.close(),
   };
 }
 
@@ -122,7 +123,8 @@ class KeptDocuments {
   single(item: number, view: ViewRequest): string {
     const shape = shapeOf(view);
     const places = this.#index.counting(item).filter((place) => this.#index.about(place).shape === shape);
-    const document = Object.assign({}, ...places.toReversed().map((place) => this.#read(place)));
+    const members = places.toReversed().flatMap((place) => Object.entries(this.#read(place)));
+    const document = Object.fromEntries(members);
     return shown(places.length === 0 ? this.#little(item) : document, view, true);
   }
 
@@ -132,6 +134,11 @@ class KeptDocuments {
     if (latest === undefined) throw new TypeError("an item is served that there is no document of");
     const { id, updated_at } = this.#read(latest);
     return updated_at === undefined ? { id } : { id, updated_at };
+  }
+
+  close(): void {
+    for (const rows of this.#open.values()) rows[Symbol.dispose]();
+    this.#open.clear();
   }
 
   #read({ file, row }: RawPlace): Document {

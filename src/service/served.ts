@@ -18,6 +18,8 @@ export interface ServedContent {
   /** Answers of the lookups. Throws 400 where the parameters name nothing. */
   readonly destinations: (parameters: URLSearchParams) => readonly object[];
   readonly customFields: (parameters: URLSearchParams) => readonly object[];
+  /** Called once, when nobody asks any more. */
+  readonly close: () => Promise<void>;
 }
 
 export interface ServedPage extends Pick<PageOfList, "pagination"> {
@@ -27,6 +29,7 @@ export interface ServedPage extends Pick<PageOfList, "pagination"> {
 /** Items that are made in one go: other connections are served between two batches of a large page. */
 const BATCH_ITEMS = 100;
 
+/** Closes the set when it is closed. */
 export function servedSet(set: ContentSet): ServedContent {
   const listing = new Listing(set);
   return {
@@ -48,6 +51,7 @@ export function servedSet(set: ContentSet): ServedContent {
     },
     destinations: (parameters) => lookUpDestinations(set, parameters),
     customFields: (parameters) => lookUpCustomFields(set, parameters),
+    close: () => set.close(),
   };
 }
 

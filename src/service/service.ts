@@ -65,18 +65,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
   const once = typeof data === "string" ? await loadContentSet(data) : data;
   const contentSet = repeat === 1 ? once : await repeated(once, repeat);
-  const end = async () => {
-    if (once !== data) await once.close();
-  };
-  return { ...(await serve(servedSet(contentSet), serving, end)), contentSet };
+  const content = servedSet(contentSet);
+  const served = once === data ? { ...content, close: async () => {} } : content;
+  return { ...(await serve(served, serving)), contentSet };
 }
 
-/** Starts the read interface over any content; `end` is called once it is closed. Throws `config.invalid`, too. */
-export async function serve(
-  content: ServedContent,
-  options: ServingOptions,
-  end: () => Promise<void>,
-): Promise<Serving> {
+/** Starts the read interface over any content, which is closed with it. Throws `config.invalid`, too. */
+export async function serve(content: ServedContent, options: ServingOptions): Promise<Serving> {
   const { rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
   const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
   const { requestTimeoutMs = 30_000 } = options;
@@ -93,7 +88,7 @@ export async function serve(
   const close = async () => {
     const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
     await app.close().finally(() => clearTimeout(deadline));
-    await end();
+    await content.close();
   };
   try {
     return { url: await listen(app, host, port), port: portOf(app), close };

@@ -38,7 +38,7 @@ async function exported({ t, url, config, pipelineUrl = NIGHTLY }: Exported) {
 /** Serves the current run of a warehouse. */
 async function kept(t: TestContext, out: string): Promise<string> {
   const run = await findReadable(outputFolder(out), "current");
-  const serving = await serve(await keptContent({ ...run, token: CANARY }), { now }, async () => {});
+  const serving = await serve(await keptContent({ ...run, token: CANARY }), { now });
   t.after(() => serving.close());
   return serving.url;
 }

@@ -117,7 +117,7 @@ async function serveKept(
   { CONTENT_API_TOKEN: given = "" }: CliEnvironment["env"],
 ): Promise<Started> {
   const content = await keptContent(kept);
-  const service = await serve(content, options, async () => {});
+  const service = await serve(content, options);
   const what = `${content.count} items that run ${kept.run} kept, from ${kept.directory}`;
   return { service, text: introduction(service, what, given === "" ? kept.token : "$CONTENT_API_TOKEN") };
 }
