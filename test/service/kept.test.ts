@@ -111,14 +111,17 @@ async function ask(url: string, path: string) {
   return { status: answer.status, text: await answer.text() };
 }
 
-test("lists give what was asked for and unknown fields; an item, by its ID, also what only it gives", async (t) => {
+test("lists give what was asked for and unknown fields, in the order in which they were read; an item, by its ID, also what only it gives", async (t) => {
   const large = "12345678901234567890";
   const service = await Scripted.start(t, itemsOf(3));
   const body = (each: object) => JSON.stringify(each).replace('"LARGE"', large);
   service.script = (question) => {
     const columns = { excerpt: "short", payment: 5, wordcount: "LARGE", colour: "red" };
     const items = itemsOf(3).map((each) => ({ ...each, ...columns }));
-    if (question.kind === "list") return { body: body(listBody(items, question)) };
+    if (question.kind === "list") {
+      const listed = question.mode === "full" ? items.toReversed() : items;
+      return { body: body(listBody(listed, question)) };
+    }
     return question.kind === "item"
       ? { body: body({ response: items.find(({ id }) => id === question.id) ?? {} }) }
       : undefined;
@@ -143,6 +146,11 @@ test("lists give what was asked for and unknown fields; an item, by its ID, also
     [],
   );
   assert.equal(basic.updated_at?.length, 20);
+  const idsOf = async (path: string) =>
+    JSON.parse((await ask(url, path)).text).response.map(({ id }: Item) => id);
+  const ids = itemsOf(3).map(({ id }) => id);
+  assert.deepEqual(await idsOf("content"), ids);
+  assert.deepEqual(await idsOf("content?detail=full"), ids.toReversed());
   assert.equal((await ask(url, "content/none")).status, 404);
   assert.equal((await fetch(`${url}/api/v1/content`)).status, 401);
 });

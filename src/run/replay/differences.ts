@@ -8,7 +8,7 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import { fromTable, openTables, type TablesSource } from "../../warehouse/published-tables.ts";
 
-const MEMORY_LIMIT_MB = 512;
+const MEMORY_LIMIT_MB = 256;
 const THREADS = 2;
 const EXAMPLES = 3;
 
