@@ -23,6 +23,7 @@ export {
 } from "./extract/stages.ts";
 export { duckdb, parquet } from "./load/stages.ts";
 export type { OnFinish, RunFailed, RunOutcome, RunPublished } from "./observe/outcome.ts";
+export type { RunSummary } from "./observe/run-summary.ts";
 export type {
   DeliveredFile,
   DeliveredRun,
@@ -44,7 +45,6 @@ export type {
   Transformer,
 } from "./pipeline.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
-export type { RunSummary } from "./run/summary.ts";
 export { createService, type Service, type ServiceOptions } from "./service/service.ts";
 export type { Cell } from "./storage/table-builder.ts";
 export { type ContentTableName, TABLES as tables } from "./tables/all.ts";

@@ -25,16 +25,15 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   "show/page": "common storage warehouse audit show",
   erase: "common tables storage raw warehouse load audit show/page",
   targets: "common tables storage pipeline.ts warehouse load",
-  "run/summary.ts": "common raw extract audit targets",
-  observe: "common storage tables warehouse audit targets run/summary.ts",
+  observe: "common storage tables raw warehouse extract audit targets",
   config: "common api raw pipeline.ts warehouse extract audit targets observe",
   service: "common api raw warehouse",
-  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service show show/page",
+  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit targets observe config service show show/page",
   "index.ts":
-    "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
+    "common tables storage pipeline.ts define-pipeline.ts extract transform load targets observe config service run",
   mcp: "common tables storage audit",
-  fleet: "common extract config warehouse run/summary.ts run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit erase run/summary.ts targets observe config service show show/page run mcp fleet",
+  fleet: "common extract config warehouse observe run",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit erase targets observe config service show show/page run mcp fleet",
 };
 
 /** Files of a folder's own. */

@@ -30,7 +30,7 @@ export interface Column<K extends CellKind = CellKind> {
   readonly standIn?: string | undefined;
   /** A narrow screen goes without it, the highest number first; undefined: it always stays. */
   readonly dispensable?: number | undefined;
-  /** Whether it is never empty. */
+  /** Whether it is never empty; of a flag: what is not known is false. */
   readonly required?: boolean | undefined;
   /** All that a text may be; undefined: anything. */
   readonly of?: readonly string[] | undefined;

@@ -24,7 +24,7 @@ import { verifyRuns } from "../warehouse/verify-run.ts";
 import { assertSamePast, namedInHistory } from "./history.ts";
 import { type Identity, Person } from "./person.ts";
 import { rewriteRun } from "./rewrite.ts";
-import { identify, type RunErasure, searchRun } from "./search.ts";
+import { identify, isOfDocuments, type RunErasure, searchRun } from "./search.ts";
 
 export interface EraseOptions {
   readonly userId: string;
@@ -306,6 +306,12 @@ function previousOf({ previousRun, previousSha256 }: Statement, renamed: NewName
 
 function reported({ from, to, erasure }: Planned): ErasedRun {
   const sum = (rows: ReadonlyMap<string, number>) => [...rows.values()].reduce((all, each) => all + each, 0);
-  const [rows, documents] = [sum(erasure.tables), sum(erasure.raw)];
-  return { run: from.run, replacedBy: to, current: from.current, rows, documents };
+  const documents = new Map([...erasure.raw].filter(([path]) => isOfDocuments(path)));
+  return {
+    run: from.run,
+    replacedBy: to,
+    current: from.current,
+    rows: sum(erasure.tables),
+    documents: sum(documents),
+  };
 }

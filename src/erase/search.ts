@@ -154,6 +154,11 @@ export function tableOf(path: string): string | undefined {
   return note === undefined ? /^parquet\/([^/]+)\//.exec(path)?.[1] : `run_${note}`;
 }
 
+/** Whether a file in `raw/` has documents, and not what the run noted of them. */
+export function isOfDocuments(path: string): boolean {
+  return path !== FACTS && tableOf(path) === undefined;
+}
+
 function partsOf(source: TablesSource, table: string): Source[] {
   return source.database === undefined
     ? source.filesOf(table).map(fileSource)

@@ -9,7 +9,7 @@ export const MCP_SDK = "@modelcontextprotocol/sdk@1.32.2";
 const INSTRUCTIONS =
   "A warehouse with the content of a content-management service, as its last run published it. Call list_tables and " +
   "describe_table before query. An item's custom field values are mapped to external values per destination: " +
-  "explain_item, mapping_coverage and diff_runs answer questions about those.";
+  "explain_item, audit_mappings and diff_runs answer questions about those.";
 
 /** Serves until the client goes away. Throws `config.invalid` where the SDK is not installed. */
 export async function serveMcp(questions: Questions): Promise<void> {

@@ -133,7 +133,7 @@ export function registerTools(server: McpServer, questions: Questions): void {
       answered(extra, { question: "explain", request: { ...request, asOf } }),
   );
   server.registerTool(
-    "mapping_coverage",
+    "audit_mappings",
     {
       description:
         "Say how far the mappings cover the values of a run: per destination and field how many values are mapped, " +

@@ -4,7 +4,6 @@ import type { WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
 import { clauseOf } from "../common/printable.ts";
 import type { RunEvent } from "../common/run-events.ts";
-import type { RunSummary } from "../run/summary.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
 import {
   type EndedRun,
@@ -15,6 +14,7 @@ import {
 } from "./observer.ts";
 import { openLineageObserver } from "./open-lineage.ts";
 import { openTelemetryObserver } from "./open-telemetry.ts";
+import type { RunSummary } from "./run-summary.ts";
 import type { ObserveSettings } from "./settings.ts";
 
 /** How long each observer may take to be told of the start, and of the end. */

@@ -1,7 +1,7 @@
 /** How a run ended, as `onFinish` gets it. */
 import { type ErrorCode, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
-import type { RunSummary } from "../run/summary.ts";
 import { deliveryError } from "../targets/deliver.ts";
+import type { RunSummary } from "./run-summary.ts";
 
 /** A run that was published: what `--json` prints, and the exit code: 0, 10, 26, or a signal's that ended its delivery. */
 export type RunPublished = { readonly ok: true; readonly exitCode: number } & RunSummary;

@@ -12,6 +12,7 @@ import type { LoadedTable } from "../load/load-table.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
@@ -21,17 +22,11 @@ import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
+import { accountingOf, answerChecks, contradictionReasons, singlesWarnings } from "./accounting.ts";
 import type { Building } from "./building.ts";
 import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
-import {
-  accountingOf,
-  answerChecks,
-  contradictionReasons,
-  type RunSummary,
-  singlesWarnings,
-} from "./summary.ts";
 import type { RawTransformed } from "./transform-raw.ts";
 
 export interface TablesBuilt

@@ -3,11 +3,11 @@ import { openViews, viewed } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
 import { readItemChanges, readMappedCounts } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import type { Before } from "../warehouse/baseline.ts";
 import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
-import type { RunSummary } from "./summary.ts";
 
 export type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 

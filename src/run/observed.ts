@@ -3,12 +3,12 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { PublishedContent, StartedRun } from "../observe/observer.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import type { Built } from "./build.ts";
 import type { RunContext, RunOptions } from "./context.ts";
 import { originOf } from "./source.ts";
-import type { RunSummary } from "./summary.ts";
 
 export interface Published {
   readonly summary: RunSummary;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
+import { resumedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
@@ -14,7 +15,6 @@ import { deliverPublished } from "./delivery.ts";
 import { land } from "./land.ts";
 import { type Published, publishedContent } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
-import { resumedOf, summaryOfChecks } from "./summary.ts";
 
 export async function exportAndPublish(run: RunContext): Promise<Published> {
   const { folder, staging, options, pipeline, peak } = run;

@@ -5,11 +5,11 @@ import { asWarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import { loadConfig } from "../config/config.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
 import { thisMachine } from "./context.ts";
 import { runExport } from "./run.ts";
-import type { RunSummary } from "./summary.ts";
 
 export interface RunPipelineOptions {
   /**

@@ -9,6 +9,7 @@ import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
+import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
 import { fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
@@ -37,7 +38,6 @@ import {
   resumeStateOf,
   writeResumeRecord,
 } from "./resume.ts";
-import { type RunSummary, resumedOf } from "./summary.ts";
 
 /**
  * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then

@@ -7,9 +7,9 @@ import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { printableLine } from "../common/printable.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
+import type { Resumed, RunSummary } from "../observe/run-summary.ts";
 import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
-import type { Resumed, RunSummary } from "./summary.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
 

@@ -8,7 +8,7 @@ import {
 import type { Cell, CellKind, Column, Columns, RowOf } from "../common/answer.ts";
 import { all, type Params, stream, toSafeInteger } from "./duckdb.ts";
 
-/** All rows. Throws a TypeError where the query has no such column, or a value of another kind in it. */
+/** All rows; `contentId` reads the column `content_id`. Throws a TypeError where the query has no such column, or a value of another kind in it. */
 export async function rowsBy<const C extends Columns>(
   connection: DuckDBConnection,
   columns: C,
@@ -16,7 +16,9 @@ export async function rowsBy<const C extends Columns>(
   params: Params = [],
 ): Promise<RowOf<C>[]> {
   const rows = await all(connection, sql, params);
-  return rows.map((row) => rowBy(columns, (name) => row[name]));
+  return rows.map((row) =>
+    rowBy(columns, (name) => (row[name] === undefined ? row[snakeCase(name)] : row[name])),
+  );
 }
 
 /** The same, some rows at a time as they come. */
@@ -28,7 +30,9 @@ export async function* streamBy<const C extends Columns>(
   const result = await stream(connection, sql);
   const places = new Map(result.deduplicatedColumnNames().map((name, index) => [name, index]));
   for await (const rows of result.yieldRows()) {
-    yield rows.map((row) => rowBy(columns, (name) => row[places.get(name) ?? -1]));
+    yield rows.map((row) =>
+      rowBy(columns, (name) => row[places.get(name) ?? places.get(snakeCase(name)) ?? -1]),
+    );
   }
 }
 
@@ -42,8 +46,14 @@ function cellBy(name: string, { kind, required, of }: Column, value: DuckDBValue
   const cell = value === null ? null : CELLS[kind](value);
   const isAllowed = of === undefined || cell === null || of.some((text) => text === cell);
   if (cell === undefined || !isAllowed) throw new TypeError(`${name} is no ${kind}: ${String(value)}`);
-  if (cell === null && required === true) throw new TypeError(`${name} is empty`);
-  return cell;
+  if (cell !== null || required !== true) return cell;
+  // NULL is false.
+  if (kind === "flag") return false;
+  throw new TypeError(`${name} is empty`);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 type Given = Exclude<DuckDBValue, null>;

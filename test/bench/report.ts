@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, totalmem } from "node:os";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { Case } from "./cases.ts";
 import type { Measured } from "./measured.ts";
 import { CONCURRENCY } from "./reading.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { few, long } from "../long.ts";
 import { exportFrom, failsWith, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";

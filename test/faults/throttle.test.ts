@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { few, long } from "../long.ts";
 import { type ExportOptions, exportFrom, failsWith, HurriedClock, temporaryFolder } from "../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";

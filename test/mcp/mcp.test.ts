@@ -41,7 +41,7 @@ suite("an assistant that speaks the Model Context Protocol", () => {
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ["list_tables", "describe_table", "query", "explain_item", "mapping_coverage", "diff_runs"],
+      ["list_tables", "describe_table", "query", "explain_item", "audit_mappings", "diff_runs"],
     );
     for (const { description, annotations } of tools) {
       assert.match(description ?? "", /\.$/);
@@ -120,14 +120,14 @@ suite("an assistant that speaks the Model Context Protocol", () => {
 
   test("asks for coverage, and for the difference of two runs", async () => {
     const narrow = ["--destination", "Web CMS", "--field", "region"];
-    const text = await answered("mapping_coverage", { destination: "Web CMS", field: "region" });
+    const text = await answered("audit_mappings", { destination: "Web CMS", field: "region" });
     const ofCommand = await capture(auditCommand, [...narrow, "--format", "json", "--warehouse", out]);
     assert.equal(text, ofCommand, "what the command gives as JSON");
     const { run, coverage } = JSON.parse(text);
     assert.match(run, /^000001-/);
     assert.deepEqual([coverage.length, coverage[0].custom_field], [1, "region"]);
-    assert.match(await refused("mapping_coverage", { field: "regoin" }), /The nearest is "region"\./);
-    assert.doesNotMatch(await refused("mapping_coverage", { run: "7" }), /runs list/);
+    assert.match(await refused("audit_mappings", { field: "regoin" }), /The nearest is "region"\./);
+    assert.doesNotMatch(await refused("audit_mappings", { run: "7" }), /runs list/);
     const same = JSON.parse(await answered("diff_runs", { before: "1", after: "1" }));
     assert.deepEqual([same.values_changed, same.lines], [0, []]);
     assert.match(await refused("diff_runs", {}), /one run alone/);
@@ -144,7 +144,7 @@ test("an answer takes no more rows or bytes than the server was started with", a
     (await call(client, "query", { sql: "SELECT repeat('x', 150) AS x FROM range(3)" })).text,
   );
   assert.deepEqual([long.whole, long.rows.length], [false, 2]);
-  assert.deepEqual(await call(client, "mapping_coverage"), {
+  assert.deepEqual(await call(client, "audit_mappings"), {
     text: "The answer is longer than 400 bytes; narrow the question; --max-bytes of the server sets the limit.",
     isError: true,
   });

@@ -7,8 +7,8 @@ import { Worker } from "node:worker_threads";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { runExport } from "../../src/run/run.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
 import { pipelineUrl } from "../../src/transform/pipelines.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";
 

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from "node:test";
 import { createLog } from "../../src/common/log.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { few, long } from "../long.ts";
 import {
   assertNowhereIn,

@@ -81,7 +81,7 @@ test("texts and keys that begin with U+FEFF are told, explained, tried out and d
     await ask(explainCommand, content_id, "--steps");
   const bySlug = await program(["explain", `${MARK}sourdough`, "--warehouse", out]);
   assert.deepEqual(
-    [bySlug.code, bySlug.stdout.split("\n")[0]],
+    [bySlug.code, bySlug.stdout.split(": item ")[0]],
     [0, `${MARK}Sourdough für alle`],
     bySlug.stderr,
   );

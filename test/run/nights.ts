@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { createService } from "../../src/service/service.ts";
 import { exportFrom, HISTORY } from "./running.ts";
 

@@ -7,7 +7,7 @@ import { after, before, suite, test } from "node:test";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { removeTree } from "../../src/common/tree.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";

@@ -5,8 +5,8 @@ import { stripVTControlCharacters } from "node:util";
 import type { Check } from "../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../src/audit/questions/drift.ts";
 import { takesColours } from "../../src/cli/commands/run.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { PassRecord } from "../../src/raw/extract-record.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
 import { summaryText } from "./summary-text.ts";
 
 function pass(number: number, mode: string, distinctItems: number): PassRecord {

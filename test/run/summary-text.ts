@@ -1,4 +1,4 @@
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { summaryAnswer } from "../../src/run/summary-answer.ts";
 import { answerText, type Screen } from "../../src/show/answer.ts";
 

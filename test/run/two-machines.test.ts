@@ -171,7 +171,10 @@ test("commands tell the run of another machine from one's own of the same name",
     (await ask(runsCommand, "show", "1")).error?.message ?? "",
     /^The number 1 is that of several runs/,
   );
-  assert.match((await ask(runsCommand, "show", beside)).text, new RegExp(`^Run +${beside} \\(current\\)\n`));
+  assert.match(
+    (await ask(runsCommand, "show", beside)).text,
+    new RegExp(`^ {2}Run +${beside} \\(current\\)\n`),
+  );
   await ask(runsCommand, "rollback", name);
   const { B } = Object.fromEntries(await nightOf(world, { night: 1, order: steps("B") }));
   assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [2, 0], "who rolled back decided that");

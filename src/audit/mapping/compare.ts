@@ -1,9 +1,9 @@
 /** Compares what the procedure gives for an item with what a run published. */
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import {
+  MAPPED_VALUE,
   type MappedValue,
   type Members,
-  mappedValueRow,
   type Payloads,
   placeKey,
   type ValuePlace,
@@ -16,7 +16,7 @@ interface LedgerDifference extends ValuePlace {
   readonly computed: MappedValue | undefined;
 }
 
-const COLUMNS = mappedValueRow.keyof().options;
+const COLUMNS = Object.keys(MAPPED_VALUE) as (keyof MappedValue)[];
 
 /** Rows that differ or that one side alone has, in the order of the ledger. */
 export function compareLedgers(

@@ -2,50 +2,49 @@
  * What the mapping procedure reads besides an item: custom field definitions with their mappings, and destinations,
  * indexed once per run.
  */
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
-import { flag } from "../rows.ts";
 
-const text = z.string();
-const textOrNull = text.nullable();
+const text = col.text({ required: true });
+const textOrNull = col.text();
 
 /** A value that a select or multiselect field offers; `valueId` is unique in the field. */
-export const selectValueRow = z.object({
+export const SELECT_VALUE = {
   valueId: text,
   display: textOrNull,
   value: textOrNull,
-  archived: flag,
-});
-export type SelectValue = Readonly<z.output<typeof selectValueRow>>;
+  archived: col.flag({ required: true }),
+} as const;
+export type SelectValue = RowOf<typeof SELECT_VALUE>;
 
 /** An entry of a mapping: the external value of an internal value ID. */
-export const entryRow = z.object({ mappingValueId: text, valueId: textOrNull, externalValue: textOrNull });
-export type MappingEntry = Readonly<z.output<typeof entryRow>>;
+export const ENTRY = { mappingValueId: text, valueId: textOrNull, externalValue: textOrNull } as const;
+export type MappingEntry = RowOf<typeof ENTRY>;
 
 /** `destinationId`: where it is NULL, no value goes anywhere by the mapping. */
-export const mappingRow = z.object({
+export const MAPPING = {
   mappingId: text,
   destinationId: textOrNull,
   externalFieldName: textOrNull,
-});
+} as const;
 /** Lists are in source order, here and in the next. */
-export interface Mapping extends Readonly<z.output<typeof mappingRow>> {
+export interface Mapping extends RowOf<typeof MAPPING> {
   readonly entries: readonly MappingEntry[];
 }
 
-export const fieldRow = z.object({ customFieldId: text, name: textOrNull, fieldType: textOrNull });
-export interface FieldDefinition extends Readonly<z.output<typeof fieldRow>> {
+export const FIELD = { customFieldId: text, name: textOrNull, fieldType: textOrNull } as const;
+export interface FieldDefinition extends RowOf<typeof FIELD> {
   readonly selectValues: readonly SelectValue[];
   readonly mappings: readonly Mapping[];
 }
 
 /** `supportsMappings`: NULL where the destination is known only by its ID. */
-export const destinationRow = z.object({
+export const DESTINATION = {
   destinationId: text,
   identification: textOrNull,
-  supportsMappings: z.boolean().nullable(),
-});
-export type Destination = Readonly<z.output<typeof destinationRow>>;
+  supportsMappings: col.flag(),
+} as const;
+export type Destination = RowOf<typeof DESTINATION>;
 
 export type Definitions = ReturnType<typeof indexDefinitions>;
 

@@ -1,8 +1,7 @@
 /** A value of an item at a destination, and the payload that such values make. */
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
-import { flag, integer } from "../rows.ts";
 
 export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type Status = (typeof STATUSES)[number];
@@ -13,27 +12,29 @@ export const WITHOUT_EXTERNAL_VALUE = ["unmapped", "unknown_value"] as const sat
 /** The same for SQL: `status IN (${WITHOUT_EXTERNAL_VALUE_SQL})`. */
 export const WITHOUT_EXTERNAL_VALUE_SQL = WITHOUT_EXTERNAL_VALUE.map(quoteLiteral).join(", ");
 
+const required = { required: true } as const;
+
 /** A row of `content_mapped_values`. */
-export const mappedValueRow = z.object({
-  contentId: z.string(),
-  destinationId: z.string(),
-  customFieldId: z.string(),
-  ordinal: integer,
-  externalFieldName: z.string().nullable(),
-  valueId: z.string().nullable(),
-  value: z.string().nullable(),
-  mappingId: z.string(),
-  mappingValueId: z.string().nullable(),
-  externalValue: z.string().nullable(),
-  status: z.enum(STATUSES),
-  valueArchived: flag,
-  valueUnknown: flag,
-  ambiguous: flag,
-  matchedByText: flag,
-  destinationUnsupported: z.boolean().nullable(),
-  collision: flag,
-});
-export type MappedValue = Readonly<z.output<typeof mappedValueRow>>;
+export const MAPPED_VALUE = {
+  contentId: col.text(required),
+  destinationId: col.text(required),
+  customFieldId: col.text(required),
+  ordinal: col.count(required),
+  externalFieldName: col.text(),
+  valueId: col.text(),
+  value: col.text(),
+  mappingId: col.text(required),
+  mappingValueId: col.text(),
+  externalValue: col.text(),
+  status: col.text({ ...required, of: STATUSES }),
+  valueArchived: col.flag(required),
+  valueUnknown: col.flag(required),
+  ambiguous: col.flag(required),
+  matchedByText: col.flag(required),
+  destinationUnsupported: col.flag(),
+  collision: col.flag(required),
+} as const;
+export type MappedValue = RowOf<typeof MAPPED_VALUE>;
 
 /** Where a value stands among those of an item. */
 export type ValuePlace = Pick<MappedValue, "destinationId" | "customFieldId" | "ordinal">;

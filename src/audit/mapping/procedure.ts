@@ -14,24 +14,23 @@
  * Whether a string is an ID is a fact of the field, not of the destination: an entry of any of its mappings, also of
  * one that was not picked, makes it an ID. Once it is an ID, it is never matched as a text.
  */
-import { z } from "zod";
-import { flag, integer } from "../rows.ts";
+import { col, type RowOf } from "../../common/answer.ts";
 import type { Definitions, Destination, FieldDefinition, MappingEntry, SelectValue } from "./definitions.ts";
 import { type MappedValue, type Members, payloadMembers, type Status } from "./mapped-value.ts";
 
 /** One value of one custom field of an item. */
-export const itemValueRow = z.object({
-  customFieldId: z.string(),
+export const ITEM_VALUE = {
+  customFieldId: col.text({ required: true }),
   /** 0-based position in the source list. */
-  ordinal: integer,
+  ordinal: col.count({ required: true }),
   /** The value as `custom_fields` gives it there, as text; NULL where it gives nothing: then there is no row. */
-  input: z.string().nullable(),
+  input: col.text(),
   /** Whether `custom_field_value_ids` has the same string in that place. */
-  inputIsId: flag,
+  inputIsId: col.flag({ required: true }),
   /** The value's text in the other views. */
-  text: z.string().nullable(),
-});
-export type ItemValue = Readonly<z.output<typeof itemValueRow>>;
+  text: col.text(),
+} as const;
+export type ItemValue = RowOf<typeof ITEM_VALUE>;
 
 export interface Item {
   readonly contentId: string;

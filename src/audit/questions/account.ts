@@ -1,46 +1,42 @@
 /** How a run went, by what it says of itself before it is published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
-import { flag, instant, integer, rowsOf } from "../rows.ts";
+import { col, type RowOf } from "../../common/answer.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 
-const runRow = z.object({
-  run: z.string(),
-  sequence: integer,
-  pipeline: z.string(),
-  instanceUrl: z.string(),
-  startedAt: instant,
-  endedAt: instant,
-  verdict: z.enum(["complete", "unsettled"]),
-  reason: z.string().nullable(),
-  itemsListed: integer,
-  itemsLoaded: integer,
-  itemsRejected: integer,
-  itemsRemoved: integer,
-  itemsUnread: integer,
-  /** A run of an earlier version does not say. */
-  requestsRefused: integer.default(0),
-  ratePerSecond: z.number().nullable().default(null),
-  passthrough: flag,
-  personalData: z.string(),
-  packageVersion: z.string(),
-  duckdbVersion: z.string(),
-  nodeVersion: z.string(),
-});
-export type RunAccount = Readonly<z.output<typeof runRow>>;
+const required = { required: true } as const;
+
+const RUN = {
+  run: col.text(required),
+  sequence: col.count(required),
+  pipeline: col.text(required),
+  instanceUrl: col.text(required),
+  startedAt: col.instant(required),
+  endedAt: col.instant(required),
+  verdict: col.text({ ...required, of: ["complete", "unsettled"] }),
+  reason: col.text(),
+  itemsListed: col.count(required),
+  itemsLoaded: col.count(required),
+  itemsRejected: col.count(required),
+  itemsRemoved: col.count(required),
+  itemsUnread: col.count(required),
+  personalData: col.text(required),
+  packageVersion: col.text(required),
+  duckdbVersion: col.text(required),
+  nodeVersion: col.text(required),
+} as const;
+export type RunAccount = RowOf<typeof RUN>;
 
 export async function readAccount(connection: DuckDBConnection): Promise<RunAccount> {
-  const [run] = await rowsOf(connection, runRow, "FROM run");
+  const [run] = await rowsBy(connection, RUN, "FROM run");
   if (run === undefined) throw new TypeError("the run has no row in run");
   return run;
 }
 
-const destinationRow = z.object({ destinationId: z.string() });
-
 /** IDs of destinations that only mappings name. */
 export async function namelessDestinations(connection: DuckDBConnection): Promise<string[]> {
-  const rows = await rowsOf(
+  const rows = await rowsBy(
     connection,
-    destinationRow,
+    { destinationId: col.text(required) },
     `SELECT DISTINCT destination_id FROM destinations SEMI JOIN custom_field_mappings USING (destination_id)
      WHERE identification IS NULL ORDER BY destination_id`,
   );

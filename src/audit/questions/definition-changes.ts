@@ -1,31 +1,34 @@
 /** What became of the definitions between two runs of a history, in words: why values are not what they were. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
-import { rowsOf } from "../rows.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
 type Definition = NonNullable<z.output<typeof definition>>;
 
-/** JSON of a definition at one destination; null where there was none, or is none. */
-const definitionJson = z
-  .string()
-  .nullable()
-  .transform((json) => definition.parse(json === null ? null : JSON.parse(json)));
-
-const changeRow = z.object({
-  kind: z.enum(["destination", "mapping", "entry", "field", "value"]),
-  id: z.string(),
-  customFieldId: z.string().nullable(),
-  destinationId: z.string().nullable(),
-  valueId: z.string().nullable(),
+const CHANGE = {
+  kind: col.text({ required: true, of: ["destination", "mapping", "entry", "field", "value"] }),
+  id: col.text({ required: true }),
+  customFieldId: col.text(),
+  destinationId: col.text(),
+  valueId: col.text(),
   /** Of the value that it is about. */
-  valueText: z.string().nullable(),
-  before: definitionJson,
-  after: definitionJson,
-});
+  valueText: col.text(),
+  /** JSON of a definition at one destination; null where there was none, or is none. */
+  before: col.text(),
+  after: col.text(),
+} as const;
 
-type DefinitionChange = Readonly<z.output<typeof changeRow>>;
+interface DefinitionChange extends Omit<RowOf<typeof CHANGE>, "before" | "after"> {
+  readonly before: Definition | null;
+  readonly after: Definition | null;
+}
+
+function parsed(json: string | null): Definition | null {
+  return json === null ? null : definition.parse(JSON.parse(json));
+}
 
 /** A changed value, by what it was and is; null where a side has none. */
 export interface ChangedValue {
@@ -49,7 +52,8 @@ export async function readDefinitionChanges(
   from: number,
   to: number,
 ): Promise<Why> {
-  const changes = await rowsOf(connection, changeRow, loadSql("audit_diff_definitions"), [from, to]);
+  const rows = await rowsBy(connection, CHANGE, loadSql("audit_diff_definitions"), [from, to]);
+  const changes = rows.map((row) => ({ ...row, before: parsed(row.before), after: parsed(row.after) }));
   const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
   const byPlace = Map.groupBy(placed, ({ place }) => place);
   const at: ChangesAt = (...place) => (byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);

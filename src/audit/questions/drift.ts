@@ -109,11 +109,10 @@ function noted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
     connection,
     LINE,
     before === undefined
-      ? `SELECT path, kind, count, NULL::BIGINT AS before, example, example_content_id AS "exampleContentId"
-         FROM run_drift`
+      ? "SELECT *, NULL::BIGINT AS before FROM run_drift"
       : `SELECT path, kind, coalesce(n.count, 0) AS count, coalesce(b.count, 0) AS before,
            CASE WHEN n.path IS NULL THEN b.example ELSE n.example END AS example,
-           CASE WHEN n.path IS NULL THEN b.example_content_id ELSE n.example_content_id END AS "exampleContentId"
+           CASE WHEN n.path IS NULL THEN b.example_content_id ELSE n.example_content_id END AS example_content_id
          FROM run_drift AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
   );
 }

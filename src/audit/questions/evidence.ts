@@ -1,36 +1,38 @@
 /** Where a run read what the procedure used: the request, its answer, and the part of the raw document. */
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import type { Item } from "../mapping/procedure.ts";
 import { type OpenedRun, rawFilesOf } from "../open-run.ts";
-import { integer, rowsOf } from "../rows.ts";
 
-const requestRow = z.object({
-  request: integer,
-  mode: z.string(),
-  pass: integer.nullable(),
-  page: integer.nullable(),
-  status: integer,
+const required = { required: true } as const;
+
+const REQUEST = {
+  request: col.count(required),
+  mode: col.text(required),
+  pass: col.count(),
+  page: col.count(),
+  status: col.count(required),
   /** ISO 8601, UTC. */
-  observedAt: z.string(),
+  observedAt: col.text(required),
   /** Of the response as it came, in hexadecimal. */
-  sha256: z.string(),
-});
-export type RequestEvidence = Readonly<z.output<typeof requestRow>>;
+  sha256: col.text(required),
+} as const;
+export type RequestEvidence = RowOf<typeof REQUEST>;
 
-const documentRow = z.object({
-  filename: z.string(),
-  mode: z.string(),
-  pass: integer,
-  page: integer,
-  position: integer,
+const DOCUMENT = {
+  filename: col.text(required),
+  mode: col.text(required),
+  pass: col.count(required),
+  page: col.count(required),
+  position: col.count(required),
   /** Of the document as it is kept. */
-  sha256: z.string(),
-  document: z.string(),
-});
+  sha256: col.text(required),
+  document: col.text(required),
+} as const;
 
 export type DocumentEvidence = NonNullable<Awaited<ReturnType<typeof findDocument>>>;
 export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
@@ -41,7 +43,7 @@ export async function findEvidence(opened: OpenedRun, contentId: string) {
     /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
     document: await findDocument(opened, contentId),
     /** Lookups of destinations and custom fields. */
-    lookups: await rowsOf(opened.connection, requestRow, lookups),
+    lookups: await rowsBy(opened.connection, REQUEST, lookups),
   };
 }
 
@@ -66,9 +68,9 @@ async function findDocument(opened: OpenedRun, contentId: string) {
   const files = rawFilesOf(opened, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
   const source = readParquet(files, ["filename"]);
-  const [row] = await rowsOf(
+  const [row] = await rowsBy(
     connection,
-    documentRow,
+    DOCUMENT,
     `SELECT filename, mode, pass, page, position, sha256, document FROM ${source}
      WHERE content_id = $1 AND shape = 'dynamic' AND json_type(document::JSON, '$.custom_fields') = 'OBJECT'
      ORDER BY observation DESC LIMIT 1`,
@@ -77,7 +79,7 @@ async function findDocument(opened: OpenedRun, contentId: string) {
   if (row === undefined) return undefined;
   const { filename, document, ...place } = row;
   const { mode, pass, page } = place;
-  const [request] = await rowsOf(connection, requestRow, REQUEST_OF_DOCUMENT, [mode, pass, page, contentId]);
+  const [request] = await rowsBy(connection, REQUEST, REQUEST_OF_DOCUMENT, [mode, pass, page, contentId]);
   return {
     /** Below the run's folder. */
     file: filename.slice(opened.directory.length + 1),

@@ -9,7 +9,14 @@ import { assertNotPast, type Moment, runAsOf } from "./as-of.ts";
 import { DESTINATION, FIELD } from "./coverage.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
 import { explainPast, type PastExplanation } from "./explain-past.ts";
-import { evidenceSection, isWanted, stepsSection, type Told } from "./explain-steps.ts";
+import {
+  evidenceSection,
+  isWanted,
+  type Outcome,
+  outcomeText,
+  stepsSection,
+  type Told,
+} from "./explain-steps.ts";
 import { matching, resolveScope, type Scoped } from "./filters.ts";
 import type { Since } from "./item-history.ts";
 
@@ -268,32 +275,14 @@ function sinceCells(
   };
 }
 
-type Explained = Pick<
-  MappedValue,
-  "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId" | "valueArchived"
->;
-
 /** Why a value is sent, or not. */
-export function whyOf(row: Explained, fieldType: string | null, passthrough: boolean): string {
-  const archived = row.valueArchived ? "; the value is archived" : "";
-  return `${because(row, fieldType, passthrough)}${archived}`;
-}
-
-function because(
-  { status, externalFieldName, externalValue, mappingId, mappingValueId }: Explained,
+export function whyOf(
+  row: Outcome & Pick<MappedValue, "valueArchived">,
   fieldType: string | null,
   passthrough: boolean,
 ): string {
-  if (status === "unmapped") return `the mapping ${mappingId} has no entry for it`;
-  if (status === "unknown_value") return "it is none of the field's values";
-  if (status === "no_value_mapping") {
-    const field = fieldType === null ? "the field" : `a field of the type ${fieldType}`;
-    return `${field} has no value mappings: ${passthrough ? "it is sent as it is" : "it is not sent"}`;
-  }
-  if (externalValue === null) return `the entry ${mappingValueId} has no external value`;
-  return externalFieldName === null
-    ? "the mapping has no external field name"
-    : `by the entry ${mappingValueId}`;
+  const why = outcomeText(row, fieldType, passthrough);
+  return row.valueArchived ? `${why}; the value is archived` : why;
 }
 
 function notesOf(destinations: readonly Destination[]): string[] {

@@ -3,6 +3,7 @@ import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Destination, FieldDefinition } from "../mapping/definitions.ts";
+import type { MappedValue } from "../mapping/mapped-value.ts";
 import type {
   EntryStep,
   InputStep,
@@ -125,7 +126,11 @@ function stepCells(step: Step, { explanation, at, field }: StepContext): StepCel
       return { input: step.input, result: readText(step, field), evidence: place };
     }
     case 6:
-      return { input: step.row.valueId, result: entryText(step, passthrough), evidence: null };
+      return {
+        input: step.row.valueId,
+        result: entryText(step, field?.fieldType ?? null, passthrough),
+        evidence: null,
+      };
     case 7:
       return {
         input: step.externalFieldName,
@@ -202,21 +207,35 @@ function readText({ readAs, valueId, fits }: InputStep, field: FieldDefinition |
   return `${READ[readAs]}${own}${archived}${several}`;
 }
 
-function entryText({ entryIds, row }: EntryStep, passthrough: boolean): string {
-  if (row.status === "no_value_mapping")
-    return passthrough ? "sent as it is" : "nothing to look up, and nothing is sent";
-  if (row.status === "unknown_value") return "unknown: no entry can be looked up, and nothing is sent";
-  if (row.status === "unmapped") return "unmapped: the mapping has no entry for it, and nothing is sent";
-  const [entry = "", ...others] = entryIds;
+function entryText({ entryIds, row }: EntryStep, fieldType: string | null, passthrough: boolean): string {
+  const others = entryIds.slice(1);
   const more =
     others.length === 0
       ? ""
       : `; ${listed(others, "and")} would fit too, the first in source order counts: ambiguous`;
-  const made =
-    row.externalValue === null
-      ? "has no external value, and nothing is sent"
-      : `makes it "${row.externalValue}"`;
-  return `the entry ${entry} ${made}${more}`;
+  return outcomeText(row, fieldType, passthrough) + more;
+}
+
+export type Outcome = Pick<
+  MappedValue,
+  "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId"
+>;
+
+/** What becomes of a value, and by what. */
+export function outcomeText(
+  { status, externalFieldName, externalValue, mappingId, mappingValueId }: Outcome,
+  fieldType: string | null,
+  passthrough: boolean,
+): string {
+  if (status === "unmapped") return `the mapping ${mappingId} has no entry for it`;
+  if (status === "unknown_value") return "it is none of the field's values";
+  if (status === "no_value_mapping") {
+    const field = fieldType === null ? "the field" : `a field of the type ${fieldType}`;
+    return `${field} has no value mappings: it is ${passthrough ? "sent as it is" : "not sent"}`;
+  }
+  if (externalValue === null) return `the entry ${mappingValueId} has no external value`;
+  if (externalFieldName === null) return "the mapping has no external field name";
+  return `the entry ${mappingValueId} makes it "${externalValue}"`;
 }
 
 const EVIDENCE = {

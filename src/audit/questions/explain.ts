@@ -1,29 +1,29 @@
 /** Why an item produces what it produces: the procedure, step by step, compared with what was published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
 import { placeKey } from "../mapping/mapped-value.ts";
 import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { rowsOf } from "../rows.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
 import { notFound } from "./filters.ts";
 import { readHeldValues, type Since } from "./item-history.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
 import { hasHistory } from "./run-history.ts";
 
-const itemFacts = z.object({
-  contentId: z.string(),
-  slug: z.string().nullable(),
-  title: z.string().nullable(),
-  contentType: z.string().nullable(),
+const ITEM_FACTS = {
+  contentId: col.text({ required: true }),
+  slug: col.text(),
+  title: col.text(),
+  contentType: col.text(),
   /** ISO 8601, UTC. */
-  updatedAt: z.string().nullable(),
-});
-export type ItemFacts = Readonly<z.output<typeof itemFacts>>;
+  updatedAt: col.text(),
+} as const;
+export type ItemFacts = RowOf<typeof ITEM_FACTS>;
 
 export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
@@ -104,9 +104,9 @@ const ITEMS = `
  */
 export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
-  const rows = await rowsOf(
+  const rows = await rowsBy(
     connection,
-    itemFacts,
+    ITEM_FACTS,
     `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
     [wanted],
   );

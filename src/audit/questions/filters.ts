@@ -1,9 +1,9 @@
 /** What of a run an audit looks at. Names and IDs are taken alike; one that does not exist is told with the nearest. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { rowsOf } from "../rows.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 
 type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
 
@@ -31,7 +31,7 @@ const FIELDS =
 const CONTENT_TYPES =
   "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types";
 
-const named = z.object({ id: z.string(), name: z.string().nullable() });
+const NAMED = { id: col.text({ required: true }), name: col.text() } as const;
 
 /**
  * IDs of those of this name, or the one of this ID; `candidates` is a SELECT of `id` and `name`. Undefined where none is
@@ -45,7 +45,7 @@ export async function idsOf(
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
   const sql = `SELECT DISTINCT id, name FROM (${candidates}) ORDER BY ALL`;
-  return matching(await rowsOf(connection, named, sql), what, wanted);
+  return matching(await rowsBy(connection, NAMED, sql), what, wanted);
 }
 
 /** Throws `config.not_found` with the nearest. */

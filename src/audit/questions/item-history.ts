@@ -1,25 +1,28 @@
 /** What an item held in a run, since when, and why, from the history that a run carries. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col } from "../../common/answer.ts";
 import { intervalsSql } from "../../load/macros.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
-import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
-import { integer, keep, rowsOf, textList } from "../rows.ts";
+import { MAPPED_VALUE } from "../mapping/mapped-value.ts";
+import { keep } from "../rows.ts";
 import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 
 export type HeldValue = Awaited<ReturnType<typeof readHeldValues>>[number];
 /** The beginning of a version of a value. */
 export type Since = HeldValue["since"];
 
-const heldRow = mappedValueRow.extend({
-  versionFromRun: z.string(),
-  cause: textList,
-  sinceSequence: integer,
-  sinceStartedAt: z.string(),
-  begins: z.boolean(),
-  sequenceBefore: integer.nullable(),
-});
+const required = { required: true } as const;
+const HELD = {
+  ...MAPPED_VALUE,
+  versionFromRun: col.text(required),
+  cause: col.list(required),
+  sinceSequence: col.count(required),
+  sinceStartedAt: col.text(required),
+  begins: col.flag(required),
+  sequenceBefore: col.count(),
+} as const;
 
 /** In the order of the ledger: destination, field, ordinal. */
 export async function readHeldValues(connection: DuckDBConnection, contentId: string, sequence: number) {
@@ -30,19 +33,26 @@ export async function readHeldValues(connection: DuckDBConnection, contentId: st
   /** By the run that a version is from; nothing where it is the first of the history. */
   const behind = new Map<string, Why>();
   const held = [];
-  for (const found of await rowsOf(connection, heldRow, sql, [sequence])) {
-    const { versionFromRun: run, cause: causes, begins, sequenceBefore: before } = found;
-    if (before !== null && !behind.has(run)) {
-      behind.set(run, await readDefinitionChanges(connection, before, found.sinceSequence));
+  for (const found of await rowsBy(connection, HELD, sql, [sequence])) {
+    const {
+      versionFromRun: run,
+      cause: causes,
+      sinceSequence,
+      sinceStartedAt,
+      begins,
+      sequenceBefore,
+      ...row
+    } = found;
+    if (sequenceBefore !== null && !behind.has(run)) {
+      behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sinceSequence));
     }
-    const row: MappedValue = mappedValueRow.parse(found);
     const { destinationId, customFieldId, valueId, externalFieldName } = row;
     const valueIds = valueId === null ? [] : [valueId];
     const names = externalFieldName === null ? [] : [externalFieldName];
     const since = {
       run,
       /** Start of that run: ISO 8601, UTC. */
-      startedAt: found.sinceStartedAt,
+      startedAt: sinceStartedAt,
       causes,
       /** Whether the history begins with that run: then nothing is known of the time before. */
       begins,

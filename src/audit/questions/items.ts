@@ -1,12 +1,13 @@
 /** Items with all their mapped values, those that need attention most first; packed: what is said often is said once. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
-import { isSent, mappedValueRow, STATUSES, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
-import { flag, keep, keepRange, rowsOf } from "../rows.ts";
+import { isSent, MAPPED_VALUE, STATUSES, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
+import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
 import { whyOf } from "./explain-answer.ts";
 import { sendsAsIs } from "./read-run.ts";
@@ -36,10 +37,10 @@ export async function packItems(connection: DuckDBConnection, limits: ItemLimits
   await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT]);
   const unpacked = {
     passthrough: await sendsAsIs(connection),
-    destinations: await rowsOf(connection, destinationRow, DESTINATIONS),
-    fields: await rowsOf(connection, fieldRow, FIELDS),
-    answers: await rowsOf(connection, answerRow, loadSql("report_answers")),
-    items: await rowsOf(connection, itemRow, loadSql("report_item_rows"), [TEXT_LIMIT]),
+    destinations: await rowsBy(connection, DESTINATION, DESTINATIONS),
+    fields: await rowsBy(connection, FIELD, FIELDS),
+    answers: await rowsBy(connection, ANSWER, loadSql("report_answers")),
+    items: await rowsBy(connection, ITEM, loadSql("report_item_rows"), [TEXT_LIMIT]),
   };
   const packed = pack(unpacked, limits.bytes);
   return {
@@ -52,37 +53,47 @@ export async function packItems(connection: DuckDBConnection, limits: ItemLimits
   };
 }
 
-const destinationRow = z.object({ id: z.string(), name: z.string().nullable(), unsupported: flag });
+const required = { required: true } as const;
+
+const DESTINATION = { id: col.text(required), name: col.text(), unsupported: col.flag(required) } as const;
 const DESTINATIONS = `
   SELECT destination_id AS id, identification AS name, NOT supports_custom_field_mappings AS unsupported
   FROM destinations ORDER BY identification NULLS LAST, destination_id`;
 
-const fieldRow = z.object({ id: z.string(), name: z.string().nullable(), type: z.string().nullable() });
+const FIELD = { id: col.text(required), name: col.text(), type: col.text() } as const;
 const FIELDS = `
   SELECT custom_field_id AS id, name, field_type AS type
   FROM custom_fields ORDER BY name NULLS LAST, custom_field_id`;
 
 /** A mapped value, as however many items have it. */
-const answerRow = mappedValueRow
-  .omit({ contentId: true, ordinal: true, valueUnknown: true, destinationUnsupported: true })
-  .extend({
-    /** Whether a text was longer than what is kept of it. */
-    shortened: flag,
-  });
-type AnswerRow = Readonly<z.output<typeof answerRow>>;
+const ANSWER = {
+  destinationId: MAPPED_VALUE.destinationId,
+  customFieldId: MAPPED_VALUE.customFieldId,
+  externalFieldName: MAPPED_VALUE.externalFieldName,
+  valueId: MAPPED_VALUE.valueId,
+  value: MAPPED_VALUE.value,
+  mappingId: MAPPED_VALUE.mappingId,
+  mappingValueId: MAPPED_VALUE.mappingValueId,
+  externalValue: MAPPED_VALUE.externalValue,
+  status: MAPPED_VALUE.status,
+  valueArchived: MAPPED_VALUE.valueArchived,
+  ambiguous: MAPPED_VALUE.ambiguous,
+  matchedByText: MAPPED_VALUE.matchedByText,
+  collision: MAPPED_VALUE.collision,
+  /** Whether a text was longer than what is kept of it. */
+  shortened: col.flag(required),
+} as const;
+type AnswerRow = RowOf<typeof ANSWER>;
 
-const itemRow = z.object({
-  contentId: z.string(),
-  title: z.string().nullable(),
-  type: z.string().nullable(),
+const ITEM = {
+  contentId: col.text(required),
+  title: col.text(),
+  type: col.text(),
   /** `2026-11-20` */
-  published: z.string().nullable(),
-  /** Numbers of its answers, in the order of the payloads. */
-  answers: z
-    .string()
-    .nullable()
-    .transform((text) => text?.split(",").map(Number) ?? []),
-});
+  published: col.text(),
+  /** Numbers of its answers, with commas between, in the order of the payloads; null: it has none. */
+  answers: col.text(),
+} as const;
 
 /** What is true of a mapped value or not; each is a bit, from the lowest on. */
 const FLAGS = {
@@ -96,10 +107,10 @@ const FLAGS = {
 
 interface Unpacked {
   readonly passthrough: boolean;
-  readonly destinations: readonly z.output<typeof destinationRow>[];
-  readonly fields: readonly z.output<typeof fieldRow>[];
+  readonly destinations: readonly RowOf<typeof DESTINATION>[];
+  readonly fields: readonly RowOf<typeof FIELD>[];
   readonly answers: readonly AnswerRow[];
-  readonly items: readonly z.output<typeof itemRow>[];
+  readonly items: readonly RowOf<typeof ITEM>[];
 }
 
 /** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
@@ -132,7 +143,7 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
   const items: unknown[][] = [];
   let bytes = 0;
   for (const { contentId, title, type, published, answers: numbers } of unpacked.items) {
-    const own = numbers.map((number) => answers.of(number));
+    const own = numbers?.split(",").map((number) => answers.of(Number(number))) ?? [];
     const item = [contentId, title, types.ofNullable(type), published, own];
     bytes += jsonBytes(item);
     // The texts and names of an item that does not fit are small: they stay.

@@ -1,24 +1,26 @@
 /** What the mapping procedure reads, and what a run published of it, from the tables of a published run. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
+import { col } from "../../common/answer.ts";
 import { all } from "../../storage/duckdb.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import {
+  DESTINATION,
   type Definitions,
-  destinationRow,
-  entryRow,
-  fieldRow,
+  ENTRY,
+  FIELD,
   indexDefinitions,
-  mappingRow,
-  selectValueRow,
+  MAPPING,
+  SELECT_VALUE,
 } from "../mapping/definitions.ts";
-import { type MappedValue, type Members, mappedValueRow, type Payloads } from "../mapping/mapped-value.ts";
-import { type Item, itemValueRow } from "../mapping/procedure.ts";
-import { rowsOf } from "../rows.ts";
+import { MAPPED_VALUE, type MappedValue, type Members, type Payloads } from "../mapping/mapped-value.ts";
+import { ITEM_VALUE, type Item } from "../mapping/procedure.ts";
 
-const entryOfMapping = entryRow.extend({ mappingId: z.string() });
-const mappingOfField = mappingRow.extend({ customFieldId: z.string() });
-const valueOfField = selectValueRow.extend({ customFieldId: z.string() });
+const required = { required: true } as const;
+const ENTRY_OF_MAPPING = { ...ENTRY, mappingId: col.text(required) } as const;
+const MAPPING_OF_FIELD = { ...MAPPING, customFieldId: col.text(required) } as const;
+const VALUE_OF_FIELD = { ...SELECT_VALUE, customFieldId: col.text(required) } as const;
 
 const ENTRIES = "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id";
 const MAPPINGS = "FROM custom_field_mappings ORDER BY ordinal, mapping_id";
@@ -26,15 +28,15 @@ const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_i
 
 /** Definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<Definitions> {
-  const entryRows = await rowsOf(connection, entryOfMapping, ENTRIES);
+  const entryRows = await rowsBy(connection, ENTRY_OF_MAPPING, ENTRIES);
   const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);
-  const mappingRows = await rowsOf(connection, mappingOfField, MAPPINGS);
+  const mappingRows = await rowsBy(connection, MAPPING_OF_FIELD, MAPPINGS);
   const mappings = Map.groupBy(mappingRows, ({ customFieldId }) => customFieldId);
-  const valueRows = await rowsOf(connection, valueOfField, SELECT_VALUES);
+  const valueRows = await rowsBy(connection, VALUE_OF_FIELD, SELECT_VALUES);
   const selectValues = Map.groupBy(valueRows, ({ customFieldId }) => customFieldId);
-  const fields = await rowsOf(
+  const fields = await rowsBy(
     connection,
-    fieldRow,
+    FIELD,
     `SELECT custom_field_id, name, field_type FROM custom_fields
      UNION ALL BY NAME
      SELECT DISTINCT custom_field_id FROM custom_field_mappings ANTI JOIN custom_fields USING (custom_field_id)`,
@@ -48,18 +50,18 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
         entries: entries.get(mapping.mappingId) ?? [],
       })),
     })),
-    await rowsOf(
+    await rowsBy(
       connection,
-      destinationRow,
+      DESTINATION,
       "SELECT destination_id, identification, supports_custom_field_mappings AS supports_mappings FROM destinations",
     ),
   );
 }
 
 export async function readItemValues(connection: DuckDBConnection, contentId: string): Promise<Item> {
-  const values = await rowsOf(
+  const values = await rowsBy(
     connection,
-    itemValueRow,
+    ITEM_VALUE,
     `SELECT custom_field_id, ordinal, mapping_input AS input, mapping_input_is_id AS input_is_id, value AS text
      FROM content_custom_field_values WHERE content_id = $1 ORDER BY custom_field_id, ordinal`,
     [contentId],
@@ -69,9 +71,9 @@ export async function readItemValues(connection: DuckDBConnection, contentId: st
 
 /** The published ledger of an item, in the order of its key. */
 export function readLedger(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
-  return rowsOf(
+  return rowsBy(
     connection,
-    mappedValueRow,
+    MAPPED_VALUE,
     "FROM content_mapped_values WHERE content_id = $1 ORDER BY destination_id, custom_field_id, ordinal",
     [contentId],
   );

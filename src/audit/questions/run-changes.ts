@@ -1,16 +1,17 @@
 /** What a run is at a glance, beside the run before: items that came, changed and went, values with a mapping. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col } from "../../common/answer.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
 import { WITHOUT_EXTERNAL_VALUE_SQL } from "../mapping/mapped-value.ts";
-import { integer, rowsOf } from "../rows.ts";
 
 export type ItemChanges = NonNullable<Manifest["changes"]>;
 /** Values of `content_mapped_values`, by whether they have an external value. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 
-const itemChanges = z.object({ new: integer, changed: integer, removed: integer });
+const counted = col.count({ required: true });
+const CHANGED = { new: counted, changed: counted, removed: counted } as const;
 
 const ITEM_CHANGES = `
   SELECT
@@ -31,13 +32,13 @@ export async function readItemChanges(
   before: Fullness,
 ): Promise<ItemChanges | undefined> {
   if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
-  const [row] = await rowsOf(connection, itemChanges, ITEM_CHANGES);
+  const [row] = await rowsBy(connection, CHANGED, ITEM_CHANGES);
   if (row === undefined) return undefined;
   const isDated = [now, before].every(({ emptyColumns }) => !emptyColumns.includes("content.updated_at"));
   return { ...row, changed: isDated ? row.changed : null };
 }
 
-const mappedCounts = z.object({ mapped: integer, unmapped: integer });
+const MAPPED = { mapped: counted, unmapped: counted } as const;
 
 /** An unknown value has no mapping either; a field without value mappings, such as a text field, is in neither count. */
 const MAPPED_COUNTS = `
@@ -51,6 +52,6 @@ export async function readMappedCounts(
   { rows }: Pick<Fullness, "rows">,
 ): Promise<MappedCounts | undefined> {
   if (rows.content_mapped_values === undefined) return undefined;
-  const [row] = await rowsOf(connection, mappedCounts, MAPPED_COUNTS);
+  const [row] = await rowsBy(connection, MAPPED, MAPPED_COUNTS);
   return row;
 }

@@ -1,27 +1,29 @@
 /** The runs that the history of a run knows, also those whose files are gone, and the one that it was compared with. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
+import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { findReadable, openRun } from "../open-run.ts";
-import { flag, integer, rowsOf } from "../rows.ts";
 
-const knownRun = z.object({
-  run: z.string(),
-  sequence: integer,
+const required = { required: true } as const;
+
+const KNOWN_RUN = {
+  run: col.text(required),
+  sequence: col.count(required),
   /** ISO 8601, UTC. */
-  startedAt: z.string(),
-  verdict: z.enum(["complete", "unsettled"]),
+  startedAt: col.text(required),
+  verdict: col.text({ ...required, of: ["complete", "unsettled"] }),
   /** Whether values of fields without value mappings joined the payloads of the run. */
-  passthrough: flag,
+  passthrough: col.flag(required),
   /** Whose history it carried on. */
-  previousRun: z.string().nullable(),
-});
-export type KnownRun = Readonly<z.output<typeof knownRun>>;
+  previousRun: col.text(),
+} as const;
+export type KnownRun = RowOf<typeof KNOWN_RUN>;
 
 export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
   return !(manifest instanceof WarehouseError) && isHistoryIn(manifest);
@@ -43,9 +45,9 @@ export async function readRunHistory(
 
 /** Of an opened run that has a history. */
 export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]> {
-  return rowsOf(
+  return rowsBy(
     connection,
-    knownRun,
+    KNOWN_RUN,
     `SELECT run, sequence, verdict, passthrough, previous_run,
        strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
      FROM run_history ORDER BY sequence DESC`,

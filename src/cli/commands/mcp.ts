@@ -21,7 +21,7 @@ Example:
   $ content-warehouse mcp --warehouse /srv/warehouse
 
 A client starts the command itself and speaks to it over standard input and output; docs/audit.md has the lines for its
-configuration. Tools: list_tables, describe_table, query, explain_item, mapping_coverage, diff_runs. All only read.
+configuration. Tools: list_tables, describe_table, query, explain_item, audit_mappings, diff_runs. All only read.
 `;
 
 export function mcpCommand(): CliCommand {

@@ -3,50 +3,35 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { diffAnswer } from "../../audit/questions/diff-answer.ts";
 import type { RunPair } from "../../audit/questions/diff-runs.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { PagePart } from "./page.ts";
-import { comparison, partOf } from "./parts.ts";
+import { partOf } from "./parts.ts";
 
-interface Reported {
-  /** Has the tables of the run, and those of the run before beside them where that is known. */
-  readonly connection: DuckDBConnection;
-  readonly account: RunAccount;
-  readonly hasHistory: boolean;
-  readonly earlier: EarlierRuns | undefined;
-}
-
-export async function changesPart(reported: Reported): Promise<PagePart> {
-  const pair = await pairOf(reported);
+/**
+ * By the run's own history alone, from which a person is erased with this page: what only the run before has may show
+ * somebody who is erased from that run later, without this page being made anew.
+ */
+export async function changesPart(
+  connection: DuckDBConnection,
+  { run }: RunAccount,
+  hasHistory: boolean,
+): Promise<PagePart> {
   const part = partOf("changes", "Changes", "diff", []);
-  if (pair === undefined)
-    return { ...part, lead: reported.hasHistory ? BEGINS : comparison(reported.earlier) };
+  if (!hasHistory) return { ...part, lead: WITHOUT_HISTORY };
+  const known = await readKnownRuns(connection);
+  const after = known.find((each) => each.run === run);
+  const before = known.find((each) => each.run === after?.previousRun);
+  if (after === undefined || before === undefined) return { ...part, lead: BEGINS };
+  const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
   const filter = { cause: undefined, destination: undefined, field: undefined };
-  const options = { filter, items: false, limit: undefined };
-  return { ...part, ...(await diffAnswer(reported.connection, pair, options)), bars: { causes: ["values"] } };
+  const answer = await diffAnswer(connection, pair, { filter, items: false, limit: undefined });
+  return { ...part, ...answer, bars: { causes: ["values"] } };
 }
 
+const WITHOUT_HISTORY =
+  'The pipeline of this run leaves the history out, so this page cannot say what changed; "content-warehouse diff" compares two runs that are kept.';
 const BEGINS =
   "The history begins with this run: from the next one on, what changed stands here, with its cause.";
-
-/** The run and the one before it, by its own history, else by both their tables; undefined: nothing tells of both. */
-async function pairOf({ connection, account, hasHistory, earlier }: Reported): Promise<RunPair | undefined> {
-  const { run } = account;
-  const after = comparedRun(account);
-  if (hasHistory) {
-    const known = await readKnownRuns(connection);
-    const own = known.find((each) => each.run === run);
-    const before = known.find((each) => each.run === own?.previousRun);
-    return before && { before: comparedRun(before), after, basis: run };
-  }
-  const { before } = earlier ?? {};
-  if (before === undefined) return undefined;
-  return {
-    before: comparedRun({ ...before, verdict: before.manifest.verdict }),
-    after,
-    basis: undefined,
-  };
-}
 
 function comparedRun({ run, sequence, verdict }: RunPair["before"]): RunPair["before"] {
   return { run, sequence, verdict };

@@ -49,8 +49,8 @@ export interface Overview {
 
 export async function pageMarkup(page: Page): Promise<string> {
   const [style = "", ...scripts] = await Promise.all(
-    ["page.css", "page.js", "items.js"].map((name) =>
-      readFile(new URL(`./${name}`, import.meta.url), "utf8"),
+    ["page.css", "tables.js", "items.js"].map((name) =>
+      readFile(new URL(`./browser/${name}`, import.meta.url), "utf8"),
     ),
   );
   const script = [`const INVISIBLE = ${INVISIBLE};`, `const FORMULA = ${FORMULA};`, ...scripts].join("\n");

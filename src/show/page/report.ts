@@ -56,7 +56,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const parts = [
     coveragePart(coverage),
     valuesPart(coverage),
-    await changesPart({ connection, account, hasHistory: isHistoryIn(manifest), earlier }),
+    await changesPart(connection, account, isHistoryIn(manifest)),
     itemsPart(items),
     rejectsPart(account, await readRejectsSection(connection, ROWS_LIMIT)),
     driftPart(drift, earlier),

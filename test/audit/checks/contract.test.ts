@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import { fullItem } from "../../../src/api/full.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
 import { few, long } from "../../long.ts";
 import {
   CANARY,

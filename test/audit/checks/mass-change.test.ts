@@ -3,8 +3,8 @@ import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { assertNotShrunk, changesOf } from "../../../src/audit/checks/mass-change.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { rollback } from "../../../src/warehouse/retention.ts";

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../../src/config/config.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { few, long } from "../../long.ts";
 import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { item, type Json, Scripted } from "../../run/scripted.ts";

@@ -74,8 +74,8 @@ function told({ rows }: Section): Statement[] {
 function outcomeOf(said: string): (string | undefined)[] {
   const [, entry, value] = /^the entry (\w+) makes it "(.*?)"(?:;|$)/.exec(said) ?? [];
   if (entry !== undefined) return ["mapped", entry, value];
-  if (said.startsWith("unmapped")) return ["unmapped"];
-  return [said.startsWith("unknown") ? "unknown_value" : "no_value_mapping"];
+  if (said.startsWith("the mapping")) return ["unmapped"];
+  return [said.startsWith("it is none of") ? "unknown_value" : "no_value_mapping"];
 }
 
 /** Every member of a payload has a row in the answer, and so has every value. */

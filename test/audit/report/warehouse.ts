@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
 import { createService } from "../../../src/service/service.ts";
 import { HISTORY } from "../../run/running.ts";
 

@@ -212,7 +212,7 @@ test("a run whose files are gone is compared and explained from the history", as
   assert.match(
     text,
     new RegExp(
-      `│ Web CMS +│ region │ Southern Europe │ mapped │ es-it +│ by the entry \\w+ │ ${first} │ the history begins │`,
+      `│ Web CMS +│ region │ Southern Europe │ mapped │ es-it +│ the entry \\w+ makes it "es-it" │ ${first} │ the history begins │`,
     ),
   );
   const json = JSON.parse(await explain("--as-of", "1", "--format", "json"));

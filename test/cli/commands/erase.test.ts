@@ -44,7 +44,7 @@ long(
     const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
     assert.match(
       shown,
-      new RegExp(`\\nSupersedes +${run}, erased \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`),
+      new RegExp(`\\n {2}Supersedes +${run}, erased \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`),
     );
     assert.equal(
       await erase("--user", USER),

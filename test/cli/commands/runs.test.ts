@@ -220,9 +220,6 @@ long(
     assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
     const report = join(summary.directory, "report.html");
     assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
-    assert.match(
-      await readFile(report, "utf8"),
-      /<\/time>; its tables were built \d[^<]* later\. \d+ requests, /,
-    );
+    assert.match(await readFile(report, "utf8"), /<\/time>; its tables were built \d[^<]* later\./);
   },
 );

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { COMPILE_CACHE } from "../../compile-cache.ts";
 import { CANARY, type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
 import { type Item, item, type Question, type Scripted } from "../../run/scripted.ts";
@@ -135,12 +135,12 @@ export async function everythingIn({ directory, tables }: RunSummary): Promise<M
   return rows;
 }
 
-/** SHA-256 of each Parquet file of the data tables, and of each raw file but that of the requests. */
+/** SHA-256 of each Parquet file of the data tables, and of each raw file but what a run notes of its own passes. */
 export async function filesOf({ directory }: RunSummary): Promise<Map<string, string>> {
   const paths = await readdir(directory, { recursive: true });
   const files = paths.filter((path) => {
     const [kind, table = ""] = path.split("/");
-    const tellsOfTheRun = kind === "parquet" ? OF_THE_RUN.test(table) : table.startsWith("requests-");
+    const tellsOfTheRun = kind === "parquet" ? OF_THE_RUN.test(table) : /^(?:requests|rejects)-/.test(table);
     return path.endsWith(".parquet") && !tellsOfTheRun;
   });
   const digests = new Map<string, string>();

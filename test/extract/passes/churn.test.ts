@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { RunSummary } from "../../../src/run/summary.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { groupOfSingles } from "../../../src/extract/passes/single-items.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
+import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { few, long } from "../../long.ts";
 import { exportFrom, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, listBody, type Question, Scripted } from "../../run/scripted.ts";

@@ -1,4 +1,4 @@
-/** What came of a run: its accounting, its warnings, and the summary for people and programs. */
+/** What became of all that was listed, and what the answers of the service leave to say: checks, warnings, reasons. */
 import {
   type Accounting,
   type Check,
@@ -8,84 +8,8 @@ import {
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
-import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
-import type { OutageTotals } from "../extract/http/outage.ts";
-import type { Throttled } from "../extract/http/throttle.ts";
-import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { DriftEntry } from "../raw/drift.ts";
-import type { Extraction, PassRecord } from "../raw/extract-record.ts";
-import type { Delivery } from "../targets/deliver.ts";
-
-/** What a run did, for people and programs. */
-export interface RunSummary {
-  readonly run: string;
-  readonly sequence: number;
-  readonly pipeline: string;
-  readonly verdict: "complete" | "unsettled";
-  /** Why it is unsettled. */
-  readonly reasons: readonly string[];
-  /** Whether dynamic and full answers mean different times by `updated_at`, so that each was certified by itself. */
-  readonly modesDiffer: boolean;
-  /** Folder of the warehouse. */
-  readonly warehouse: string;
-  /** Folder of the published run, below `out`. */
-  readonly directory: string;
-  readonly accounting: Accounting;
-  readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  readonly passes: readonly PassRecord[];
-  readonly requests: number;
-  /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
-  readonly throttled: Throttled | null;
-  /** How often and how long the service was out, since the run was started or resumed; null: never. */
-  readonly outages: OutageTotals | null;
-  /** Answers that an interrupted run had read before it was resumed; requests and bytes count them too. */
-  readonly resumed: Resumed | null;
-  /** Bytes of the answers as they came. */
-  readonly bytesReceived: number;
-  /** Bytes of the published files. */
-  readonly bytesPublished: number;
-  /** The run that this one is compared with; null: there is none, or none that can be read. */
-  readonly previousRun: string | null;
-  /** Against the run before; null: there is nothing to compare. */
-  readonly changes: ItemChanges | null;
-  /** Null: the pipeline makes none. */
-  readonly mappedValues: MappedCounts | null;
-  /** Where the service departs from the specification, beside the run before; null: that could not be read. */
-  readonly drift: DriftReport | null;
-  /** The checks before publication; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly Check[] };
-  /** Path of the report; null: the run has none. */
-  readonly report: string | null;
-  /** Runs that were removed because they are old. */
-  readonly removedRuns: readonly string[];
-  readonly warnings: readonly string[];
-  /** What came of the delivery to each target, in the order of the configuration. */
-  readonly deliveries: readonly Delivery[];
-  /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
-  readonly noMappedValues: string | null;
-  /** IDs of destinations that mappings name and no configured destination is. */
-  readonly namelessDestinations: readonly string[];
-  /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
-  readonly milliseconds: number;
-}
-
-export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
-  return { passed: checks.length - warnings.length, warnings };
-}
-
-export interface Resumed {
-  /** Of listings. */
-  readonly pages: number;
-  /** Single items. */
-  readonly items: number;
-}
-
-/** What a resumed run had read before; null where it had read nothing. */
-export function resumedOf({ pages, items }: ResumeState): Resumed | null {
-  return pages === 0 ? null : { pages, items };
-}
+import type { Extraction } from "../raw/extract-record.ts";
 
 /**
  * What became of everything that the passes listed; items that are loaded though none listed them are left out.

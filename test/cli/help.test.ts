@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wrapHelp } from "../../../src/cli/help.ts";
+import { wrapHelp } from "../../src/cli/help.ts";
 
 test("a paragraph that is too wide is broken anew, a command goes on after a backslash, a list under its term", () => {
   const wide = `Examples:

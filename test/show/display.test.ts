@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { count, duration, megabytes } from "../../../src/common/figures.ts";
-import type { Progress, StageName } from "../../../src/common/progress.ts";
-import { createDisplay } from "../../../src/show/display.ts";
-import { displayWidth } from "../../../src/show/terminal.ts";
+import { count, duration, megabytes } from "../../src/common/figures.ts";
+import type { Progress, StageName } from "../../src/common/progress.ts";
+import { createDisplay } from "../../src/show/display.ts";
+import { displayWidth } from "../../src/show/terminal.ts";
 
 const ESCAPE = "\u001b";
 

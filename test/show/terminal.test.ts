@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
-import { drawInParts, drawTable, leftOutText } from "../../../src/show/table.ts";
-import { displayWidth, truncate, writeAll } from "../../../src/show/terminal.ts";
+import { drawInParts, drawTable, leftOutText } from "../../src/show/table.ts";
+import { displayWidth, truncate, writeAll } from "../../src/show/terminal.ts";
 
 test("a text is as wide as a terminal shows it", () => {
   const widths: Record<string, number> = {
@@ -109,6 +109,24 @@ test("no number and no name that is typed again is cut; what does not fit is lef
   const short = drawTable(table, 45);
   assert.match(short.text, /│ 000001-20261120T020000Z │ so long th… │ … │/);
   assert.equal(leftOutText(table, short), "1 column left out: widen the terminal or pipe the output\n");
+});
+
+test("a cell that wraps goes on in further lines of its column, whole words first", () => {
+  const table = {
+    columns: [
+      { name: "n", align: "right", wraps: true },
+      { name: "what", align: "left", wraps: true },
+    ],
+    rows: [["1", "sends north in place of nordic, averyveryverylongword"]],
+  } as const;
+  const { text } = drawTable(table, 24);
+  assert.deepEqual(text.split("\n").slice(3, -2), [
+    "│ 1 │ sends north in   │",
+    "│   │ place of nordic, │",
+    "│   │ averyveryverylon │",
+    "│   │ gword            │",
+  ]);
+  for (const line of text.trimEnd().split("\n")) assert.equal(displayWidth(line), 24, line);
 });
 
 test("in parts, a table shows all of its columns on a narrow screen, each part beginning with the same ones", () => {

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { type Answer, col, section } from "../../src/common/answer.ts";
+import { type AnswerForm, answerTexts } from "../../src/show/answer.ts";
+import { rowsBy } from "../../src/storage/rows-by.ts";
+
+const COLUMNS = {
+  item_id: col.name({ required: true, hidden: true }),
+  item: col.text({ standIn: "item_id" }),
+  values: col.count({ required: true }),
+  size: col.bytes(),
+  covered: col.share(),
+  sent: col.list(),
+  since: col.instant({ head: "so since" }),
+  isOld: col.flag({ required: true, hidden: true }),
+} as const;
+
+const SQL = `
+  SELECT * FROM (VALUES
+    ('a', '=one', 1234, 5000::BIGINT, 0.5::DOUBLE, ['x', 'y,z'], '2026-11-20 02:00:00+00'::TIMESTAMPTZ, true),
+    ('b', NULL, 0, NULL, NULL, NULL, NULL, NULL)
+  ) AS v(item_id, item, "values", size, covered, sent, since, is_old)`;
+
+const connection = await (await DuckDBInstance.create(":memory:")).connect();
+
+async function drawn(form: Partial<AnswerForm>): Promise<string> {
+  const rows = await rowsBy(connection, COLUMNS, SQL);
+  const sections = [
+    section({ key: "items", title: "Items", columns: COLUMNS, rows }),
+    section({ key: "none", title: "Others", columns: { item: col.text() }, rows: [] }),
+  ];
+  const answer: Answer = { lead: "Two items.", facts: { run: "r1" }, sections, next: ["Run again."] };
+  const texts: string[] = [];
+  for await (const text of answerTexts(answer, { format: "table", width: undefined, ...form }))
+    texts.push(text);
+  return texts.join("");
+}
+
+test("an answer is a leading sentence, tables, and what to do next", async () => {
+  assert.equal(
+    await drawn({}),
+    `Two items.
+
+Items
+┌──────┬────────┬──────┬─────────┬──────────┬──────────────────┐
+│ item │ values │ size │ covered │ sent     │ so since         │
+├──────┼────────┼──────┼─────────┼──────────┼──────────────────┤
+│ =one │  1,234 │ 5 kB │  50.0 % │ x, "y,z" │ 2026-11-20 02:00 │
+│ b    │      0 │      │         │          │                  │
+└──────┴────────┴──────┴─────────┴──────────┴──────────────────┘
+
+Others: none
+
+Run again.
+`,
+  );
+});
+
+test("JSON and CSV have every column, exact", async () => {
+  const { items, ...rest } = JSON.parse(await drawn({ format: "json" }));
+  assert.deepEqual(rest, { run: "r1", none: [] });
+  assert.deepEqual(items, [
+    {
+      ...{ item_id: "a", item: "=one", values: 1234, size: 5000, covered: 0.5 },
+      ...{ sent: ["x", "y,z"], since: "2026-11-20T02:00:00Z", isOld: true },
+    },
+    { item_id: "b", item: null, values: 0, size: null, covered: null, sent: null, since: null, isOld: false },
+  ]);
+  assert.equal(
+    await drawn({ format: "csv", spreadsheet: true }),
+    'item_id,item,values,size,covered,sent,since,isOld\na,\'=one,1234,5000,0.5,"[""x"",""y,z""]",2026-11-20T02:00:00Z,true\nb,,0,,,,,false\n',
+  );
+});
+
+test("Markdown has the tables under headings", async () => {
+  const text = await drawn({ format: "markdown" });
+  assert.match(text, /^Two items\.\n\n## Items\n\n\| item \| values \| .*\n\| --- \| ---: \| /);
+  assert.match(text, /\n\n## Others\n\nnone\n\nRun again\.\n$/);
+});
+
+test("rows are read by their declaration alone: a column that is not there, or of another kind, is a fault", async () => {
+  const faults = [
+    [{ nothing: col.text() }, /the query has no column nothing/],
+    [{ values: col.text() }, /values is no text: 1234/],
+    [{ item: col.text({ required: true }) }, /item is empty/],
+    [{ item_id: col.text({ of: ["a"] }) }, /item_id is no text: b/],
+  ] as const;
+  for (const [columns, message] of faults) await assert.rejects(rowsBy(connection, columns, SQL), message);
+});
+
+test("a misspelled column does not compile", () => {
+  const columns = { item: col.text() };
+  // @ts-expect-error the rows have another column
+  section({ key: "k", title: "t", columns, rows: [{ itme: "a" }] });
+  // @ts-expect-error a count is no text
+  section({ key: "k", title: "t", columns, rows: [{ item: 1 }] });
+  // @ts-expect-error no such column to stand in
+  section({ key: "k", title: "t", columns: { item: col.text({ standIn: "itme_id" }) }, rows: [] });
+});
