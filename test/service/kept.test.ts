@@ -9,7 +9,7 @@ import { findReadable } from "../../src/audit/open-run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import type { Config } from "../../src/config/config.ts";
 import { differingTables } from "../../src/run/replay/differences.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { keptContent } from "../../src/service/kept.ts";
 import { loadContentSet } from "../../src/service/load.ts";
 import { createService, serve } from "../../src/service/service.ts";
