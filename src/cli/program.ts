@@ -17,6 +17,7 @@ import { initCommand } from "./commands/init.ts";
 import { lakeCommand } from "./commands/lake.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { rejectsCommand } from "./commands/rejects.ts";
+import { replayCommand } from "./commands/replay.ts";
 import { reportCommand } from "./commands/report.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { runCommand } from "./commands/run.ts";
@@ -70,6 +71,7 @@ export function program(printed: Printed = { out: [], err: [] }): Command {
     schemaCommand(),
     runsCommand(),
     verifyCommand(),
+    replayCommand(),
     deliverCommand(),
     targetsCommand(),
     lakeCommand(),

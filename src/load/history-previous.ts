@@ -1,5 +1,4 @@
 /** The history that the run before carries: found, proven whole, and read by one name whatever was published. */
-import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
@@ -9,7 +8,7 @@ import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { PublishedFile } from "../warehouse/manifest.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
-import { digestOf } from "../warehouse/verify.ts";
+import { findingIn } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
   /** Nothing was published yet. */
@@ -111,19 +110,6 @@ function historyOf(previous: PreviousRun): CarriedHistory {
     sourceOf: (table) => fromTable(source, table, PREVIOUS_CATALOG),
     forgotten: [],
   };
-}
-
-async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
-  try {
-    const { bytes, sha256 } = await digestOf(join(directory, file.path));
-    if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
-    if (sha256 !== file.sha256) return `its file ${file.path} has another content than it was published with`;
-    return undefined;
-  } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (isOfTheDisk(error)) throw error;
-    return `its file ${file.path} is missing or cannot be read`;
-  }
 }
 
 /** Throws where the tables are not what this program carries on. */

@@ -107,6 +107,14 @@ const asked = z.strictObject({
   perPage: z.union([perPage, z.literal("auto")]),
 });
 
+/** What keeps a run from being published, as it was settled that night: its checks are judged by it. */
+const gates = z.strictObject({
+  contract: z.enum(["evolve", "freeze"]),
+  maxRejects: z.strictObject({ share: z.number(), items: count }).nullable(),
+  maxShrinkPercent: z.number().nonnegative(),
+  minShrink: count,
+});
+
 /** What the lookups did not find as it was asked for. */
 const unmatched = z.strictObject({
   destinations: z.array(destination).readonly(),
@@ -159,6 +167,7 @@ const extractRecord = extraction.extend({
   extractedAt: instant,
   asked,
   unmatched,
+  gates,
   personalData: z.strictObject({
     policy: z.enum(PERSONAL_POLICIES),
     keyId: z.string().nullable(),

@@ -38,7 +38,7 @@ export interface TablesBuilt
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
 export async function buildTables(building: Building, transformed: RawTransformed): Promise<TablesBuilt> {
-  const { before, folder, gates, pipeline, landed } = building;
+  const { before, folder, pipeline, landed } = building;
   const { facts } = landed;
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: facts.origin };
@@ -48,7 +48,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = landed.lookups();
   const request = buildRequest(building, { transformed, lookups, drift: tally });
-  judgeDrift(gates, tally);
+  judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
   const drift = tally.sorted();
@@ -82,14 +82,14 @@ interface Found {
 
 /** The checks and what is said of them; `reasons`: why the run is unsettled. Throws what forbids to publish. */
 function judge(
-  { before, gates, pipeline, history, landed }: Building,
+  { before, pipeline, history, landed }: Building,
   { transformed, lookups, loaded, drift }: Found,
 ): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
   const { facts } = landed;
   const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
   const reasons = [...facts.disagreements, ...contradictionReasons(drift, items)];
   const accounting = accountingOf(facts, loaded, reasons);
-  const tables = judgeTables({ gates, before, loaded, facts });
+  const tables = judgeTables({ before, loaded, facts });
   const matching = matchingOf(facts, lookups, transformed, loaded);
   const echoes = judgeEchoes(drift);
   const checks = [

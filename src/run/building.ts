@@ -1,5 +1,4 @@
 /** What a run is built from. */
-import type { GateSettings } from "../audit/checks/publish-gates.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Telling } from "../common/run-events.ts";
@@ -24,8 +23,6 @@ export interface Building extends Telling {
   readonly before: Before;
   /** What is carried on of its history. */
   readonly history: PreviousHistory;
-  /** What keeps the run from being published; the landed facts say what of it was accepted. */
-  readonly gates: GateSettings;
   /** Of the loaders that are to stage the run. */
   readonly loads: StagedLoads;
   readonly threads: number;

@@ -1,4 +1,5 @@
 /** What a run states when everything has landed: all that its tables are built from besides the raw documents. */
+import type { GateSettings } from "../audit/checks/publish-gates.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
 import type { Wanted } from "../extract/wanted-columns.ts";
@@ -42,6 +43,7 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     asked: askedOf(run, answered),
     unmatched: unmatchedOf(answered),
     personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
+    gates: gatesOf(config),
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     before: statedBefore(baseline),
     history: statedHistory(run.history),
@@ -77,6 +79,11 @@ function askedOf(run: RunContext, { wanted }: Answered): ExtractRecord["asked"] 
     aliases: config.aliases,
     perPage: config.perPage,
   };
+}
+
+function gatesOf(config: GateSettings): ExtractRecord["gates"] {
+  const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
+  return { contract, maxRejects, maxShrinkPercent, minShrink };
 }
 
 function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatched"] {

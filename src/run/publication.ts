@@ -73,7 +73,6 @@ async function landAndBuild(
       pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
       before: baseline,
       history,
-      gates: options.config,
       loads,
       threads,
       nodeVersion,

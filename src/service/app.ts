@@ -9,18 +9,13 @@ import fastify, {
 } from "fastify";
 import { checkAccepts, sendJson } from "./answer.ts";
 import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts";
-import { Listing } from "./listing.ts";
-import type { ContentSet } from "./loaded-set.ts";
-import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
 import { type Caller, identify } from "./permissions.ts";
-import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
+import { type PageBounds, parsePage, parseView } from "./query.ts";
 import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
-import { BASIC_VIEW, FULL_VIEW } from "./views/detail.ts";
-import { dynamicView } from "./views/dynamic.ts";
-import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
+import type { ServedContent } from "./served.ts";
 
 export interface AppOptions {
-  readonly set: ContentSet;
+  readonly content: ServedContent;
   readonly bounds: PageBounds;
   /** Of each token. */
   readonly rateLimit: RateLimitSpec | undefined;
@@ -100,39 +95,31 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppOptions): void {
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions): void {
-  const { set, bounds } = options;
-  const listing = new Listing(set);
+  const { content, bounds } = options;
   app.decorateRequest("caller", null);
   const admit = admission(options);
 
   route(app, "/api/v1/content", ["GET"], admit, async (request) => {
     const query = queryOf(request);
-    const view = viewOf(parseView(query), false);
     const { actor } = request.getDecorator<Caller>("caller");
-    const { positions, pagination } = listing.page(parsePage(query, bounds), actor);
-    const items: string[] = [];
-    for (let start = 0; start < positions.length; start += BATCH_ITEMS) {
-      const batch = await set.documents.read(positions.slice(start, start + BATCH_ITEMS));
-      for (const document of batch) items.push(renderView(view, itemOf(document, set, actor)));
-    }
+    const { items, pagination } = await content.page(parseView(query), parsePage(query, bounds), actor);
     const response = `{"response":[${items.join(",")}],"count":${items.length}`;
     return `${response},"pagination":${JSON.stringify(pagination)}}`;
   });
 
   route(app, "/api/v1/content/:id", ["GET"], admit, async (request) => {
-    const view = viewOf(parseView(queryOf(request)), true);
+    const view = parseView(queryOf(request));
     const { actor } = request.getDecorator<Caller>("caller");
-    const position = listing.find(pathId(request), actor);
-    const [document] = position === undefined ? [] : await set.documents.read([position]);
-    if (document === undefined) throw new HttpError(404, "There is no content item with this ID or slug.");
-    return `{"response":${renderView(view, itemOf(document, set, actor))}}`;
+    const item = await content.item(pathId(request), view, actor);
+    if (item === undefined) throw new HttpError(404, "There is no content item with this ID or slug.");
+    return `{"response":${item}}`;
   });
 
   route(app, "/api/v1/destinations", ["GET", "POST"], admit, async (request) =>
-    JSON.stringify(lookUpDestinations(set, parametersOf(request))),
+    JSON.stringify(content.destinations(parametersOf(request))),
   );
   route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, async (request) =>
-    JSON.stringify(lookUpCustomFields(set, parametersOf(request))),
+    JSON.stringify(content.customFields(parametersOf(request))),
   );
   // Made by a test from the contract; each request adds the address that it was sent to.
   const description = readFileSync(new URL("openapi.json", import.meta.url), "utf8")
@@ -157,11 +144,11 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
 }
 
 /** Lets a request in whose token is known and within its limits. */
-function admission({ set, rateLimit, maxConcurrent, now }: AppOptions): Admit {
+function admission({ content, rateLimit, maxConcurrent, now }: AppOptions): Admit {
   const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
   const enter = maxConcurrent === undefined ? undefined : createConcurrencyLimit(maxConcurrent);
   return async (request, reply) => {
-    const caller = identify(request.headers.authorization, set);
+    const caller = identify(request.headers.authorization, content.actors);
     if (enter !== undefined) reply.raw.once("close", enter(caller.token));
     count?.(caller.token);
     request.setDecorator<Caller>("caller", caller);
@@ -188,14 +175,6 @@ function route(
   };
   const others = app.supportedMethods.filter((method) => !allowed.includes(method));
   app.route({ method: others, url, onRequest: refuseMethod, handler: refuseMethod });
-}
-
-/** Items that are made in one go: other connections are served between two batches of a large page. */
-const BATCH_ITEMS = 100;
-
-function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
-  if (request.detail === "basic") return BASIC_VIEW;
-  return request.detail === "full" ? FULL_VIEW : dynamicView(request, singleItem);
 }
 
 function queryOf(request: FastifyRequest): URLSearchParams {

@@ -10,8 +10,13 @@ import type { ContentSet, Restriction } from "./loaded-set.ts";
 /** The user behind a token, as far as decisions need one. */
 export type Actor = Pick<User, "id" | "superadmin" | "role" | "removed" | "group_ids">;
 
-/** A user that a token names and the content set does not describe: sees what is public, may do nothing. */
-function unknownActor(id: string): Actor {
+/** The user with this ID. */
+export function actorOf({ users }: Pick<ContentSet, "users">, id: string): Actor {
+  return users.get(id)?.user ?? unknownActor(id);
+}
+
+/** A user that a token names and that is not described: sees what is public, may do nothing. */
+export function unknownActor(id: string): Actor {
   return { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
 }
 
@@ -19,11 +24,11 @@ function unknownActor(id: string): Actor {
 export type Caller = ReturnType<typeof identify>;
 
 /** Basic credentials: the token is the user name, the password means nothing. Throws 401. */
-export function identify(authorization: string | undefined, set: ContentSet) {
+export function identify(authorization: string | undefined, actors: ReadonlyMap<string, Actor>) {
   const [, encoded = ""] = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization ?? "") ?? [];
   const [token = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":", 1);
-  const userId = set.tokens.get(token);
-  if (userId !== undefined) return { token, actor: set.users.get(userId)?.user ?? unknownActor(userId) };
+  const actor = actors.get(token);
+  if (actor !== undefined) return { token, actor };
   throw new HttpError(
     401,
     authorization === undefined

@@ -158,6 +158,20 @@ export async function digestOf(file: string, piece = Buffer.allocUnsafe(PIECE_BY
   }
 }
 
+/** What is wrong with a file of a run, held against the manifest: a clause; undefined: it is as it was published. */
+export async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
+  try {
+    const { bytes, sha256 } = await digestOf(join(directory, file.path));
+    if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
+    if (sha256 !== file.sha256) return `its file ${file.path} has another content than it was published with`;
+    return undefined;
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (isOfTheDisk(error)) throw error;
+    return `its file ${file.path} is missing or cannot be read`;
+  }
+}
+
 /** What a step gives, or why it failed: a sentence without its full stop. A failing disk is thrown. */
 async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | string> {
   try {

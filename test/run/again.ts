@@ -1,80 +1,45 @@
 /** A published run built again from its raw documents, by the code that a nightly run goes through. */
 import assert from "node:assert/strict";
-import { cp, readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { DuckDBInstance } from "@duckdb/node-api";
-import { systemClock } from "../../src/common/clock.ts";
+import { findReadable } from "../../src/audit/open-run.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { readRaw } from "../../src/raw/read-raw.ts";
-import { build } from "../../src/run/build.ts";
-import type { Building } from "../../src/run/building.ts";
-import { heldAgainst } from "../../src/run/previous-history.ts";
-import { StagedLoads } from "../../src/run/stage-loads.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
-import { loadPipeline } from "../../src/transform/pipelines.ts";
-import { SHRINK_LIMITS } from "../../src/warehouse/baseline.ts";
-import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
+import { differingTables } from "../../src/run/replay/differences.ts";
+import { rebuild } from "../../src/run/replay/rebuild.ts";
+import { isAboutTheRun, TABLES } from "../../src/tables/all.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
-import { rowsOf, temporaryFolder } from "./running.ts";
+import { sourceOf } from "../../src/warehouse/published-tables.ts";
+import { temporaryFolder } from "./running.ts";
 
 interface Again {
   /** Folder of the published run. */
   readonly directory: string;
-  /** Folder of the run before it; undefined: it is pruned, or there is none. */
-  readonly before?: string;
-  readonly pipelineUrl: string;
-  readonly gates?: Partial<Building["gates"]>;
+  /** Whether it is built as if the runs before it were pruned. */
+  readonly isAlone?: boolean;
 }
 
 /** Builds and publishes the run in a warehouse of its own. Answers its folder there. */
-export async function builtAgain(
-  t: TestContext,
-  { directory, before, pipelineUrl, gates }: Again,
-): Promise<string> {
-  const { manifest } = await readManifestFile(directory);
-  const folder = outputFolder(await temporaryFolder(t));
-  const staging = await createStaging(folder, manifest.run);
-  const raw = join(staging.result, "raw");
-  await cp(join(directory, "raw"), raw, { recursive: true });
-  const landed = await readRaw(raw);
-  const kept =
-    before === undefined
-      ? undefined
-      : ({ kind: "run", directory: before, ...(await keptAs(before)) } as const);
-  const own = { run: manifest.run, directory, manifest };
-  const against = await heldAgainst(landed.facts, { own, kept, temporaryDirectory: folder.staging });
-  const pipeline = await loadPipeline(pipelineUrl);
-  const [[endedMs] = []] = await rowsOf(directory, "SELECT epoch_ms(ended_at) FROM run");
-  const clock = { ...systemClock, now: () => Number(endedMs) };
-  await using loads = new StagedLoads([]);
-  const built = await build({
-    folder: outputFolder(dirname(dirname(directory))),
-    staging,
-    landed,
-    pipeline,
-    pipelineUrl,
-    ...against,
-    gates: { contract: "evolve", maxRejects: null, ...SHRINK_LIMITS, ...gates },
-    loads,
+export async function builtAgain(t: TestContext, { directory, isAlone = false }: Again): Promise<string> {
+  const place = await temporaryFolder(t);
+  const folder = outputFolder(isAlone ? place : dirname(dirname(directory)));
+  const published = await findReadable(outputFolder(dirname(dirname(directory))), basename(directory));
+  const { staging, built, clock } = await rebuild({
+    folder,
+    published,
+    place,
     threads: 1,
-    nodeVersion: process.versions.node,
     signal: new AbortController().signal,
     onProgress: () => {},
-    onEvent: () => {},
-    clock,
     log: silentLog,
-    measure: async () => {},
   });
-  const { peakBytes } = manifest;
-  await publishRun(folder, staging, { ...built.statement, peakBytes }, clock);
-  return join(folder.runs, manifest.run);
-}
-
-async function keptAs(directory: string) {
-  const { manifest, sha256 } = await readManifestFile(directory);
-  return { run: manifest.run, manifest, sha256 };
+  const { peakBytes } = published.manifest;
+  const again = outputFolder(place);
+  await publishRun(again, staging, { ...built.statement, peakBytes }, clock);
+  return join(again.runs, staging.run);
 }
 
 /**
@@ -93,7 +58,13 @@ export async function assertSameRun(
     files.map(({ path, rows }) => [path, rows]),
   );
   const tables = Object.keys(stated.rows);
-  assert.deepEqual(await differing(published, again, tables), []);
+  const [a, b] = [published, again].map((directory) => ({
+    tables,
+    source: sourceOf({ directory, manifest: one?.manifest ?? assert.fail() }, { isQuestioned: true }),
+  }));
+  assert.ok(a !== undefined && b !== undefined);
+  const compared = { published: a, rebuilt: b, declared: TABLES, temporaryDirectory: tmpdir() };
+  assert.deepEqual(await differingTables(compared), []);
   const data = await dataFilesIn(published);
   const dataAgain = await dataFilesIn(again);
   assert.deepEqual([...dataAgain.keys()], [...data.keys()]);
@@ -113,27 +84,6 @@ export async function assertSameReport(published: string, again: string): Promis
   const other = page.findIndex((line, place) => line !== pageAgain[place]);
   assert.equal(pageAgain[other]?.slice(0, 2000), page[other]?.slice(0, 2000));
   assert.equal(pageAgain.length, page.length);
-}
-
-/** Tables whose rows are not the same, as often, in both. */
-async function differing(published: string, again: string, tables: readonly string[]): Promise<string[]> {
-  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
-  const connection = await instance.connect();
-  try {
-    await connection.run(`ATTACH '${join(published, "warehouse.duckdb")}' AS one (READ_ONLY)`);
-    await connection.run(`ATTACH '${join(again, "warehouse.duckdb")}' AS other (READ_ONLY)`);
-    const different: string[] = [];
-    for (const table of tables) {
-      const [a, b] = ["one", "other"].map((name) => `(FROM ${name}.main.${table})`);
-      const sql = `SELECT count(*) FROM ((${a} EXCEPT ALL ${b}) UNION ALL (${b} EXCEPT ALL ${a}))`;
-      const [[count] = []] = (await connection.runAndReadAll(sql)).getRowsJson();
-      if (String(count) !== "0") different.push(table);
-    }
-    return different;
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
 }
 
 /** By path: the Parquet files of all tables but those about the run itself. */

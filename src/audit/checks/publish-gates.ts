@@ -68,8 +68,8 @@ export function judgeAnswers(settings: GateSettings, extraction: Extraction, jou
   );
 }
 
-function rejectCheck(extraction: Extraction, settings: GateSettings): Check {
-  const { listed, rejected, limit } = rejectCount(extraction, settings);
+function rejectCheck(facts: ExtractRecord): Check {
+  const { listed, rejected, limit } = rejectCount(facts, facts.gates);
   return {
     name: "listed items that could not be read, or not in both modes",
     verdict: rejected === 0 ? "passed" : "warning",
@@ -80,25 +80,24 @@ function rejectCheck(extraction: Extraction, settings: GateSettings): Check {
 }
 
 /** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
-export function judgeDrift({ contract }: GateSettings, drift: Drift): void {
-  if (contract === "freeze") assertFrozen(drift.sorted());
+export function judgeDrift({ gates }: ExtractRecord, drift: Drift): void {
+  if (gates.contract === "freeze") assertFrozen(drift.sorted());
 }
 
 interface Evidence {
-  readonly gates: GateSettings;
   readonly before: Before;
   readonly loaded: Loaded;
   readonly facts: ExtractRecord;
 }
 
 /** Compares the tables with those of the run before, too. Throws `contract.drift` and `guard.shrink`. */
-export function judgeTables({ gates, before, loaded, facts }: Evidence): Judged {
+export function judgeTables({ before, loaded, facts }: Evidence): Judged {
   const { tables, emptyColumns, misfits } = loaded;
   assertTyped(misfits);
-  const checks = [rejectCheck(facts, gates), ...misfitChecks(misfits), baselineCheck(before)];
+  const checks = [rejectCheck(facts), ...misfitChecks(misfits), baselineCheck(before)];
   if (before.kind === "none" || before.kind === "damaged") return { checks, warnings: [] };
   const now = { rows: rowCounts(tables), emptyColumns };
-  const changes = changesOf(before.manifest.rows, now.rows, gates);
+  const changes = changesOf(before.manifest.rows, now.rows, facts.gates);
   if (!facts.accepted.shrink) assertNotShrunk(changes, before.run);
   const gone = vanished(before.manifest, now);
   return {

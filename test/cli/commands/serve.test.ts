@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
 import { few } from "../../long.ts";
 
 const PROGRAM = `
@@ -43,6 +44,38 @@ for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
     assert.deepEqual(await exit, [0, null]);
   });
 }
+
+test("serves what a run of a warehouse kept, to whoever has the token that it prints", async (t) => {
+  const child = start("--warehouse", await sampleWarehouse(), "--port", "0");
+  t.after(() => child.kill("SIGKILL"));
+  const text = await introduction(child);
+  assert.match(text, /^Serving 500 items that run 000001-\S+ kept, from /);
+  const [, token, url] = /curl -u (\S+): '(http:\S+)\/api\/v1\/content/.exec(text) ?? [];
+  for (const [given, status] of [
+    [token, 200],
+    ["another", 401],
+  ] as const) {
+    const authorization = `Basic ${Buffer.from(`${given}:`).toString("base64")}`;
+    const answer = await fetch(`${url}/api/v1/content?detail=full`, { headers: { authorization } });
+    assert.equal(answer.status, status);
+  }
+});
+
+test("a run is named with its warehouse, which is served in place of a content set", async () => {
+  for (const [args, code] of [
+    [["--run", "1"], "config.invalid"],
+    [["--warehouse", "nowhere"], "config.not_found"],
+    [["--warehouse", await sampleWarehouse(), "--run", "7"], "config.not_found"],
+  ] as const) {
+    await assert.rejects(serveCommand().parseAsync([...args], { from: "user" }), { code });
+  }
+  const both = serveCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  await assert.rejects(both.parseAsync(["--warehouse", "w", "--repeat", "2"], { from: "user" }), {
+    code: "commander.conflictingOption",
+  });
+});
 
 test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {
   const child = start("--port", "0", "--latency", "600000");
