@@ -197,6 +197,18 @@ export function coverageAnswer(
   };
 }
 
+/** Values with a value mapping: those that have an external value, those without one, and both together. */
+export function mappedTotals({ coverage, totals }: Pick<Coverage, "coverage" | "totals">) {
+  const mapped = coverage.reduce((sum, row) => sum + row.mapped, 0);
+  const without = WITHOUT_EXTERNAL_VALUE.reduce((sum, status) => sum + totals[status], 0);
+  return { mapped, without, possible: mapped + without };
+}
+
+/** Whether a destination gets nothing of a value, though its field has a value mapping. */
+export function isWithoutExternalValue({ status }: Pick<Coverage["values"][number], "status">): boolean {
+  return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
+}
+
 function totalText({ coverage, totals, passthrough }: Coverage): string {
   const sum = (name: "values" | "no_value_mapping") => coverage.reduce((total, row) => total + row[name], 0);
   const { unmapped, unknown_value, ambiguous, collision } = totals;

@@ -2,7 +2,7 @@
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import type { Coverage } from "../../audit/questions/coverage.ts";
+import { type Coverage, isWithoutExternalValue, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
@@ -45,15 +45,8 @@ export function overviewOf(facts: OverviewFacts): Overview {
 const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
 
-/** Values with a value mapping, and those of them that have an external value. */
-function totalsOf({ coverage, totals }: Coverage) {
-  const mapped = coverage.reduce((sum, row) => sum + row.mapped, 0);
-  const without = totals.unmapped + totals.unknown_value;
-  return { mapped, without, possible: mapped + without };
-}
-
 function figures({ account, checks, coverage }: OverviewFacts): Overview["figures"] {
-  const { mapped, without, possible } = totalsOf(coverage);
+  const { mapped, without, possible } = mappedTotals(coverage);
   const { unmapped, unknown_value: unknown } = coverage.totals;
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
   // Where no value could be looked at, neither figure is good.
@@ -93,7 +86,7 @@ export function nothingPossible({ coverage }: Coverage): string {
 }
 
 function nothing(coverage: Coverage): string {
-  return totalsOf(coverage).possible === 0
+  return mappedTotals(coverage).possible === 0
     ? `Every check passed. Mapped values were not looked at: ${nothingPossible(coverage)}.`
     : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
 }
@@ -167,7 +160,7 @@ function valueName({ value, value_id: id }: Coverage["values"][number]): Markup 
 
 function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
   const { definitions, totals } = coverage;
-  const without = coverage.values.filter(({ status }) => status === "unmapped" || status === "unknown_value");
+  const without = coverage.values.filter(isWithoutExternalValue);
   const more = without.length - NAMED;
   const collisions = definitions?.collisions ?? [];
   return [

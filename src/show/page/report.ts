@@ -6,7 +6,7 @@ import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
 import { namelessDestinations, type RunAccount, readAccount } from "../../audit/questions/account.ts";
-import { type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
+import { type Coverage, coverageOf, mappedTotals } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type ItemLimits, packItems } from "../../audit/questions/items.ts";
@@ -105,11 +105,11 @@ function parquetFiles(directory: string, table: string): string[] {
 function ownRun(
   account: RunAccount,
   { rows }: Fullness,
-  { coverage, totals }: Coverage,
+  coverage: Coverage,
   changes: ItemChanges | undefined,
 ) {
   const { startedAt, endedAt, itemsListed, itemsLoaded, itemsRejected, itemsRemoved, itemsUnread } = account;
-  const mapped = coverage.reduce((sum, row) => sum + row.mapped, 0);
+  const { mapped, without } = mappedTotals(coverage);
   const stated = {
     ...account,
     startedAt: startedAt.toISOString(),
@@ -123,7 +123,7 @@ function ownRun(
       vanished: itemsRemoved,
       unread: itemsUnread,
     },
-    mappedValues: { mapped, unmapped: totals.unmapped + totals.unknown_value },
+    mappedValues: { mapped, unmapped: without },
     ...(changes && { changes }),
   };
   return listedRun(stated, "*");

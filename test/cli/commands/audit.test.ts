@@ -44,6 +44,7 @@ test("json has the parts by name with every column, and csv has one part", async
     "verdict",
     "passthrough",
     "totals",
+    "lead",
     "coverage",
     "values",
     "unused_entries",
