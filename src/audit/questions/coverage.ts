@@ -1,6 +1,6 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type Section, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
@@ -61,7 +61,6 @@ const COVERAGE = {
   entries: col.count({ ...some, hidden: true }),
   entries_unused: col.count({ ...some, head: "unused", dispensable: 4 }),
 } as const;
-export type CoverageRow = RowOf<typeof COVERAGE>;
 
 const VALUES = {
   ...DESTINATION,

@@ -1,5 +1,5 @@
 /** Where a run read what the procedure used: the request, its answer, and the part of the raw document. */
-import { col, type RowOf } from "../../common/answer.ts";
+import { col } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
@@ -21,7 +21,6 @@ const REQUEST = {
   /** Of the response as it came, in hexadecimal. */
   sha256: col.text(required),
 } as const;
-export type RequestEvidence = RowOf<typeof REQUEST>;
 
 const DOCUMENT = {
   filename: col.text(required),

@@ -132,7 +132,6 @@ export type PageResult = Readonly<z.infer<typeof result>>;
 export type SingleKey = Readonly<z.infer<typeof singleKey>>;
 export type SavedAnswer = Readonly<z.infer<typeof savedAnswer>>;
 export type PageRead = z.infer<typeof page>;
-export type SplitRead = NonNullable<PageRead["split"]>;
 export type ReadGroup = z.infer<typeof readGroup>;
 export type SingleRead = z.infer<typeof singleRead>;
 export type ReadSingles = z.infer<typeof readSingles>;
