@@ -25,6 +25,10 @@ export function wantedOptions(command: CliCommand, sample: string): CliCommand {
     )
     .fleet()
     .option("--accept-shrink", "publish even where there is far less than in the run before")
+    .option(
+      "--reread",
+      "request all single items, also those of which the run before has an unchanged document",
+    )
     .destinations(", in place of those of the configuration")
     .option(
       "--accept-new-address",

@@ -14,7 +14,7 @@ import { deliverPublished } from "./delivery.ts";
 import { land } from "./land.ts";
 import { type Published, publishedContent } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
-import { resumedOf, summaryOfChecks } from "./summary.ts";
+import { resumedOf, reusedOf, summaryOfChecks } from "./summary.ts";
 
 export async function exportAndPublish(run: RunContext): Promise<Published> {
   const { folder, staging, options, pipeline, peak } = run;
@@ -114,6 +114,7 @@ function publishedFacts({ folder, resumed }: RunContext, { facts, built, manifes
     requests: facts.requests.count,
     throttled: facts.throttled,
     outages: facts.outages,
+    reused: reusedOf(facts),
     resumed: resumedOf(resumed),
     bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),

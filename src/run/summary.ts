@@ -39,6 +39,8 @@ export interface RunSummary {
   readonly throttled: Throttled | null;
   /** How often and how long the service was out, since the run was started or resumed; null: never. */
   readonly outages: OutageTotals | null;
+  /** Single items of which a document of an earlier run stood in for a request; null: there are none. */
+  readonly reused: Reused | null;
   /** Answers that an interrupted run had read before it was resumed; requests and bytes count them too. */
   readonly resumed: Resumed | null;
   /** Bytes of the answers as they came. */
@@ -68,6 +70,19 @@ export interface RunSummary {
   readonly namelessDestinations: readonly string[];
   /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
   readonly milliseconds: number;
+}
+
+export interface Reused {
+  readonly count: number;
+  /** All single items that were wanted. */
+  readonly wanted: number;
+  /** Age of the oldest document when its item was listed. */
+  readonly oldestSeconds: number;
+}
+
+export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | null {
+  const { count, oldestSeconds } = detailsReused;
+  return count === 0 ? null : { count, wanted: detailsAsked + count, oldestSeconds };
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
@@ -157,14 +172,31 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 
 /** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
 export function answerChecks(extraction: Extraction): Check[] {
-  const { detailsGone, detailsAsked, detailsRejected, repaired, vanished, modesDiffer, missing, unlisted } =
-    extraction;
+  const {
+    detailsGone,
+    detailsAsked,
+    detailsReused,
+    detailsRejected,
+    repaired,
+    vanished,
+    modesDiffer,
+    missing,
+    unlisted,
+  } = extraction;
   return [
     noneExpected(
       "single items that were gone when they were asked for",
       detailsGone.length,
       `of ${detailsAsked} single-item requests`,
     ),
+    {
+      name: "single items unchanged since earlier runs",
+      verdict: "passed",
+      figure: detailsReused.count,
+      expected: null,
+      detail:
+        "not requested again: nothing in the listing says that they changed; what single items alone say may have, for at most `rereadDays`",
+    },
     noneExpected(
       "items that could not be read singly",
       detailsRejected.length,

@@ -22,7 +22,7 @@ test("the sample is built again from its raw documents", async (t) => {
   const { runs } = outputFolder(await realpath(sample));
   const directory = join(runs, (await currentRun(outputFolder(sample))) ?? "");
   const again = await builtAgain(t, { directory, pipelineUrl: NIGHTLY });
-  assert.deepEqual(await assertSameRun(directory, again), [54, 46]);
+  assert.deepEqual(await assertSameRun(directory, again), [55, 46]);
   await assertSameReport(directory, again);
 });
 
@@ -88,7 +88,10 @@ type Nights = Awaited<ReturnType<typeof scripted>>;
 
 /** Before it an item is removed and one is hidden, in it one is edited, one vanishes and one cannot be read singly. */
 async function secondNight({ service, answer, run }: Nights) {
-  service.items = itemsOf(30).filter(({ id }) => id !== "c-004");
+  // What cannot be read singly is asked for because the listing says that it was edited.
+  service.items = itemsOf(30)
+    .filter(({ id }) => id !== "c-004")
+    .map((each) => (each.id === "c-011" ? { ...each, title: "Refused" } : each));
   service.arrange = (items, question) =>
     withColor(
       items.filter((each) => (each as Item).id !== "c-029"),
@@ -139,12 +142,12 @@ test("nights with edited, vanished, removed, unlisted, rejected and returned ite
   const others = [{ run: first }, { run: third, before: second }, { run: fork, before: second }];
   for (const { run, before } of either([night], [night, ...others])) {
     const made = await again(run.directory, before?.directory);
-    assert.equal((await assertSameRun(run.directory, made))[0], 54);
+    assert.equal((await assertSameRun(run.directory, made))[0], 55);
     await assertSameReport(run.directory, made);
   }
   // Where the run before is pruned, its report alone differs: it compares with a run that is gone.
   for (const { directory: alone } of either([fork], [second, third, fork])) {
-    assert.equal((await assertSameRun(alone, await again(alone)))[0], 54);
+    assert.equal((await assertSameRun(alone, await again(alone)))[0], 55);
   }
 });
 
@@ -236,7 +239,7 @@ long(`three nights of ${ITEMS} items with all oddities are built again`, async (
   for (const [place, { directory }] of nights.entries()) {
     const before = nights[place - 1]?.directory;
     const again = await builtAgain(t, { directory, pipelineUrl: NIGHTLY, gates, ...(before && { before }) });
-    assert.equal((await assertSameRun(directory, again))[0], 54);
+    assert.equal((await assertSameRun(directory, again))[0], 55);
     await assertSameReport(directory, again);
   }
   const last = nights.at(-1)?.directory ?? "";
@@ -244,6 +247,6 @@ long(`three nights of ${ITEMS} items with all oddities are built again`, async (
   assert.deepEqual((await rowsOf(last, causes)).flat(), ["first_seen", "item_changed", "mapping_changed"]);
   assert.equal(
     (await assertSameRun(last, await builtAgain(t, { directory: last, pipelineUrl: NIGHTLY, gates })))[0],
-    54,
+    55,
   );
 });

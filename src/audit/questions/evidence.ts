@@ -21,6 +21,16 @@ const requestRow = z.object({
 });
 export type RequestEvidence = Readonly<z.output<typeof requestRow>>;
 
+const reusedRow = z.object({
+  /** The earlier run. */
+  run: z.string(),
+  /** ISO 8601, UTC. */
+  observedAt: z.string(),
+  /** Of the document when it was answered. */
+  sha256: z.string(),
+});
+export type ReusedEvidence = Readonly<z.output<typeof reusedRow>>;
+
 const documentRow = z.object({
   filename: z.string(),
   mode: z.string(),
@@ -40,9 +50,22 @@ export async function findEvidence(opened: OpenedRun, contentId: string) {
   return {
     /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
     document: await findDocument(opened, contentId),
+    reused: await findReused(opened, contentId),
     /** Lookups of destinations and custom fields. */
     lookups: await rowsOf(opened.connection, requestRow, lookups),
   };
+}
+
+/** Documents of the item that earlier runs read; none in a run of an earlier version. */
+async function findReused({ connection, manifest }: OpenedRun, contentId: string): Promise<ReusedEvidence[]> {
+  if (manifest.rows.run_documents === undefined) return [];
+  return rowsOf(
+    connection,
+    reusedRow,
+    `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+     FROM run_documents WHERE content_id = $1 AND read_by_run IS NOT NULL ORDER BY observation`,
+    [contentId],
+  );
 }
 
 const REQUESTS = `
