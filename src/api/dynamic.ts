@@ -87,10 +87,28 @@ const contentTypeDetails = contentType.nullable();
 const userDetails = user.nullable();
 const valuesByField = z.record(z.string(), customFieldValue).describe("Key: custom field ID.");
 
-const PLAIN = { defaultSet: false, galleryOnly: false, singleItemOnly: false, eventOnly: false };
+const PLAIN = {
+  defaultSet: false,
+  galleryOnly: false,
+  singleItemOnly: false,
+  eventOnly: false,
+  apart: undefined as Apart | undefined,
+};
+
+/**
+ * Why a column may change while nothing of the item does: it is of the moment and of who asks (`volatile`), or it
+ * describes other things, which are edited by themselves (`ofOthers`).
+ */
+export type Apart = "volatile" | "ofOthers";
 
 function column<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
   return { ...PLAIN, ...field(schema, fallback) };
+}
+function volatile<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
+  return { ...column(schema, fallback), apart: "volatile" as const };
+}
+function ofOthers<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
+  return { ...column(schema, fallback), apart: "ofOthers" as const };
 }
 function inDefaultSet<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
   return { ...column(schema, fallback), defaultSet: true };
@@ -117,14 +135,14 @@ const COLUMNS = {
   assigned_date: column(optionalInstant, null),
   attachments: column(z.array(attachment), []),
   author: inDefaultSet(optionalUserId.describe("User ID of the assignee."), null),
-  author_details: column(userDetails, null),
-  available_actions: column(textList.describe("Modifications available to the current user."), []),
+  author_details: ofOthers(userDetails, null),
+  available_actions: volatile(textList.describe("Modifications available to the current user."), []),
   body_fragment: column(optionalText.describe("Sanitized version of `content`."), null),
   body_type: column(bodyType, required),
-  campaign_details: column(z.array(campaign), []),
+  campaign_details: ofOthers(z.array(campaign), []),
   campaigns: column(textList.describe("Initiative IDs."), []),
-  can_destroy: column(flag.describe("Whether the current user can delete the content."), false),
-  can_modify: column(flag.describe("Whether the current user can update the content."), false),
+  can_destroy: volatile(flag.describe("Whether the current user can delete the content."), false),
+  can_modify: volatile(flag.describe("Whether the current user can update the content."), false),
   categories: column(textList, []),
   categories_array: column(textList, []),
   collection_uids: gallery(textList.describe("Gallery collection IDs."), []),
@@ -135,27 +153,27 @@ const COLUMNS = {
   content_number: column(integer.nullable(), null),
   content_thumbnail_url: column(optionalText, null),
   content_type: inDefaultSet(text.describe("Content type ID."), required),
-  content_type_details: column(contentTypeDetails, required),
+  content_type_details: ofOthers(contentTypeDetails, required),
   created_at: inDefaultSet(instant, required),
   creator: column(optionalUserId.describe("User ID of the creator."), required),
-  creator_details: column(userDetails, required),
-  currently_editing: column(z.array(currentEditor), []),
+  creator_details: ofOthers(userDetails, required),
+  currently_editing: volatile(z.array(currentEditor), []),
   custom_field_value_ids: column(valuesByField, {}),
-  custom_field_values: column(valuesByField, {}),
+  custom_field_values: ofOthers(valuesByField, {}),
   custom_fields: column(valuesByField, {}),
-  custom_fields_details: column(z.array(customFieldDetail), []),
+  custom_fields_details: ofOthers(z.array(customFieldDetail), []),
   deleted_at: inDefaultSet(optionalInstant, null),
   discussion_url: column(text.nullable(), required),
   download_url: gallery(optionalText, null),
   event_end_date: event(optionalText.describe("MM/DD/YY."), null),
   event_start_date: event(optionalText.describe("MM/DD/YY."), null),
   excerpt: column(optionalText, null),
-  favorite: column(flag.describe("Favorited by the current user."), false),
-  favorite_count: column(integer, 0),
-  favorite_dates: column(z.array(optionalInstant), []),
-  favorited_by_users: column(userIds, []),
+  favorite: volatile(flag.describe("Favorited by the current user."), false),
+  favorite_count: volatile(integer, 0),
+  favorite_dates: volatile(z.array(optionalInstant), []),
+  favorited_by_users: volatile(userIds, []),
   field_locks: column(z.record(z.string(), fieldLock).nullable(), required),
-  full_content_type: column(contentTypeDetails, required),
+  full_content_type: ofOthers(contentTypeDetails, required),
   gallery_bundle_can_download: gallery(flag, true),
   gallery_bundle_can_share: gallery(flag, true),
   gallery_bundle_settings_overridden: gallery(flag, false),
@@ -175,8 +193,8 @@ const COLUMNS = {
   doc_provider_file_id: gallery(optionalText, null),
   doc_provider_preview_url: gallery(optionalText, null),
   id: inDefaultSet(text.describe("Content ID."), required),
-  initiatives_details: column(z.array(campaign), []),
-  instance: column(instance.nullable(), required),
+  initiatives_details: ofOthers(z.array(campaign), []),
+  instance: ofOthers(instance.nullable(), required),
   service_url: column(text.describe("Canonical URL."), required),
   latitude: event(z.number().nullable(), null),
   library_tracking_url: column(optionalText, null),
@@ -200,7 +218,7 @@ const COLUMNS = {
   place_id: event(optionalText, null),
   preferred_title: column(text, "(no title)"),
   preferred_title_sort: column(text, "(no title)"),
-  previewable_custom_field_values: column(valuesByField, {}),
+  previewable_custom_field_values: ofOthers(valuesByField, {}),
   progress_stage: inDefaultSet(text, "planned"),
   publish_destination: column(optionalText, null),
   published: inDefaultSet(flag, false),
@@ -242,6 +260,8 @@ export interface DynamicColumn extends Field {
   readonly singleItemOnly: boolean;
   /** null on items whose body type is not `event`. */
   readonly eventOnly: boolean;
+  /** Undefined: where it changes, the item did. */
+  readonly apart: Apart | undefined;
 }
 
 /** Every column by its API name: its default, and what a request must say to get it. */

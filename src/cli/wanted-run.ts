@@ -27,6 +27,10 @@ export function wantedOptions(command: CliCommand, sample: string): CliCommand {
     .fleet()
     .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
     .option("--accept-shrink", "publish even where there is far less than in the run before")
+    .option(
+      "--reread",
+      "request all single items, also those of which the run before has an unchanged document",
+    )
     .destinations(", in place of those of the configuration")
     .option(
       "--accept-new-address",

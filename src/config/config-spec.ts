@@ -81,6 +81,13 @@ export const configSpec = z.strictObject({
     .enum(DETAILS)
     .optional()
     .describe("Items that are requested singly, for the fields that only such answers have."),
+  rereadDays: z
+    .number()
+    .min(0)
+    .default(7)
+    .describe(
+      "Days after which a single item is requested again though nothing in the listing says that it changed: for so long a change of its single-item fields alone may go unseen; 0: each night.",
+    ),
   perPage: z
     .union([z.int().min(1).max(1000), z.literal("auto")])
     .default("auto")

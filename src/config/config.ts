@@ -67,6 +67,8 @@ export interface ConfigFlags {
   readonly acceptShrink?: boolean | undefined;
   /** Likewise. */
   readonly acceptNewAddress?: boolean | undefined;
+  /** Asks for all single items: `rereadDays: 0` for one run. */
+  readonly reread?: boolean | undefined;
 }
 
 export interface ConfigInputs {
@@ -125,6 +127,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     observe: observeSettings({ onFinish, metricsFile, openLineage, folder, env }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
+    rereadDays: flags.reread === true ? 0 : settings.rereadDays,
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
   };

@@ -36,7 +36,7 @@ import {
 export interface Rewriting {
   readonly from: PublishedFiles & {
     readonly sequence: number;
-    readonly manifest: Pick<Manifest, "emptyColumns">;
+    readonly manifest: Pick<Manifest, "emptyColumns" | "personalData">;
   };
   readonly to: StagingFolder;
   readonly erasure: RunErasure;
@@ -104,7 +104,8 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
     }
     const table = tableOf(path);
     const { tables, raw } = rewriting.erasure;
-    const changes = raw.has(path) || (table !== undefined && tables.has(table)) || tellsOfRuns(table);
+    const changes =
+      raw.has(path) || isOfSingles(path) || (table !== undefined && tables.has(table)) || tellsOfRuns(table);
     if (!changes) {
       await copyFile(file, target);
       continue;
@@ -116,11 +117,17 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
 }
 
 /**
- * `run` says what the run is called, `run_tables` how large its files are, `run_checks` which run it was held against, the
+ * `run` says what the run is called, `run_documents` which runs read what, `run_tables` how large its files are, `run_checks` which run it was held against, the
  * histories in which run something changed.
  */
 const tellsOfRuns = (table: string | undefined): boolean =>
-  table === "run" || table === "run_tables" || table === "run_checks" || isHistory(table);
+  table === "run" ||
+  table === "run_tables" ||
+  table === "run_checks" ||
+  table === "run_documents" ||
+  isHistory(table);
+/** Raw documents of single items say which run read them. */
+const isOfSingles = (path: string): boolean => path.startsWith("raw/item/");
 const isHistory = (table: string | undefined): boolean =>
   TABLES.find(({ name }) => name === table)?.stage === "history";
 const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
@@ -218,7 +225,7 @@ async function newRows(
   await noteCells(connection, erasure);
   const columns = await columnsOf(connection, source.from);
   const changed = [...erasure.cells.keys()];
-  const facts = isHistory(table) ? newNames(rewriting, columns) : await ownFacts(rewriting, table);
+  const facts = await newFacts(rewriting, table, columns);
   const list = columns.map((column) => {
     const expression = facts.get(column.name) ?? newCell(column.name, changed, erasure);
     return `CAST(${expression} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
@@ -250,14 +257,33 @@ function newCell(column: string, changed: readonly string[], erasure: Erasure): 
   const joined = `e${document}`;
   if (column === "sha256")
     return `CASE WHEN ${joined}.old IS NULL THEN ${cell} ELSE sha256(${joined}.new) END`;
+  if (column === "answer_sha256")
+    return `CASE WHEN ${joined}.old IS NULL OR ${cell} = '' THEN ${cell} ELSE sha256(${joined}.new) END`;
+  // What is left of a document is not what the service says: it is asked again.
+  if (column === "fingerprint") return `CASE WHEN ${joined}.old IS NULL THEN ${cell} ELSE '' END`;
   if (column === "unknown_fields") return `coalesce(${joined}.unknown_fields, ${cell})`;
   return cell;
+}
+
+/** Columns that say something else of a run that is made anew, with what they say. */
+async function newFacts(
+  rewriting: Rewriting,
+  table: string | undefined,
+  columns: readonly SourceColumn[],
+): Promise<ReadonlyMap<string, string>> {
+  if (isHistory(table) || table === "run_documents") return newNames(rewriting, columns);
+  if (table !== undefined) return ownFacts(rewriting, table);
+  const facts = new Map(newNames(rewriting, columns));
+  // Under `keep` it is a digest of personal data too, also of those in listed documents.
+  const keeps = rewriting.from.manifest.personalData.policy === "keep";
+  if (keeps && columns.some(({ name }) => name === "fingerprint")) facts.set("fingerprint", "''");
+  return facts;
 }
 
 /** What a run says of itself: its name and number, the names of others, and the sizes of its files. */
 async function ownFacts(
   { from, to, renamed }: Rewriting,
-  table: string | undefined,
+  table: string,
 ): Promise<ReadonlyMap<string, string>> {
   if (table === "run") {
     return new Map([

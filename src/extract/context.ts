@@ -20,7 +20,8 @@ export interface ExtractSettings {
   /** Requests at the same time. */
   readonly concurrency: number;
   /** How many of the items that are asked for singly may be gone, or rejected. */
-  readonly singlesLimits: RejectLimits;
+  /** Null: as the requests have it. */
+  readonly singlesLimits: RejectLimits | null;
 }
 
 export interface ExtractContext {

@@ -25,7 +25,8 @@ import {
   repair,
   replayRepaired,
 } from "./passes/repair.ts";
-import { type Details, type DetailsRead, isWanted, readDetails } from "./passes/single-items.ts";
+import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
+import { type Details, isWanted } from "./wanted-columns.ts";
 
 export interface ExtractOptions {
   /** Which items are asked for singly after the dynamic listing. */
@@ -33,6 +34,8 @@ export interface ExtractOptions {
   readonly perPage: PerPage;
   /** Of the run before. */
   readonly pageSizes: UsedSizes;
+  /** Reads what of the run before may stand in for requests for single items. */
+  readonly reuse: () => Promise<Reuse>;
   /** What was read before the run was resumed. */
   readonly resumed: ResumeState;
   /** Finds items of the run before that are not `listed`. */
@@ -59,8 +62,7 @@ class Extractor {
   /** Groups of items that were asked for after passes. */
   #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
-  #details: DetailsRead = { gone: [], rejected: [] };
-  #detailsAsked = 0;
+  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: { count: 0, oldestSeconds: 0 } };
   /** The pass whose documents landed last. */
   #landed: Pass | undefined;
 
@@ -185,11 +187,15 @@ class Extractor {
   }
 
   async #readDetails(pass: Pass): Promise<void> {
-    const read = await readDetails(this.#context, pass);
+    const read = await readDetails(this.#context, pass, await this.#options.reuse());
     const asked = new Set(pass.wanted.map(({ id }) => id));
     const before = this.#details;
-    this.#detailsAsked += pass.wanted.length;
     this.#details = {
+      asked: before.asked + read.asked,
+      reused: {
+        count: before.reused.count + read.reused.count,
+        oldestSeconds: Math.max(before.reused.oldestSeconds, read.reused.oldestSeconds),
+      },
       gone: [...before.gone.filter((id) => !asked.has(id)), ...read.gone],
       rejected: [...before.rejected.filter((id) => !asked.has(id)), ...read.rejected],
     };
@@ -235,7 +241,8 @@ class Extractor {
       unlisted: unlisted.found,
       removed: unlisted.removed,
       missing: { count: missing.count, notAsked: missing.notAsked },
-      detailsAsked: this.#detailsAsked,
+      detailsAsked: this.#details.asked,
+      detailsReused: this.#details.reused,
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,

@@ -4,10 +4,17 @@ import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { HttpResponse } from "./http/client.ts";
 import { type RequestRecord, Requests } from "./http/requests.ts";
 import type { Reject } from "./landing/checkpoint-form.ts";
+import type { Body } from "./landing/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {
   return Math.floor((response.date?.getTime() ?? clock.now()) * 1000);
+}
+
+/** The body of an answer, on its way to a thread. */
+export function bodyOf(response: HttpResponse, clock: Clock): Body {
+  const { body: bytes, contentEncoding, date } = response;
+  return { bytes, contentEncoding, observedAt: observedAtOf(response, clock), dated: date !== null };
 }
 
 /** The parts of an answer that a record keeps. Its body may have moved to a thread: `bytes` are counted before. */

@@ -1,7 +1,13 @@
 /** What a run asks for: no more than its tables are made from. */
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { Details } from "./passes/single-items.ts";
+
+/** Items that are asked for singly. */
+export type Details = "events" | "all" | "none";
+
+export function isWanted(details: Details): (item: { readonly event: boolean }) => boolean {
+  return ({ event }) => details === "all" || (details === "events" && event);
+}
 
 /** What a person settled about it. */
 export interface WantedColumns {

@@ -6,10 +6,11 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { createTable } from "../storage/ddl.ts";
-import { checkpoint, type Database, execute, openForBuilding } from "../storage/duckdb.ts";
+import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
+import { writeParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
@@ -166,6 +167,13 @@ export class WarehouseBuild implements AsyncDisposable {
     const folder = join(this.#request.directory, "parts", name);
     const parts = stageRows(staged, (part) => join(folder, `${name}-${part}.parquet`));
     return this.loadParts({ table: staged.table, parts }, connection);
+  }
+
+  /** Loads rows that a query gives. */
+  async loadQuery(table: Table, query: Query): Promise<LoadedTable> {
+    const file = join(this.#request.directory, "parts", table.name, `${table.name}-0.parquet`);
+    const rows = await writeParquet(this.connections[0], { table, query, file });
+    return this.loadParts({ table, parts: [{ file, rows, firstKey: "", lastKey: "" }] });
   }
 
   /** Loads rows that were staged before, where this database may read. */

@@ -5,7 +5,7 @@ import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.t
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
-import type { PassRecord } from "../raw/extract-record.ts";
+import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 
 /** What a run did, for people and programs. */
@@ -30,6 +30,8 @@ export interface RunSummary {
   readonly throttled: Throttled | null;
   /** How often and how long the service was out, since the run was started or resumed; null: never. */
   readonly outages: OutageTotals | null;
+  /** Single items of which a document of an earlier run stood in for a request; null: there are none. */
+  readonly reused: Reused | null;
   /** Answers that an interrupted run had read before it was resumed; requests and bytes count them too. */
   readonly resumed: Resumed | null;
   /** Bytes of the answers as they came. */
@@ -59,6 +61,19 @@ export interface RunSummary {
   readonly namelessDestinations: readonly string[];
   /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
   readonly milliseconds: number;
+}
+
+export interface Reused {
+  readonly count: number;
+  /** All single items that were wanted. */
+  readonly wanted: number;
+  /** Age of the oldest document when its item was listed. */
+  readonly oldestSeconds: number;
+}
+
+export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | null {
+  const { count, oldestSeconds } = detailsReused;
+  return count === 0 ? null : { count, wanted: detailsAsked + count, oldestSeconds };
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {

@@ -29,6 +29,10 @@ export const driftEntry = z.strictObject({
 });
 export type DriftEntry = Readonly<z.infer<typeof driftEntry>>;
 
+/** What a reused document keeps of the drift of its answer. */
+export const keptDrift = driftEntry.omit({ example: true });
+export type KeptDrift = Readonly<z.infer<typeof keptDrift>>;
+
 /** An entry on its way: its count still grows. */
 type Counted = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] };
 

@@ -67,6 +67,10 @@ const extraction = z.strictObject({
   missing: z.strictObject({ count, notAsked: z.string().nullable() }),
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
+  /** Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed. */
+  detailsReused: z
+    .strictObject({ count, oldestSeconds: z.number().nonnegative() })
+    .default({ count: 0, oldestSeconds: 0 }),
   /** Items that the service then said are gone. */
   detailsGone: ids,
   /** And those that could not be had: each is a reject. */

@@ -90,16 +90,15 @@ function sifter(options: PolicyOptions) {
     const { order, contentId, prefix } = at;
     const found: UnknownField[] = [];
     const members: string[] = [];
-    const pathOf = (names: readonly string[]) => prefix + names.join(".").replaceAll(".[]", "[]");
     const noteTreated = (path: readonly string[]) => {
       members.push(path[0] ?? "");
-      drift.note(pathOf(path), treated, order, contentId);
+      drift.note(prefix + pathOf(path), treated, order, contentId);
     };
     const visit: UnknownVisitor = (path, _value, parent) => {
       const key = path.at(-1) ?? "";
       policy?.field(parent, path, noteTreated);
       const value = parent[key];
-      drift.note(pathOf(path), "unknown_field", order, contentId, value);
+      drift.note(prefix + pathOf(path), "unknown_field", order, contentId, value);
       if (value !== undefined) found.push({ path, parent, value, claimed: false });
     };
     // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
@@ -131,6 +130,19 @@ export function isRawShape(shape: string): shape is RawShape {
 /** Fields of a document that the contract does not know. */
 export function fieldsUnknown(shape: RawShape, document: JsonObject): UnknownField[] {
   return unknownFields(WALKERS[shape], document);
+}
+
+/** Counts them, as {@link documentPreparer} does, in a document that was prepared before. */
+export function noteUnknown(shape: Shape, document: JsonObject, at: Position, drift: Drift): UnknownField[] {
+  const unknown = fieldsUnknown(shape, document);
+  for (const { path, value } of unknown)
+    drift.note(pathOf(path), "unknown_field", at.order, at.contentId, value);
+  return unknown;
+}
+
+/** In the notation of the drift. */
+function pathOf(names: readonly string[]): string {
+  return names.join(".").replaceAll(".[]", "[]");
 }
 
 /** The ID of a listed item: a text, not empty, without white space at its ends. Else why the document is rejected. */

@@ -1,12 +1,15 @@
 /** Raw documents, after the personal-data policy, a row each: evidence for audits, and what all tables are made from. */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
+import { z } from "zod";
 import { parseExact } from "../common/json.ts";
 import type { Cell, Columns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
+import { type KeptDrift, keptDrift } from "./drift.ts";
+import { NO_FINGERPRINT } from "./fingerprint.ts";
 import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
 
 /** README.md says what they hold. */
@@ -23,12 +26,28 @@ const COLUMNS = {
   unknown_fields: integer,
   large_numbers: boolean,
   sha256: text,
+  fingerprint: text,
+  answer_drift: json,
+  answer_sha256: text,
+  read_by_run: text,
   document: json,
 } as const;
 
 export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name, column]) =>
   column(name, { comment: "", required: true }),
 );
+
+/** What a document says for a run to come, and of the run that read it. */
+export interface Reuse {
+  /** Of its item's dynamic listing document; blank: the document is not reused. */
+  readonly fingerprint: string;
+  /** What was found in the answer and cannot be found in the document again. */
+  readonly drift: readonly KeptDrift[];
+  /** The earlier run that read it, and its SHA-256 there; null: this run read it. */
+  readonly earlier: { readonly run: string; readonly sha256: string } | null;
+}
+
+export const NOT_REUSED: Reuse = { fingerprint: NO_FINGERPRINT, drift: [], earlier: null };
 
 /** A document on its way into a raw file. */
 export interface RawDocument {
@@ -43,6 +62,7 @@ export interface RawDocument {
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
+  readonly reuse: Reuse;
   /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when its group is closed. */
   readonly document: readonly Uint8Array[];
 }
@@ -107,7 +127,7 @@ export class RawWriter {
   #append(appended: RawDocument | LookupDocument): void {
     const { contentId, mode, pass, page, position, whole, view, ...rest } = appended;
     const { shape, order, observedAt } = view;
-    const { unknownFields, largeNumbers } = rest;
+    const { unknownFields, largeNumbers, reuse } = rest;
     const cellsWith = (document: Uint8Array): Readonly<Record<keyof typeof COLUMNS, EncodedCell>> => ({
       content_id: contentId,
       shape,
@@ -121,6 +141,10 @@ export class RawWriter {
       unknown_fields: unknownFields,
       large_numbers: largeNumbers,
       sha256: hash("sha256", document),
+      fingerprint: reuse.fingerprint,
+      answer_drift: JSON.stringify(reuse.drift),
+      answer_sha256: reuse.earlier?.sha256 ?? "",
+      read_by_run: reuse.earlier?.run ?? "",
       document,
     });
     this.#joined(rest.document, (document) =>
@@ -160,6 +184,8 @@ export class RawRows {
   readonly #file: string;
   readonly #columns: Columns;
   readonly #cells: ReturnType<typeof cellsOf>;
+  /** Columns that files of earlier versions lack, and that few ask for. */
+  readonly #reuse = new Map<string, Cell[]>();
 
   constructor(file: string) {
     this.#file = file;
@@ -190,6 +216,27 @@ export class RawRows {
     return modes.map((mode, row) =>
       textOf(mode) === "item" ? undefined : { pass: Number(passes[row]), page: Number(pages[row]) },
     );
+  }
+
+  /** What can be reused of a row, and how it says so. `ownRun`: the run that wrote the file. */
+  reusable(row: number, ownRun: string): View & Pick<RawDocument, "reuse" | "largeNumbers"> {
+    const cell = (name: keyof typeof COLUMNS) => textOf(this.#reuseCells(name)[row]);
+    const earlier =
+      cell("read_by_run") === ""
+        ? { run: ownRun, sha256: cell("sha256") }
+        : { run: cell("read_by_run"), sha256: cell("answer_sha256") };
+    const drift = z.array(keptDrift).parse(JSON.parse(cell("answer_drift")));
+    return {
+      ...this.view(row),
+      largeNumbers: this.#cells.largeNumbers[row] !== false,
+      reuse: { fingerprint: cell("fingerprint"), drift, earlier },
+    };
+  }
+
+  #reuseCells(name: keyof typeof COLUMNS): Cell[] {
+    const cells = this.#reuse.get(name) ?? this.#columns.cells(name);
+    this.#reuse.set(name, cells);
+    return cells;
   }
 
   /** Of a file of a lookup. */
@@ -230,6 +277,18 @@ function documentIn(
   const document: unknown = largeNumbers ? parseExact(text) : JSON.parse(text);
   if (!isObject(document)) throw new TypeError("a raw document is not an object");
   return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
+}
+
+/** Of each row of a file the fingerprint and when it was observed; undefined: an earlier version wrote the file. */
+export function fingerprintsIn(
+  file: string,
+): { readonly fingerprint: string; readonly observedAt: number }[] | undefined {
+  using columns = readPart(file);
+  if (!columns.has("fingerprint")) return undefined;
+  const instants = columns.cells("observed_at");
+  return columns.cells("fingerprint").map((cell, row) => {
+    return { fingerprint: textOf(cell), observedAt: Number(instants[row]) };
+  });
 }
 
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */

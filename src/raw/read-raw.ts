@@ -16,6 +16,8 @@ export interface LandedItems {
 
 /** What landed. */
 export interface Landed {
+  /** Absolute paths of the raw files with documents of items. */
+  readonly itemFiles: readonly string[];
   /** What the documents do not say: what stands in `extract.json`. */
   readonly facts: ExtractRecord;
   /** Reads what the lookups landed. Errors: those of {@link RawRows}. */
@@ -44,7 +46,7 @@ export async function readRaw(folder: string): Promise<Landed> {
   }
   const items = new ItemIndex();
   const index = new RawIndex(items);
-  for (const file of ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)))) {
+  for (const file of itemFilesIn(folder)) {
     using rows = new RawRows(file);
     index.add(file, indexOfRows(rows));
     for (const [row, listed] of rows.listed().entries()) {
@@ -61,11 +63,16 @@ export function landedIn(folder: string, facts: ExtractRecord, items: LandedItem
   const [custom_fields] = parquetIn(join(folder, "custom_fields"));
   return {
     facts,
+    itemFiles: itemFilesIn(folder),
     lookups: () => readLookups({ destinations, custom_fields }),
     requests: partsIn(folder, "requests-"),
     rejects: partsIn(folder, "rejects-"),
     takeItems: once(items),
   };
+}
+
+function itemFilesIn(folder: string): string[] {
+  return ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)));
 }
 
 /** Absolute paths of Parquet files, in the order of their names. */

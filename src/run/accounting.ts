@@ -81,14 +81,31 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 
 /** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
 export function answerChecks(extraction: Extraction): Check[] {
-  const { detailsGone, detailsAsked, detailsRejected, repaired, vanished, modesDiffer, missing, unlisted } =
-    extraction;
+  const {
+    detailsGone,
+    detailsAsked,
+    detailsReused,
+    detailsRejected,
+    repaired,
+    vanished,
+    modesDiffer,
+    missing,
+    unlisted,
+  } = extraction;
   return [
     noneExpected(
       "single items that were gone when they were asked for",
       detailsGone.length,
       `of ${detailsAsked} single-item requests`,
     ),
+    {
+      name: "single items unchanged since earlier runs",
+      verdict: "passed",
+      figure: detailsReused.count,
+      expected: null,
+      detail:
+        "not requested again: nothing in the listing says that they changed; what single items alone say may have, for at most `rereadDays`",
+    },
     noneExpected(
       "items that could not be read singly",
       detailsRejected.length,

@@ -10,6 +10,7 @@ import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
+import { documentsQuery } from "../load/run-documents.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
@@ -17,7 +18,7 @@ import { publishes } from "../pipeline.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import { rejects, requests } from "../tables/run.ts";
+import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
@@ -61,6 +62,12 @@ export async function buildTables(building: Building, transformed: RawTransforme
     for (const made of runTables(building, stated, { ...judged, loaded, drift })) {
       all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
+    const counting = documentsQuery(landed);
+    all.push(
+      counting === undefined
+        ? await build.loadRows({ table: documents, rows: [] })
+        : await build.loadQuery(documents, counting),
+    );
     await build.finish();
   });
   const statement = {

@@ -12,7 +12,6 @@ import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
-import { SINGLES_LIMITS } from "../extract/passes/single-item.ts";
 import { type Wanted, wantedBy } from "../extract/wanted-columns.ts";
 import { stageRows } from "../load/stage-rows.ts";
 import { echoDrift } from "../raw/drift.ts";
@@ -26,6 +25,7 @@ import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { factsOf, wantedDestinations } from "./facts.ts";
 import { policyOf } from "./personal-fields.ts";
+import { fingerprintSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
 import { openClient } from "./source.ts";
 
@@ -103,6 +103,8 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
     ...policyOf(config, run.personalFields),
     aliases: config.aliases,
     token: source.token.reveal(),
+    details: wanted.details,
+    settings: fingerprintSettings(run, wanted),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const itemIndex = new ItemIndex();
@@ -124,7 +126,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
         itemColumns: wanted.itemColumns,
         shapes: listings,
         concurrency: config.concurrency,
-        singlesLimits: config.maxRejects ?? SINGLES_LIMITS,
+        singlesLimits: config.maxRejects,
       },
       onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
       onEvent: run.onEvent,
@@ -133,6 +135,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
+      reuse: () => reuseOf(run),
       resumed,
       findMissing: async (listed) =>
         findMissing({

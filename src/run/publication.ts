@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
-import { resumedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
@@ -113,6 +113,7 @@ function publishedFacts({ folder, resumed }: RunContext, { facts, built, manifes
     requests: facts.requests.count,
     throttled: facts.throttled,
     outages: facts.outages,
+    reused: reusedOf(facts),
     resumed: resumedOf(resumed),
     bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),

@@ -40,6 +40,8 @@ export async function resumeFingerprint(
     CHECKPOINT_VERSION,
     RAW_COLUMNS.map(({ name, type }) => [name, type]),
     configFingerprint(config),
+    // Documents that are reused by now may be older than they are to be from here on.
+    config.rereadDays,
     pipelineFingerprint(pipeline),
     ...(await textsOf(source, pipeline)),
   ];

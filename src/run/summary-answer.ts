@@ -7,7 +7,7 @@ import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { printableLine } from "../common/printable.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
-import type { Resumed, RunSummary } from "../observe/run-summary.ts";
+import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 
@@ -48,6 +48,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     ["Evidence", evidence(summary)],
     ["Rows", rows(summary)],
     ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
+    summary.reused !== null && ["Reused", reused(summary.reused)],
     summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
@@ -96,6 +97,14 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   const before = refused === 0 ? ", as found earlier" : "";
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
+
+function reused({ count: number, wanted, oldestSeconds }: Reused): string {
+  const days = Math.floor(oldestSeconds / DAY_SECONDS);
+  const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
+  return `${count(number)} of ${counted(wanted, "single item")} unchanged since earlier runs, the oldest ${age} old`;
+}
+
+const DAY_SECONDS = 24 * 60 * 60;
 
 function outages({ count: number, seconds }: OutageTotals): string {
   const often = number === 1 ? "once" : counted(number, "time");

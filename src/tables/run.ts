@@ -133,6 +133,35 @@ export const requests = defineTable({
   ],
 });
 
+export const documents = defineTable({
+  stage: "run",
+  name: "run_documents",
+  comment:
+    "Documents that count: what the tables of items are made from, and when each was observed. A document of an earlier run may stand in for a request.",
+  key: ["content_id", "shape", "observation"],
+  columns: [
+    text("content_id", { comment: "Item that the document is of.", required: true }),
+    text("shape", { comment: "`dynamic` or `full`.", required: true }),
+    bigint("observation", {
+      comment:
+        "Position in the order of observation: where several documents have a field, the largest wins.",
+      required: true,
+    }),
+    integer("request", {
+      comment: "Request that it was the answer to; run_requests.request. NULL where an earlier run read it.",
+    }),
+    timestamp("observed_at", {
+      comment: "Date header of the answer; this machine's clock where there was none.",
+      required: true,
+    }),
+    text("sha256", {
+      comment: "SHA-256 of the document when it was answered, after the personal-data policy.",
+      required: true,
+    }),
+    text("read_by_run", { comment: "Earlier run that read it; NULL where this run did." }),
+  ],
+});
+
 export const rejects = defineTable({
   stage: "run",
   name: "run_rejects",
@@ -218,4 +247,4 @@ export const lineage = defineTable({
 });
 
 /** What a run says about itself; in every warehouse, whatever the pipeline. */
-export const RUN_TABLES = [run, passes, requests, rejects, drift, checks, tablesTable, lineage];
+export const RUN_TABLES = [run, passes, requests, documents, rejects, drift, checks, tablesTable, lineage];

@@ -58,6 +58,7 @@ test("without a file, everything has its default", async (t) => {
     columns: DYNAMIC_COLUMN_NAMES,
     details: undefined,
     perPage: "auto",
+    rereadDays: 7,
     maxRejects: null,
     concurrency: 4,
     ratePerSecond: null,
@@ -92,6 +93,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     columns: ["id", "custom_fields"],
     details: "all",
     perPage: 25,
+    rereadDays: 3,
     concurrency: 2,
     ratePerSecond: 0.5,
     deadlineMinutes: 30,
@@ -255,6 +257,7 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
   ["columns", [null], "`columns[0]`: expected the name of a column, found null."],
   ["details", "every", '`details`: expected "events", "all", "none", found "every".'],
   ["perPage", "100", '`perPage`: expected a whole number from 1 to 1000, or "auto", found "100".'],
+  ["rereadDays", -1, "`rereadDays`: expected a number from 0, found -1."],
   ["perPage", 0, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 0.'],
   ["perPage", 2.5, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 2.5.'],
   ["concurrency", 65, "`concurrency`: expected a whole number from 1 to 64, found 65."],
@@ -364,7 +367,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,

@@ -60,6 +60,7 @@ const COMPLETE: RunSummary = {
   requests: 260,
   throttled: null,
   outages: null,
+  reused: null,
   resumed: null,
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,
@@ -253,6 +254,19 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Warning    There is no destination "Site".
   Next       content-warehouse rejects --warehouse /srv/warehouse
 `,
+  );
+});
+
+test("the summary says how many single items were reused, and how old the oldest is", () => {
+  const days = { count: 9780, wanted: 10_000, oldestSeconds: 6.9 * 24 * 3600 };
+  assert.match(
+    summaryText({ ...COMPLETE, reused: days }),
+    /Reused +9,780 of 10,000 single items unchanged since earlier runs, the oldest 6 days old\n/,
+  );
+  const hours = { count: 1, wanted: 1, oldestSeconds: 5 * 3600 };
+  assert.match(
+    summaryText({ ...COMPLETE, reused: hours }),
+    /1 of 1 single item .* the oldest 5 h 0 min old\n/,
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { RawWriter } from "../../src/raw/raw-file.ts";
+import { NOT_REUSED, RawWriter } from "../../src/raw/raw-file.ts";
 import { PartWriter } from "../../src/storage/parquet-file.ts";
 import type { TransformedGroups } from "../../src/transform/transform-group.ts";
 import { bodyOf, DYNAMIC, FULL, NightlyLanding } from "../extract/landing/nightly-landing.ts";
@@ -36,7 +36,9 @@ test("a single-item answer adds to what the listing has of the item", async (t) 
   const landing = await afterDynamic(t, '{"id":"a","title":"A"}');
   const { lander } = landing;
   const body = { ...bodyOf(), bytes: Buffer.from('{"response":{"id":"a","event_start_date":"01/02/26"}}') };
-  const task = { pass: 1, group: 7, page: 1, position: 0, contentId: "a", whole: false, lands: true, body };
+  const listed = { fingerprint: "", updatedAt: null };
+  const place = { pass: 1, group: 7, page: 1, position: 0 };
+  const task = { ...place, contentId: "a", whole: false, lands: true, listed, body };
   lander.item({ kind: "item", shape: "dynamic", ...task });
   landing.close(1, 7);
   lander.page({ ...FULL, body: bodyOf('{"id":"a","title":"B"}') });
@@ -53,7 +55,14 @@ test("a raw document that cannot be read is told with its file", async (t) => {
   const view = { shape: "dynamic", order: 0, observedAt: 0 } as const;
   const place = { contentId: "a", mode: "dynamic", pass: 1, page: 1, position: 0, whole: true } as const;
   new RawWriter(new PartWriter()).write(file, [
-    { ...place, view, unknownFields: 0, largeNumbers: false, document: [Buffer.from('{"id":"a"')] },
+    {
+      ...place,
+      view,
+      unknownFields: 0,
+      largeNumbers: false,
+      reuse: NOT_REUSED,
+      document: [Buffer.from('{"id":"a"')],
+    },
   ]);
   landing.index.add(file, { ids: ["a"], codes: Uint8Array.of(2), orders: Float64Array.of(0) });
   await assert.rejects(

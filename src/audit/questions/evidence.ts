@@ -22,6 +22,15 @@ const REQUEST = {
   sha256: col.text(required),
 } as const;
 
+const REUSED = {
+  /** The earlier run. */
+  run: col.text(required),
+  /** ISO 8601, UTC. */
+  observedAt: col.text(required),
+  /** Of the document when it was answered. */
+  sha256: col.text(required),
+} as const;
+
 const DOCUMENT = {
   filename: col.text(required),
   mode: col.text(required),
@@ -41,9 +50,22 @@ export async function findEvidence(opened: OpenedRun, contentId: string) {
   return {
     /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
     document: await findDocument(opened, contentId),
+    reused: await findReused(opened, contentId),
     /** Lookups of destinations and custom fields. */
     lookups: await rowsBy(opened.connection, REQUEST, lookups),
   };
+}
+
+/** Documents of the item that earlier runs read; none in a run of an earlier version. */
+async function findReused({ connection, manifest }: OpenedRun, contentId: string) {
+  if (manifest.rows.run_documents === undefined) return [];
+  return rowsBy(
+    connection,
+    REUSED,
+    `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+     FROM run_documents WHERE content_id = $1 AND read_by_run IS NOT NULL ORDER BY observation`,
+    [contentId],
+  );
 }
 
 const REQUESTS = `

@@ -251,7 +251,7 @@ const EVIDENCE = {
 
 /** Where it was read: the document, the response that it came with, and the lookups. */
 export function evidenceSection({ evidence, mapped }: ItemExplanation): Section {
-  const { document, lookups } = evidence;
+  const { document, lookups, reused } = evidence;
   const none = { request: null, answered: null, pass: null, page: null, position: null, file: null };
   const responses = [...(document?.request === undefined ? [] : [document.request]), ...lookups];
   const { ledger, payloads } = mapped;
@@ -266,6 +266,12 @@ export function evidenceSection({ evidence, mapped }: ItemExplanation): Section 
     columns: EVIDENCE,
     rows: [
       ...(document === undefined ? [] : [{ ...none, ...documentCells(document) }]),
+      ...reused.map(({ run, observedAt, sha256 }) => ({
+        ...none,
+        what: `item document, read by run ${run}`,
+        answered: new Date(observedAt),
+        sha256,
+      })),
       ...responses.map(({ mode, request, observedAt, pass, page, sha256 }) => ({
         ...none,
         what: `${mode} response`,

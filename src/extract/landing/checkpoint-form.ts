@@ -1,12 +1,12 @@
 /** Form of what a checkpoint keeps of a group of answers: parsed at the border, since a killed run wrote it. */
 import { z } from "zod";
 import { pagination } from "../../api/envelope.ts";
-import { type DriftEntry, driftEntry } from "../../raw/drift.ts";
+import { type DriftEntry, driftEntry, keptDrift } from "../../raw/drift.ts";
 import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
 import { requestRecord as record } from "../http/requests.ts";
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 7;
+export const CHECKPOINT_VERSION = 8;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
@@ -31,8 +31,17 @@ const reject = z.strictObject({
 
 const rejects: z.ZodType<readonly Reject[]> = z.array(reject);
 
-/** An item as a listing shows it; `position` on the page, from 0. */
-const item = z.strictObject({ id: z.string(), position: count, updatedAt, event: z.boolean() });
+/**
+ * An item as a listing shows it; `position` on the page, from 0. `fingerprint`: of its dynamic document, where it is to
+ * be asked for singly; else blank.
+ */
+const item = z.strictObject({
+  id: z.string(),
+  position: count,
+  updatedAt,
+  event: z.boolean(),
+  fingerprint: z.string(),
+});
 
 const result = z.strictObject({
   answer: z.strictObject({ pagination }),
@@ -52,6 +61,11 @@ const document: z.ZodType<SavedDocument> = z.strictObject({
   view: z.strictObject({ shape, order: count, observedAt: z.number() }),
   unknownFields: count,
   largeNumbers: z.boolean(),
+  reuse: z.strictObject({
+    fingerprint: z.string(),
+    drift: z.array(keptDrift),
+    earlier: z.strictObject({ run: z.string(), sha256 }).nullable(),
+  }),
   text: z.string(),
 });
 
@@ -102,8 +116,10 @@ const singleRead = singleKey.extend({
   /** Null: the answer could not be read. */
   read: z.strictObject({ updatedAt }).nullable(),
   rejects,
-  /** Null: the service refused the request, or failed at it. */
+  /** Null: the service refused the request, or failed at it, or was not asked. */
   record: record.nullable(),
+  /** When an earlier run was given the document that stands in for an answer, in microseconds; null: it was asked for. */
+  reusedFrom: z.number().nullable(),
 });
 
 /** Answers for single items: of some groups of pages (see `groupOfSingles`), or that were repaired together. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../raw/document.ts";
 import type { Drift } from "../../raw/drift.ts";
 import type { PolicyOptions } from "../../raw/personal.ts";
 import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../../raw/prepare.ts";
-import { type LookupDocument, type LookupMode, RawWriter } from "../../raw/raw-file.ts";
+import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../../raw/raw-file.ts";
 import type { RawFiles } from "../../raw/raw-files.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { observedAtOf } from "../journal.ts";
@@ -49,6 +49,7 @@ export function landLookups(
         view: { shape, order: LOOKUP_ORDER, observedAt },
         unknownFields: unknown.length,
         largeNumbers: mayHoldLarge(text),
+        reuse: NOT_REUSED,
         document: [Buffer.from(text)],
       };
     });

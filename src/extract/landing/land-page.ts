@@ -10,12 +10,21 @@ import { type RawDocument, RawWriter, restoredDocument, savedDocument } from "..
 import { type IndexedFile, indexOf, readIndex } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../pages/decode.ts";
-import { DocumentReader, type ReadDocuments } from "../pages/documents.ts";
+import { DocumentReader, type Fingerprints, type ReadDocuments } from "../pages/documents.ts";
 import { EchoRedactor } from "../pages/echo.ts";
 import type { PageResult, SavedAnswer, SingleKey } from "./checkpoint-form.ts";
-import type { Body, GroupKey, GroupResult, ItemResult, ItemTask, PageTask, TaskOf } from "./tasks.ts";
+import type {
+  Body,
+  CopyTask,
+  GroupKey,
+  GroupResult,
+  ItemResult,
+  ItemTask,
+  PageTask,
+  TaskOf,
+} from "./tasks.ts";
 
-export interface LanderOptions extends DocumentOptions {
+export interface LanderOptions extends DocumentOptions, Fingerprints {
   /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
   readonly token: string;
 }
@@ -38,7 +47,7 @@ export class Lander {
   readonly #raw = new RawWriter(new PartWriter());
 
   constructor(options: LanderOptions) {
-    this.#reader = new DocumentReader(options);
+    this.#reader = new DocumentReader(options, options);
     this.#echoes = new EchoRedactor(new Secret(options.token));
   }
 
@@ -63,9 +72,18 @@ export class Lander {
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
     const { contentId: id, shape } = task;
-    const read = this.#reader.item(task, decoded.toString());
-    if (task.lands) this.#land(task, { id, shape }, read, echoes);
+    const read = this.#reader.item(task, { text: decoded.toString(), echoes });
+    if (task.lands) this.#land(task, { id, shape }, read, []);
     return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
+  }
+
+  /** Lands documents of the run before. */
+  copy(task: CopyTask): undefined {
+    const group = this.#group(task);
+    for (const { raw, drift } of this.#reader.copies(task)) {
+      const single = { id: raw.contentId, shape: raw.view.shape };
+      group.landed.push({ page: raw.page, single, drift: drift.take(), fieldNames: [], documents: [raw] });
+    }
   }
 
   #land(

@@ -24,7 +24,7 @@ import {
 } from "./checkpoint-form.ts";
 import type { Lander, LanderOptions } from "./land-page.ts";
 import type { ResumedPass, ResumeState } from "./resume-state.ts";
-import type { GroupResult, ItemResult, ItemTask, LandingTask, PageTask } from "./tasks.ts";
+import type { CopyTask, GroupResult, ItemResult, ItemTask, LandingTask, PageTask } from "./tasks.ts";
 
 const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
 
@@ -130,6 +130,11 @@ export class StageLanding {
   async item(task: Omit<ItemTask, "kind" | "pass">): Promise<ItemResult> {
     const whole = { ...task, kind: "item", pass: this.pass } as const;
     return this.#shared.threads.ask(task.group, whole, [task.body.bytes.buffer]);
+  }
+
+  /** Documents of the run before land in the place of answers. */
+  async copy(task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
+    await this.#shared.threads.ask(task.group, { ...task, kind: "copy", pass: this.pass });
   }
 
   /** There is another answer of a group. Resolves when all is saved that is due. */

@@ -12,6 +12,8 @@ export interface Body {
   readonly contentEncoding: string | null;
   /** Microseconds since 1970 UTC: the answer's `Date`. */
   readonly observedAt: number;
+  /** Whether it has one; else it is this machine's clock. */
+  readonly dated: boolean;
 }
 
 /** A group of answers, whose documents wait in one thread until they are written. */
@@ -44,12 +46,24 @@ export interface ItemTask extends GroupKey {
   readonly contentId: string;
   /** Whether all configured columns were asked for. */
   readonly whole: boolean;
+  /** What the listing says of the item; blank fingerprint: the answer is not reused by a run to come. */
+  readonly listed: Pick<ListedItem, "fingerprint" | "updatedAt">;
   readonly body: Body;
+}
+
+/** Documents of the run before that stand in for answers. */
+export interface CopyTask extends GroupKey {
+  readonly kind: "copy";
+  /** Absolute path of the raw file that has them, and the run whose it is. */
+  readonly rawFile: string;
+  readonly run: string;
+  readonly items: readonly (Pick<ItemTask, "contentId" | "page" | "position"> & { readonly row: number })[];
 }
 
 export type LandingTask =
   | PageTask
   | ItemTask
+  | CopyTask
   /** Writes what a group holds. `rawFile`: absolute path. */
   | (GroupKey & { readonly kind: "close"; readonly rawFile: string })
   /** Gives what a group holds so far, and goes on. */

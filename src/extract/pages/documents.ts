@@ -2,7 +2,8 @@
 
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
-import { Drift } from "../../raw/drift.ts";
+import { Drift, type DriftEntry } from "../../raw/drift.ts";
+import { fingerprintOf, NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import { toSecond } from "../../raw/instant.ts";
 import {
   type DocumentOptions,
@@ -11,12 +12,14 @@ import {
   type Position,
   type Prepare,
 } from "../../raw/prepare.ts";
-import type { RawDocument } from "../../raw/raw-file.ts";
+import { NOT_REUSED, type RawDocument, RawRows } from "../../raw/raw-file.ts";
 import { rawJson } from "../../raw/raw-json.ts";
+import { reusedCopy, reuseOf } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { tooDeep } from "../http/source-error.ts";
 import type { ListedItem, Reject } from "../landing/checkpoint-form.ts";
-import type { ItemTask, PageTask } from "../landing/tasks.ts";
+import type { CopyTask, ItemTask, PageTask } from "../landing/tasks.ts";
+import { type Details, isWanted } from "../wanted-columns.ts";
 import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
 import { RecurringObjects } from "./object-cache.ts";
 import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
@@ -26,8 +29,11 @@ const PLACES = 100_000;
 const PAGES = 10_000_000;
 
 /** Position in the order of observation. Single-item answers come after all pages of their pass. */
-function observation({ kind, pass, page }: PageTask | ItemTask, position: number): number {
-  return ((pass * 2 + Number(kind === "item")) * PAGES + page) * PLACES + position;
+function observation(
+  { kind, pass, page }: Pick<PageTask | ItemTask, "pass" | "page"> & { readonly kind: string },
+  position: number,
+): number {
+  return ((pass * 2 + Number(kind !== "page")) * PAGES + page) * PLACES + position;
 }
 
 export interface ReadDocuments {
@@ -40,8 +46,14 @@ export interface ReadDocuments {
   readonly drift: Drift;
 }
 
+/** An answer for one item, without the token; what is said of where it stood. */
+export interface SentItem {
+  readonly text: string;
+  readonly echoes: readonly DriftEntry[];
+}
+
 /** A raw document without what is found in it. */
-type RawPlace = Omit<RawDocument, "unknownFields" | "largeNumbers" | "document">;
+type RawPlace = Omit<RawDocument, "unknownFields" | "largeNumbers" | "reuse" | "document">;
 
 interface PlacedAndPrepared {
   readonly placed: PlacedObject;
@@ -54,13 +66,26 @@ interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
   readonly objects: readonly PlacedAndPrepared[];
 }
 
+/** Which items of the dynamic listing get a fingerprint, and what is part of it besides their documents. */
+export interface Fingerprints {
+  readonly details: Details;
+  readonly settings: string;
+}
+
+const NO_FINGERPRINTS: Fingerprints = { details: "none", settings: "" };
+
 export class DocumentReader {
   readonly #prepare: Prepare;
   readonly #objects: PreparedObjects;
   /** What the documents of pages come without. */
   readonly #recurring = new RecurringObjects();
 
-  constructor(options: DocumentOptions) {
+  readonly #fingerprintOf: (document: JsonObject, item: { readonly event: boolean }) => string;
+
+  constructor(options: DocumentOptions, { details, settings }: Fingerprints = NO_FINGERPRINTS) {
+    const wants = isWanted(details);
+    this.#fingerprintOf = (document, item) =>
+      wants(item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
     this.#prepare = documentPreparer(options);
     this.#objects = new PreparedObjects(this.#prepare, options.aliases);
   }
@@ -75,8 +100,19 @@ export class DocumentReader {
   }
 
   /** A document of another item is a reject. */
-  item(task: ItemTask, text: string): ReadDocuments {
-    return readable(() => this.#readItem(task, text));
+  item(task: ItemTask, sent: SentItem): ReadDocuments {
+    return readable(() => this.#readItem(task, sent));
+  }
+
+  /** Copies of documents of the run before, in the place of answers, each with its drift. */
+  *copies(task: CopyTask): Generator<{ readonly raw: RawDocument; readonly drift: Drift }> {
+    const { pass, rawFile, run, items } = task;
+    using rows = new RawRows(rawFile);
+    for (const { row, ...place } of items) {
+      const order = observation({ ...task, page: place.page }, place.position);
+      const drift = new Drift();
+      yield { raw: reusedCopy(rows, { row, run }, { ...place, pass, order }, drift), drift };
+    }
   }
 
   #readPage(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
@@ -115,7 +151,9 @@ export class DocumentReader {
         raw.push(this.#raw(place, listed, drift));
         addFieldNames(fieldNames, shape, document);
       }
-      items.push(listedItem(contentId, position, document));
+      const item = listedItem(contentId, position, document);
+      const isPrinted = lands && shape === "dynamic" && task.body.dated;
+      items.push(isPrinted ? { ...item, fingerprint: this.#fingerprintOf(document, item) } : item);
     }
     for (const [prepared, count] of held)
       for (const entry of prepared.drift) drift.add({ ...entry, count: entry.count * count });
@@ -143,7 +181,7 @@ export class DocumentReader {
       if (placed.place === undefined) made.set(placed.name, prepared.member);
     }
     const pieces = rawJson(document, text, changed, made);
-    return { ...place, unknownFields: unknown.length, largeNumbers, document: pieces };
+    return { ...place, unknownFields: unknown.length, largeNumbers, reuse: NOT_REUSED, document: pieces };
   }
 
   /** The text of what is no item. The policy holds for what is no object too, and may take it away altogether. */
@@ -153,10 +191,11 @@ export class DocumentReader {
     return JSON.stringify(holder.document) ?? "null";
   }
 
-  #readItem(task: ItemTask, text: string): ReadDocuments {
+  #readItem(task: ItemTask, { text, echoes }: SentItem): ReadDocuments {
     const { shape, pass, page, position, contentId, whole } = task;
     const order = observation(task, position);
     const drift = new Drift();
+    for (const entry of echoes) drift.add(entry);
     const fieldNames = new Set<string>();
     const sent = readItem(text);
     const document = mayHoldHalves(text) ? wellFormed(sent, order, drift) : sent;
@@ -174,7 +213,11 @@ export class DocumentReader {
     const parsed = { document, objects: [], largeNumbers: true, text: undefined };
     const raw = this.#raw(place, parsed, drift);
     addFieldNames(fieldNames, shape, document);
-    return { items: [item], rejects: [], raw: [raw], fieldNames, drift };
+    // Where the item was edited since it was listed, the listing does not tell what the answer says.
+    const isAsListed = task.body.dated && item.updatedAt === task.listed.updatedAt;
+    const fingerprint = isAsListed ? task.listed.fingerprint : NO_FINGERPRINT;
+    const reuse = reuseOf({ document, at: { order, contentId }, drift }, fingerprint);
+    return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
 }
 
@@ -220,5 +263,6 @@ function listedItem(id: string, position: number, document: JsonObject): ListedI
     position,
     updatedAt: typeof updatedAt === "string" ? toSecond(updatedAt) : null,
     event: document.body_type === "event",
+    fingerprint: NO_FINGERPRINT,
   };
 }

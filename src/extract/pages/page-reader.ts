@@ -9,10 +9,10 @@ import type { HttpResponse, Take, Taken } from "../http/client.ts";
 import { type ListMode, listRequest, type ReadRequest } from "../http/request.ts";
 import type { RequestRecord } from "../http/requests.ts";
 import { SourceError } from "../http/source-error.ts";
-import { observedAtOf, recordOf } from "../journal.ts";
+import { bodyOf, recordOf } from "../journal.ts";
 import type { PageRead, PageResult, Reject } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
-import { answerOf, FailureBudget } from "../passes/single-item.ts";
+import { all, answerOf, FailureBudget } from "../passes/single-item.ts";
 
 export interface PassOfPages {
   /** From 1. */
@@ -141,9 +141,9 @@ export class PageReader {
     if (item === undefined) return;
     const { mode, columns } = this.#pass;
     const { count } = listed.result.answer.pagination;
-    this.#budget ??= new FailureBudget(count, this.#context.settings.singlesLimits);
+    this.#budget ??= new FailureBudget(all(count), this.#context.settings.singlesLimits);
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    const single = { ...item, ...at, landing, shape, columns, whole: true } as const;
+    const single = { ...item, ...at, listed: item, landing, shape, columns, whole: true } as const;
     const answer = await answerOf(this.#context, single, this.#budget, this.#signal);
     if (answer.record !== null) split.records.push(answer.record);
     split.rejects.push(...answer.rejects);
@@ -177,12 +177,11 @@ export class PageReader {
     const { mode, columns, landing } = view;
     const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns, gallery: true });
     const { response, value } = await this.#ask(request, part, async (answer) => {
-      const observedAt = observedAtOf(answer, clock);
       const bytes = answer.body.byteLength;
-      const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
+      const body = bodyOf(answer, clock);
       const task = { mode, page, offset: part.offset, body };
       const result = await (landing?.page({ ...task, group }) ?? nowhere.look({ ...task, pass }));
-      return { result, observedAt, bytes };
+      return { result, observedAt: body.observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;
     const { next: nextPage = null, previous: previousPage = null } = result.answer.pagination;

@@ -6,6 +6,7 @@
 import type { Pagination } from "../../api/envelope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
+import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
@@ -30,6 +31,8 @@ export interface PassRequest extends PassOfPages {
 export interface Listed extends ListedItem {
   readonly page: number;
   readonly group: number;
+  /** Microseconds since 1970 UTC: the `Date` of the page. */
+  readonly observedAt: number;
 }
 
 export interface Pass extends ComparedPass, LandedPass {
@@ -264,6 +267,7 @@ class PassReader {
     this.#context.journal.rejects.push(...(split?.rejects ?? []));
     this.#unread.push(...(split?.unread ?? []));
     const known = this.#snapshot.distinct;
+    const observedAt = Math.max(...records.map((each) => each.observedAt));
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;
     if (landing !== undefined) this.#context.itemIndex.weighPage(pass, page, bytesPerRow);
@@ -271,7 +275,7 @@ class PassReader {
       this.#context.itemIndex.weigh(item.id, bytesPerRow);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((each) => isFresh(seconds, each))) this.#fresh.push(item.id);
-      this.#note({ ...item, page, group });
+      this.#note({ ...item, page, group, observedAt });
     }
     if (page > this.#pagesCounted && this.#snapshot.distinct === known) this.#barren += 1;
     this.#bytes += records.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -284,11 +288,12 @@ class PassReader {
     });
   }
 
-  /** However often an item is listed, it counts where it stands first. */
+  /** However often an item is listed, it counts where it stands first; one that changed meanwhile is asked for. */
   #note(item: Listed): void {
     if (!this.#request.wants(item)) return;
-    const known = this.#wanted.get(item.id);
-    if (known === undefined || item.page < known.page) this.#wanted.set(item.id, item);
+    const known = this.#wanted.get(item.id) ?? item;
+    const fingerprint = known.fingerprint === item.fingerprint ? item.fingerprint : NO_FINGERPRINT;
+    this.#wanted.set(item.id, { ...(item.page < known.page ? item : known), fingerprint });
   }
 
   /** The page must be the one that was asked for, and the next one the one after it. */

@@ -2,13 +2,14 @@
 
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
+import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ExtractContext } from "../context.ts";
 import type { ReadSingles, SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
-import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
+import type { RejectLimits } from "../reject-limits.ts";
 import type { Comparison } from "./certification.ts";
 import { isFresh, secondsOf } from "./pass-snapshot.ts";
-import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
+import { all, FailureBudget, isRejected, putOnRecord, readSingle, singlesLimit } from "./single-item.ts";
 
 /** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */
 const FIRST_PAGE = 5_000_000;
@@ -108,6 +109,9 @@ export async function askForUnlisted(context: ExtractContext, after: AfterPass) 
 /** What is refused is no reason to end the run: the listing is read again in place of it, or the run is unsettled. */
 const EVERY_ONE: RejectLimits = { share: 1, items: Number.POSITIVE_INFINITY };
 
+/** No listing is known that says what the answer says. */
+const UNLISTED = { fingerprint: NO_FINGERPRINT, updatedAt: null };
+
 /** Asks until too many items were refused: then the others would be, too. */
 async function askSingly(
   context: ExtractContext,
@@ -118,8 +122,8 @@ async function askSingly(
 ): Promise<void> {
   const { settings, onProgress } = context;
   const queue = new WorkQueue(settings.concurrency, context.signal);
-  const budget = new FailureBudget(ids.length * shapes.length, EVERY_ONE);
-  const refusedAtMost = rejectLimit(ids.length, settings.singlesLimits);
+  const budget = new FailureBudget(all(ids.length * shapes.length), EVERY_ONE);
+  const refusedAtMost = singlesLimit(all(ids.length), settings.singlesLimits);
   let refused = 0;
   let done = 0;
   let bytes = 0;
@@ -132,7 +136,7 @@ async function askSingly(
         for (const [place, shape] of shapes.entries()) {
           const at = { page: FIRST_PAGE + group, position: i * PLACES_PER_ITEM + place };
           const { columns } = settings;
-          const single = { id, shape, landing, group, ...at, columns, whole: true };
+          const single = { id, shape, landing, group, ...at, columns, whole: true, listed: UNLISTED };
           const answer = await readSingle(context, single, budget, queue.signal);
           bytes += answer.record?.bytes ?? 0;
           unread ||= isRejected(answer);

@@ -4,48 +4,74 @@ import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import type { ExtractContext } from "../context.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import { observedAtOf, recordOf } from "../journal.ts";
+import { bodyOf, recordOf } from "../journal.ts";
 import type { SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import type { ItemTask } from "../landing/tasks.ts";
 
 import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
+/** Items that are asked for singly, as far as their failures count. */
+export interface Asked {
+  readonly total: number;
+  /** Whether these are few of many, because others were reused. */
+  readonly few: boolean;
+  /** Items that count for nothing: they failed in the run before already, and no document of theirs can be reused. */
+  readonly excused: ReadonlySet<string>;
+}
+
+export function all(total: number): Asked {
+  return { total, few: false, excused: new Set() };
+}
+
 /** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
-export const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
+export function singlesLimit({ total, few }: Asked, limits: RejectLimits | null): number {
+  if (limits !== null) return rejectLimit(total, limits);
+  // Of a few, some are no accident where most of them fail.
+  const most = few ? Math.max(1, Math.floor(total / 2)) : Number.POSITIVE_INFINITY;
+  return Math.min(most, rejectLimit(total, SINGLES_LIMITS));
+}
+
+const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
 
 /** Counts single items that could not be had, until there are so many that the service itself is at fault. */
 export class FailureBudget {
-  readonly #total: number;
+  readonly #asked: Asked;
   readonly #most: number;
-  rejected = 0;
+  #rejected = 0;
+  #gone = 0;
 
-  /** `total`: items that are asked for. */
-  constructor(total: number, limits: RejectLimits) {
-    this.#total = total;
-    this.#most = rejectLimit(total, limits);
+  constructor(asked: Asked, limits: RejectLimits | null) {
+    this.#asked = asked;
+    this.#most = singlesLimit(asked, limits);
+  }
+
+  /** Takes a failure of before the run was resumed. */
+  note(id: string): void {
+    if (!this.#asked.excused.has(id)) this.#rejected += 1;
   }
 
   /** Throws `thrown` for one too many. */
-  reject(thrown: unknown): void {
-    this.rejected += 1;
-    if (this.rejected > this.#most) throw thrown;
+  reject(id: string, thrown: unknown): void {
+    this.note(id);
+    if (this.#rejected > this.#most) throw thrown;
   }
 
   /** An answer that is of another item, or of none. */
   tooManyOthers(): WarehouseError {
-    return this.#tooMany(this.rejected + 1, "single-item requests were not answered with the item");
+    return this.#tooMany(this.#rejected + 1, "single-item requests were not answered with the item");
   }
 
   /** A few may be deleted while they are asked for; many are no accident. */
-  assertFewGone(gone: number): void {
-    if (gone > this.#most)
-      throw this.#tooMany(gone, "listed items returned 404 or 410 when asked for singly");
+  assertFewGone(id: string): void {
+    if (!this.#asked.excused.has(id)) this.#gone += 1;
+    if (this.#gone > this.#most)
+      throw this.#tooMany(this.#gone, "listed items returned 404 or 410 when asked for singly");
   }
 
   #tooMany(number: number, what: string): WarehouseError {
     const wayOut = "ask the service's operator, or set `maxRejects`";
-    const sentence = `${number} of ${this.#total} ${what}, limit: ${this.#most}; ${wayOut}.`;
+    const sentence = `${number} of ${this.#asked.total} ${what}, limit: ${this.#most}; ${wayOut}.`;
     return new WarehouseError("source.rejects", sentence);
   }
 }
@@ -69,7 +95,7 @@ function firstClause(message: string): string {
   return clause.charAt(0).toLowerCase() + clause.slice(1);
 }
 
-export interface Single extends Pick<ItemTask, "shape" | "whole" | "group" | "page" | "position"> {
+export interface Single extends Pick<ItemTask, "shape" | "whole" | "listed" | "group" | "page" | "position"> {
   readonly id: string;
   /** Of the dynamic set. */
   readonly columns: readonly string[];
@@ -85,7 +111,7 @@ export async function readSingle(
 ): Promise<SingleRead> {
   const answer = await answerOf(context, single, budget, signal);
   putOnRecord(context, answer);
-  if (answer.record !== null && isRejected(answer)) budget.reject(budget.tooManyOthers());
+  if (answer.record !== null && isRejected(answer)) budget.reject(single.id, budget.tooManyOthers());
   return answer;
 }
 
@@ -112,24 +138,24 @@ export async function answerOf(
   } catch (thrown) {
     const reason = itemsOwnFailure(thrown);
     if (reason === undefined) throw thrown;
-    budget.reject(thrown);
+    budget.reject(id, thrown);
     const place = { mode: "item", pass: landing.pass, page, position, contentId: id };
     const reject = { ...place, reason, document: "null" };
-    return { id, shape, gone: false, read: null, rejects: [reject], record: null };
+    return { id, shape, gone: false, read: null, rejects: [reject], record: null, reusedFrom: null };
   }
 }
 
 async function askSingle(context: ExtractContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
   const { client, clock, settings } = context;
-  const { id, shape, columns, whole, landing, group, page, position } = single;
+  const { id, shape, columns, whole, listed, landing, group, page, position } = single;
   const lands = settings.shapes.includes(shape);
   const request = itemRequest({ id, mode: shape, columns, gallery: true });
   const { response, value } = await client.readAs(request, signal, async (answer) => {
-    const observedAt = observedAtOf(answer, clock);
+    const body = bodyOf(answer, clock);
+    const { observedAt } = body;
     const bytes = answer.body.byteLength;
     if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
-    const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
-    const task = { shape, lands, group, page, position, contentId: id, whole, body };
+    const task = { shape, lands, group, page, position, contentId: id, whole, listed, body };
     return { observedAt, bytes, ...(await landing.item(task)) };
   });
   const { observedAt, bytes, updatedAt, rejects } = value;
@@ -139,6 +165,7 @@ async function askSingle(context: ExtractContext, single: Single, signal: AbortS
     gone: response.status !== 200,
     read: updatedAt === undefined ? null : { updatedAt },
     rejects,
+    reusedFrom: null,
     record: recordOf(response, { mode: "item", pass: landing.pass, page, contentId: id, observedAt, bytes }),
   };
 }

@@ -1,17 +1,12 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
+import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
 import type { ExtractContext } from "../context.ts";
-import { isOpen, type ListedItem, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
+import { isOpen, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import type { Listed, Pass } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
-
-export type Details = "events" | "all" | "none";
-
-export function isWanted(details: Details): (item: Pick<ListedItem, "event">) => boolean {
-  return ({ event }) => details === "all" || (details === "events" && event);
-}
 
 /** Groups of pages whose single items are one group: a few alone would make a file of a few small documents. */
 const GROUPS_TOGETHER = 4;
@@ -36,14 +31,28 @@ export interface DetailsRead {
   readonly gone: readonly string[];
   /** Items that could not be had singly: each is a reject, and its listed views count. */
   readonly rejected: readonly string[];
+  readonly asked: number;
+  readonly reused: Reused;
+}
+
+/** Documents of earlier runs that stood in for requests. */
+export interface Reused {
+  readonly count: number;
+  /** From when the oldest was answered until its item was listed; 0 where there is none. */
+  readonly oldestSeconds: number;
+}
+
+/** What may stand in for requests. */
+export interface Reuse extends ReusableItems {
+  readonly rereadDays: number;
 }
 
 /**
  * Asks for the items that a pass listed and that are wanted, group by group. Errors: those of the service, and of too
  * many that are gone or rejected.
  */
-export async function readDetails(context: ExtractContext, pass: Pass): Promise<DetailsRead> {
-  return new DetailsReader(context, pass).run(pass);
+export async function readDetails(context: ExtractContext, pass: Pass, reuse: Reuse): Promise<DetailsRead> {
+  return new DetailsReader(context, pass, reuse).run(pass);
 }
 
 class DetailsReader {
@@ -52,18 +61,31 @@ class DetailsReader {
   readonly #landing: StageLanding;
   readonly #queue: WorkQueue;
   readonly #budget: FailureBudget;
+  readonly #run: string;
+  /** By ID: what stands in for a request. */
+  readonly #reusable = new Map<string, Reusable>();
+  #reused: Reused = { count: 0, oldestSeconds: 0 };
   readonly #gone: string[] = [];
   readonly #rejected: string[] = [];
   #done = 0;
   #bytes = 0;
 
-  constructor(context: ExtractContext, { pass, wanted }: Pass) {
+  constructor(context: ExtractContext, { pass, wanted }: Pass, reuse: Reuse) {
     const { landing, settings, signal } = context;
     this.#context = context;
     this.#total = wanted.length;
     this.#landing = landing.stage("item", pass);
     this.#queue = new WorkQueue(UNDER_WAY * settings.concurrency, signal);
-    this.#budget = new FailureBudget(wanted.length, settings.singlesLimits);
+    this.#run = reuse.run;
+    for (const item of wanted) {
+      const document = reusableFor(item, reuse);
+      if (document !== undefined) this.#reusable.set(item.id, document);
+    }
+    const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.rejected.has(id)).length;
+    this.#budget = new FailureBudget(
+      { total: asked, few: this.#reusable.size > 0, excused: reuse.rejected },
+      settings.singlesLimits,
+    );
   }
 
   async run(pass: Pass): Promise<DetailsRead> {
@@ -77,7 +99,8 @@ class DetailsReader {
       await this.#queue.settled();
     }
     await this.#landing.end(groups.size, this.#context.clock.now());
-    return { gone: this.#gone, rejected: this.#rejected };
+    const reused = this.#reused;
+    return { gone: this.#gone, rejected: this.#rejected, asked: this.#total - reused.count, reused };
   }
 
   async #group(group: number, items: readonly Listed[]): Promise<void> {
@@ -89,8 +112,30 @@ class DetailsReader {
       return;
     }
     if (resumed !== undefined) await this.#landing.resume(group, resumed);
+    await this.#reuse(group, items, answers);
     if (answers.size === items.length) this.#close(group, items, answers);
     else await this.#ask(group, items, answers);
+  }
+
+  /** Copies what stands in for requests that are still to be made. */
+  async #reuse(group: number, items: readonly Listed[], answers: Answers): Promise<void> {
+    const found = items.flatMap((item) => {
+      const document = answers.has(item.id) ? undefined : this.#reusable.get(item.id);
+      return document === undefined ? [] : { item, document };
+    });
+    for (const [rawFile, ofFile] of Map.groupBy(found, ({ document }) => document.file)) {
+      const copied = ofFile.map(({ item: { id: contentId, page, position }, document: { row } }) => {
+        return { contentId, page, position, row };
+      });
+      await this.#landing.copy({ group, rawFile, run: this.#run, items: copied });
+    }
+    for (const { item, document } of found) {
+      const { id, updatedAt } = item;
+      const answer = { id, shape: "dynamic", gone: false, read: { updatedAt }, rejects: [] } as const;
+      const reused = { ...answer, record: null, reusedFrom: document.observedAt };
+      answers.set(id, reused);
+      this.#count(item, reused);
+    }
   }
 
   async #ask(group: number, items: readonly Listed[], answers: Answers): Promise<void> {
@@ -98,7 +143,15 @@ class DetailsReader {
     for (const item of items.filter(({ id }) => !answers.has(id))) {
       await this.#queue.add(async () => {
         const landing = this.#landing;
-        const single = { ...item, landing, group, shape: "dynamic", columns, whole: false } as const;
+        const single = {
+          ...item,
+          listed: item,
+          landing,
+          group,
+          shape: "dynamic",
+          columns,
+          whole: false,
+        } as const;
         const answer = await readSingle(this.#context, single, this.#budget, this.#queue.signal);
         answers.set(item.id, answer);
         this.#count(item, answer);
@@ -121,24 +174,40 @@ class DetailsReader {
       if (item === undefined) throw doesNotFit();
       answers.set(item.id, answer);
       putOnRecord(this.#context, answer);
-      if (isRejected(answer)) this.#budget.rejected += 1;
+      if (isRejected(answer)) this.#budget.note(item.id);
       this.#count(item, answer);
     }
     return answers;
   }
 
   #count(item: Listed, answer: SingleRead): void {
-    const { gone, read, record } = answer;
+    const { gone, read, record, reusedFrom } = answer;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(answer)) this.#rejected.push(item.id);
-    if (gone) this.#budget.assertFewGone(this.#gone.push(item.id));
+    if (reusedFrom !== null) {
+      const { count, oldestSeconds } = this.#reused;
+      const seconds = (item.observedAt - reusedFrom) / 1_000_000;
+      this.#reused = { count: count + 1, oldestSeconds: Math.max(oldestSeconds, seconds) };
+    }
+    if (gone) {
+      this.#gone.push(item.id);
+      this.#budget.assertFewGone(item.id);
+    }
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
-    else if (read !== null && read.updatedAt !== item.updatedAt) versions.forget("dynamic", item.id);
+    if (read !== null && read.updatedAt !== item.updatedAt) versions.forget("dynamic", item.id);
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }
+}
+
+/** The document that stands in for a request; undefined: the item is asked for. */
+function reusableFor(item: Listed, { documents, rereadDays }: Reuse): Reusable | undefined {
+  const found = documents.get(item.fingerprint);
+  if (found === undefined) return undefined;
+  const times = { readAt: found.observedAt, now: item.observedAt, days: rereadDays };
+  return isDue(item.id, times) ? undefined : found;
 }
 
 type Answers = Map<string, SingleRead>;

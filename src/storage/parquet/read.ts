@@ -17,6 +17,7 @@ export type Cell = Buffer | number | bigint | boolean | null;
  */
 export interface Columns extends Disposable {
   readonly rows: number;
+  readonly has: (name: string) => boolean;
   /** The column's cells, one a row. A RangeError for a column that the file does not have. */
   readonly cells: (name: string) => Cell[];
 }
@@ -51,6 +52,7 @@ export function readColumns(file: Buffer): Columns {
   let released = false;
   return {
     rows,
+    has: (name) => schema.children.some(({ element }) => element.name === name),
     cells: (name) => {
       if (released) throw new TypeError("the file's memory was given back");
       const column = schema.children.find(({ element }) => element.name === name);

@@ -104,7 +104,7 @@ test("each statement about each item of the sample is what the HTTP answers and 
     const expected = statementsOf(item, answers);
     assert.deepEqual(stated(mapped), expected, item.id);
     const facts = { contentId: item.id, slug: null, title: null, contentType: null, updatedAt: null };
-    const evidence = { document: undefined, lookups: [] };
+    const evidence = { document: undefined, reused: [], lookups: [] };
     const common = { item: facts, values, definitions, mapped, passthrough: false };
     const explanation = { ...common, evidence, since: undefined };
     assert.deepEqual(told(stepsSection(explanation, {})), expected, item.id);

@@ -5,6 +5,8 @@ import { readPart } from "../../../src/storage/parquet-file.ts";
 import type { TransformedGroups } from "../../../src/transform/transform-group.ts";
 import { bodyOf, DYNAMIC, FULL, NightlyLanding, turnedBodyOf } from "./nightly-landing.ts";
 
+const NOWHERE = { fingerprint: "", updatedAt: null };
+
 function contentRows({ parts }: TransformedGroups): number | undefined {
   return parts.find(({ table }) => table === "content")?.part.rows;
 }
@@ -73,7 +75,7 @@ test("a page in a buffer of its own is told and kept like every other, and gives
     { bytes: new Uint8Array(gzipSync(text)), contentEncoding: "gzip" },
   ];
   for (const [group, body] of bodies.entries()) {
-    const page = { ...DYNAMIC, group, body: { ...body, observedAt: 0 } };
+    const page = { ...DYNAMIC, group, body: { ...body, observedAt: 0, dated: true } };
     assert.equal(lander.page(page).decodedBytes, text.length);
     const { rawFile } = landing.close(1, group);
     assert.equal(body.bytes.length, 0);
@@ -81,7 +83,7 @@ test("a page in a buffer of its own is told and kept like every other, and gives
   }
   for (const contentEncoding of [null, "gzip"]) {
     const bytes = new Uint8Array(contentEncoding === null ? text : gzipSync(text));
-    const body = { bytes, contentEncoding, observedAt: 0 };
+    const body = { bytes, contentEncoding, observedAt: 0, dated: true };
     const { decodedBytes } = lander.page({ ...DYNAMIC, mode: "basic", lands: false, body });
     assert.equal(decodedBytes, text.length);
     assert.equal(bytes.length, 0);
@@ -114,7 +116,7 @@ test("C5: what is nested more deeply than it can be read is the service's fault,
     }
   }
   const body = { ...bodyOf(), bytes: Buffer.from(deep(200_000)) };
-  const place = { pass: 1, group: 0, page: 1, position: 0, whole: true, lands: true };
+  const place = { pass: 1, group: 0, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
   assert.throws(() => lander.item({ kind: "item", shape: "dynamic", contentId: "a", ...place, body }), {
     code: "source.protocol",
   });
@@ -137,7 +139,7 @@ test("the names of custom fields are told with the documents that carry them, by
     ...bodyOf(),
     bytes: Buffer.from(`{"response":{"id":"a",${fields("custom_fields", "Alone")}}}`),
   };
-  const place = { pass: 2, group: 1, page: 1, position: 0, whole: true, lands: true };
+  const place = { pass: 2, group: 1, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
   lander.item({ kind: "item", shape: "full", contentId: "a", ...place, body });
   const saved = lander.save({ kind: "save", pass: 2, group: 1 });
   assert.deepEqual(landing.close(2, 1).fieldNames, ["Alone"]);

@@ -18,6 +18,8 @@ export async function landingIn(t: TestContext, directory: string) {
     fields: NO_PERSONAL_FIELDS,
     aliases: {},
     token: "",
+    details: "none",
+    settings: "",
   });
   t.after(() => threads[Symbol.asyncDispose]());
   const journal = new Journal();

@@ -25,6 +25,8 @@ export class NightlyLanding {
     fields: NO_PERSONAL_FIELDS,
     aliases: {},
     token: "",
+    details: "none",
+    settings: "",
   });
   readonly index = new RawIndex(new ItemIndex());
   #files = 0;
@@ -68,5 +70,5 @@ export function turnedBodyOf(...documents: string[]): PageTask["body"] {
 }
 
 function body(text: string): PageTask["body"] {
-  return { bytes: Buffer.from(text), contentEncoding: null, observedAt: 1_000_000 };
+  return { bytes: Buffer.from(text), contentEncoding: null, observedAt: 1_000_000, dated: true };
 }

@@ -30,7 +30,7 @@ function groupOf(group: number): ListedGroup {
   const page = group + 1;
   const next = page < GROUPS ? page + 1 : null;
   const pagination = { current: page, next, per_page: 1, count: GROUPS, pages: GROUPS };
-  const items = [{ id: `item ${page}`, position: 0, updatedAt: null, event: false }];
+  const items = [{ id: `item ${page}`, position: 0, updatedAt: null, event: false, fingerprint: "" }];
   const record = {
     mode: "full",
     pass: 2,

@@ -1,0 +1,151 @@
+/** Nights of random edits over one warehouse, held against all that the service ever answered. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { JsonObject } from "../../src/raw/document.ts";
+import { RawRows } from "../../src/raw/raw-file.ts";
+import { type LandedItems, readRaw } from "../../src/raw/read-raw.ts";
+import { either } from "../long.ts";
+import { exportFrom, temporaryFolder } from "../run/running.ts";
+import { type Item, item, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
+
+const REREAD_DAYS = 3;
+const DAY_SECONDS = 24 * 60 * 60;
+const ITEMS = 12;
+
+/** What an edit may change; the listing does not give `payment`, and says of the last two what may change by itself. */
+const EDITS: readonly ((n: number) => Readonly<Record<string, unknown>>)[] = [
+  (n) => ({ title: `Title ${n}`, updated_at: new Date(Date.UTC(2026, 10, 1) + n * 1000).toISOString() }),
+  (n) => ({ title: `Title ${n}` }),
+  (n) => ({ custom_fields: { f1: [`value ${n}`] }, payment: n }),
+  (n) => ({ payment: n }),
+  (n) => ({ favorite_count: n }),
+  (n) => ({ author_details: { id: "u1", tz: `zone ${n}` } }),
+];
+const MARKED: ReadonlySet<string> = new Set(["favorite_count", "author_details"]);
+
+/** A service whose every answer has a second of its own, and that remembers what it answered in each. */
+class Remembering {
+  readonly service: Scripted;
+  /** By the second of the answer: of each item the document. */
+  readonly answered = new Map<number, Map<string, JsonObject>>();
+  /** Of each item what the dynamic listing gave last. */
+  readonly listed = new Map<string, { readonly document: JsonObject; readonly second: number }>();
+  second = Date.UTC(2026, 10, 20) / 1000;
+  #state: number;
+  #edits = 0;
+
+  constructor(service: Scripted, seed: number) {
+    this.service = service;
+    this.#state = seed;
+    service.script = (question) => this.#answer(question);
+  }
+
+  /** From 0 up to below `below`. */
+  random(below: number): number {
+    this.#state = (this.#state * 48_271) % 2_147_483_647;
+    return this.#state % below;
+  }
+
+  edit(): void {
+    const n = ++this.#edits;
+    const changes = EDITS[this.random(EDITS.length)]?.(n);
+    const place = this.random(ITEMS);
+    this.service.items = this.service.items.map((each, index) =>
+      index === place ? { ...(each as Item), ...changes } : each,
+    );
+  }
+
+  #answer(question: Question): Reply {
+    this.second += 1;
+    if (this.random(6) === 0) this.edit();
+    const headers = { date: new Date(this.second * 1000).toUTCString() };
+    const documents = new Map<string, JsonObject>();
+    this.answered.set(this.second, documents);
+    if (question.kind === "item") {
+      const found = this.service.items.find((each) => (each as Item).id === question.id) as Item;
+      documents.set(found.id, found);
+      return { headers, body: { response: found } };
+    }
+    if (question.kind !== "list") return { headers, body: [] };
+    const list = this.service.items.map((each) => {
+      const { payment: _, ...document } = each as Item;
+      return document;
+    });
+    const body = listBody(list, question);
+    for (const document of body.response as JsonObject[]) {
+      documents.set(String(document.id), document);
+      if (question.mode === "dynamic")
+        this.listed.set(String(document.id), { document, second: this.second });
+    }
+    return { headers, body };
+  }
+}
+
+interface Counted {
+  readonly id: string;
+  readonly mode: "listed" | "item";
+  readonly second: number;
+  readonly document: JsonObject;
+}
+
+/** The documents of a run that count. */
+function counted({ items, index }: LandedItems): Counted[] {
+  const files = index.files.map((file) => new RawRows(file));
+  return [...items.sorted()].flatMap((number) =>
+    index.counting(number).map(({ file, row }) => {
+      const rows = files[file];
+      assert.ok(rows);
+      const { document, observedAt } = rows.view(row);
+      const mode = rows.listed()[row] === undefined ? "item" : "listed";
+      return { id: items.idOf(number), mode, second: observedAt / 1_000_000, document } as const;
+    }),
+  );
+}
+
+const unmarked = (document: JsonObject) =>
+  JSON.stringify(Object.entries(document).filter(([name]) => !MARKED.has(name)));
+
+async function nightsOf(t: TestContext, { seed, nights }: { seed: number; nights: number }) {
+  const items = Array.from({ length: ITEMS }, (_, index) => item(`c-${index}`, index, { payment: index }));
+  const world = new Remembering(await Scripted.start(t, items), seed);
+  const out = await temporaryFolder(t);
+  const config = { details: "all", perPage: 5, concurrency: 1, rereadDays: REREAD_DAYS } as const;
+  const total = { reused: 0, asked: 0 };
+  let before = new Map(world.listed);
+  for (let night = 0; night < nights; night++) {
+    const begun = world.second;
+    const { directory } = await exportFrom({ url: world.service.url, out, config });
+    const { facts, takeItems } = await readRaw(join(directory, "raw"));
+    const documents = counted(takeItems());
+    for (const { id, second, document } of documents) {
+      const then = world.answered.get(second)?.get(id);
+      for (const [name, value] of Object.entries(document))
+        assert.deepEqual(value, then?.[name], `${seed}: ${name} of ${id} in the night ${night}`);
+    }
+    for (const [id, { document, second }] of world.listed) {
+      const single = documents.filter((each) => each.id === id && each.mode === "item");
+      const latest = Math.max(...single.map((each) => each.second));
+      assert.ok(second - latest < REREAD_DAYS * DAY_SECONDS, `${seed}: ${id} in the night ${night}`);
+      const earlier = before.get(id)?.document;
+      if (earlier === undefined || unmarked(earlier) !== unmarked(document))
+        assert.ok(latest > begun, `${seed}: ${id} was edited before the night ${night}`);
+    }
+    total.reused += facts.detailsReused.count;
+    total.asked += facts.detailsAsked;
+    before = new Map(world.listed);
+    world.second += [60, DAY_SECONDS, 2 * DAY_SECONDS][world.random(3)] ?? 0;
+    for (let edits = world.random(4); edits > 0; edits--) world.edit();
+  }
+  return total;
+}
+
+test("what counts is the service's of its time; what was edited is of this night; nothing is older than it may be", async (t) => {
+  const total = { reused: 0, asked: 0 };
+  for (const seed of Array.from({ length: either(2, 40) }, (_, place) => 1000 + place * 7919)) {
+    const { reused, asked } = await nightsOf(t, { seed, nights: either(4, 8) });
+    total.reused += reused;
+    total.asked += asked;
+  }
+  assert.ok(total.reused > ITEMS && total.asked > 2 * ITEMS, JSON.stringify(total));
+});

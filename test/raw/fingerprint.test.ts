@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
+import { fingerprintOf, reusablePart } from "../../src/raw/fingerprint.ts";
+
+const SIGNED = "https://files.example.com/a.pdf?X-Amz-Signature=ab12&X-Amz-Date=20261120T020000Z&v=3";
+const SIGNED_ANEW = "https://files.example.com/a.pdf?X-Amz-Signature=cd34&X-Amz-Date=20261121T020000Z&v=3";
+const OTHER_FILE = "https://files.example.com/a.pdf?X-Amz-Signature=cd34&X-Amz-Date=20261121T020000Z&v=4";
+
+test("a fingerprint changes with each field of the item, and with none that is of the moment or of others", () => {
+  const before = Object.fromEntries(DYNAMIC_COLUMN_NAMES.map((name) => [name, `${name} before`]));
+  const kept = DYNAMIC_COLUMN_NAMES.filter((name) => {
+    const after = { ...before, [name]: [{ [name]: "after" }] };
+    return fingerprintOf(after, "") === fingerprintOf(before, "");
+  });
+  assert.deepEqual(
+    kept,
+    [
+      "author_details available_actions campaign_details can_destroy can_modify content_type_details creator_details",
+      "currently_editing custom_field_values custom_fields_details favorite favorite_count favorite_dates",
+      "favorited_by_users full_content_type initiatives_details instance previewable_custom_field_values",
+    ].flatMap((names) => names.split(" ")),
+  );
+});
+
+test("values that differ have other fingerprints, and the order of keys is none", () => {
+  const member = fc.tuple(fc.string(), fc.jsonValue());
+  fc.assert(
+    fc.property(fc.array(member, { maxLength: 5 }), fc.jsonValue(), fc.jsonValue(), (members, one, other) => {
+      const document = (entries: typeof members, x: unknown) => ({ ...Object.fromEntries(entries), x });
+      const print = fingerprintOf(document(members, one), "s");
+      assert.equal(fingerprintOf(document(members.toReversed(), one), "s") === print, isSame(members));
+      const isEqual = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+      assert.equal(fingerprintOf(document(members, other), "s") === print, isEqual);
+      assert.notEqual(fingerprintOf(document(members, one), "t"), print);
+    }),
+  );
+});
+
+/** Whether the last of equal names has the same value from either end. */
+function isSame(members: readonly (readonly [string, unknown])[]): boolean {
+  const of = (entries: typeof members) => JSON.stringify(sorted(Object.fromEntries([...entries, ["x", 0]])));
+  return of(members) === of(members.toReversed());
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
+}
+
+test("a URL is the same whoever signed it when, at any depth, and another where its file is", () => {
+  const document = (url: string) => ({ attachments: [{ file: { url } }], url });
+  const print = fingerprintOf(document(SIGNED), "");
+  assert.equal(fingerprintOf(document(SIGNED_ANEW), ""), print);
+  assert.notEqual(fingerprintOf(document(OTHER_FILE), ""), print);
+});
+
+test("a copy leaves to tonight's listing what the fingerprint leaves out", () => {
+  const document = { id: "1", url: SIGNED, title: "A", payment: 3, favorite: true, unheard_of: { a: [1] } };
+  assert.deepEqual(reusablePart(document), { id: "1", title: "A", payment: 3, unheard_of: { a: [1] } });
+  assert.equal(DYNAMIC_COLUMNS.url.defaultSet, true);
+});
+
+test("a document that would lose what no listing gives is not reused", () => {
+  assert.equal(reusablePart({ id: "1", unheard_of: { a: [SIGNED] } }), undefined);
+  assert.equal(reusablePart({ id: "1", place_id: SIGNED }), undefined);
+});
