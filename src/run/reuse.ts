@@ -5,7 +5,8 @@ import { VERSION } from "../common/version.ts";
 import { treatmentOf } from "../config/config.ts";
 import type { Reuse } from "../extract/passes/single-items.ts";
 import type { Wanted } from "../extract/wanted-columns.ts";
-import { NOTHING_REUSABLE, readReusable } from "../raw/reusable.ts";
+import { isReusedFrom, NOTHING_REUSABLE, readReusable } from "../raw/reusable.ts";
+import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunContext } from "./context.ts";
 
 /** What decides, besides the answer, what a document for a single item becomes. */
@@ -26,11 +27,17 @@ export async function reuseOf({ baseline, options }: RunContext): Promise<Reuse>
   const nothing = { ...NOTHING_REUSABLE, rereadDays };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
-  try {
-    return { ...(await readReusable({ run, directory, files: manifest.files })), rereadDays };
-  } catch (thrown) {
-    const why = asWarehouseError(thrown).message;
-    options.log.warn(`Nothing of the run ${run} is reused, and all single items are asked for: ${why}`);
+  const files = manifest.files.filter(({ path }) => isReusedFrom(path));
+  const refuse = (why: string) => {
+    options.log.warn(`Nothing of the run ${run} is reused, and all single items are asked for: ${why}.`);
     return nothing;
+  };
+  try {
+    const damage = await damageIn(directory, files);
+    if (damage !== undefined) return refuse(damage);
+    const paths = files.map(({ path }) => path);
+    return { ...(await readReusable({ run, directory, paths })), rereadDays };
+  } catch (thrown) {
+    return refuse(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }
 }
