@@ -280,7 +280,9 @@ function documentIn(
 }
 
 /** Of each row of a file the fingerprint and when it was observed; of a file that an earlier version wrote, nothing. */
-export function fingerprintsIn(file: string): { readonly fingerprint: string; readonly observedAt: number }[] {
+export function fingerprintsIn(
+  file: string,
+): { readonly fingerprint: string; readonly observedAt: number }[] {
   using columns = readPart(file);
   if (!columns.has("fingerprint")) return [];
   const instants = columns.cells("observed_at");
