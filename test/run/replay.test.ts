@@ -180,7 +180,10 @@ test("two nights are built again with a table that was written today, and the th
     const verified = await outcome(replayCommand, ["--verify", run, "--warehouse", out]);
     assert.equal(verified.error, undefined, verified.text);
   }
-  assert.match(await capture(verifyCommand, ["--all", "--warehouse", out]), /^Whole: run 000004-\S+ .*\nWhole: run 000003-/);
+  assert.match(
+    await capture(verifyCommand, ["--all", "--warehouse", out]),
+    /^Whole: run 000004-\S+ .*\nWhole: run 000003-/,
+  );
   const steps = await capture(explainCommand, ["c-001", "--steps", "--warehouse", out]);
   assert.ok(steps.includes(names[0] ?? "-") && !steps.includes(old[0]), steps);
   const diff = await capture(diffCommand, ["--warehouse", out]);
