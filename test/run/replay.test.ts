@@ -7,15 +7,17 @@ import { chmod, cp, mkdir, readdir, readFile, readlink, realpath, writeFile } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
+import { lakeCommand } from "../../src/cli/commands/lake.ts";
 import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { removeTree } from "../../src/common/tree.ts";
-import type { Config } from "../../src/config/config.ts";
+import { type Config, configuredWishes } from "../../src/config/config.ts";
 import { differingTables } from "../../src/run/replay/differences.ts";
 import { isAboutTheRun, TABLES } from "../../src/tables/all.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
@@ -25,7 +27,7 @@ import { sourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { capture, outcome } from "../cli/capture.ts";
-import { either } from "../long.ts";
+import { either, long } from "../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
@@ -424,6 +426,31 @@ test("another version drops what it alone knows as personal, and counts unknown 
     ["name", "personal_dropped"],
   ]);
   assert.ok(run.startsWith("000001"));
+});
+
+long("a lake takes the run that took the place of the one that it has, and the night after it", async (t) => {
+  const place = await warehouse(t);
+  const store = await temporaryFolder(t);
+  const instance = { type: "lake", url: pathToFileURL(store).href, instance: "main" } as const;
+  const config = join(await temporaryFolder(t), "config.json");
+  await writeFile(config, JSON.stringify({ targets: [instance] }));
+  const { targets } = await configuredWishes({ cwd: place.out, env: {}, flags: { config } });
+  await place.run({ targets });
+  place.world.external = "red";
+  await place.run({ targets });
+  const { text } = await place.replay("1", "--config", config);
+  assert.match(text, /lake still has the old run: "content-warehouse deliver" gives the current one\.\n$/);
+  const at = ["--config", config, "--warehouse", place.out];
+  assert.match(await capture(deliverCommand, at), /^lake: delivered 000004-/);
+  const verified = async () =>
+    assert.match(await capture(lakeCommand, ["verify", "--config", config]), /^Whole: /m);
+  await verified();
+  const third = await place.run({ targets });
+  assert.deepEqual(
+    third.deliveries.map(({ state }) => state),
+    ["delivered"],
+  );
+  await verified();
 });
 
 const KILLS = either(

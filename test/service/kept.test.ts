@@ -213,7 +213,9 @@ test("aliases are served by the names of the specification, hashed values as the
   const config = { aliases: { headline: "title" }, personalData: { policy: "hash", key } } as const;
   const first = await exported({ t, url: service.url, config });
   const url = await kept(t, first.out);
-  const [listed] = JSON.parse((await ask(url, "content?per_page=1&columns[]=title&columns[]=author_details")).text).response;
+  const [listed] = JSON.parse(
+    (await ask(url, "content?per_page=1&columns[]=title&columns[]=author_details")).text,
+  ).response;
   assert.equal(listed.title, "Title of c-000");
   assert.match(listed.author_details.name, /^[0-9a-f]{64}$/);
   const again = await exported({ t, url, config: { personalData: { policy: "keep", key: null } } });
