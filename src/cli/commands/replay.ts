@@ -10,6 +10,7 @@ import { writeOutcome } from "../../show/terminal.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
+import { finishPublication } from "../../warehouse/publish.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -114,6 +115,7 @@ async function replay(
   const wishes = await configuredWishes({ cwd, env, flags: options });
   const url = options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd);
   await using _lock = await acquireLock(folder);
+  await finishPublication(folder);
   const run = await findReadable(folder, wanted);
   await acceptLoss(folder, options, environment);
   using stop = new StopSignals("nothing was replaced");
