@@ -16,6 +16,7 @@ import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
+import { Secret } from "../../src/common/secret.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { type Config, configuredWishes } from "../../src/config/config.ts";
 import { differingTables } from "../../src/run/replay/differences.ts";
@@ -338,6 +339,36 @@ test("a shrink that was accepted that night is taken as accepted, and history is
   ]);
 });
 
+long("a night whose files are gone keeps its place between those that are built again", async (t) => {
+  const place = await warehouse(t);
+  const { folder } = place;
+  const first = await place.run();
+  place.world.external = "red";
+  const second = await place.run();
+  place.world.external = "vermeil";
+  const third = await place.run();
+  await rollback(folder, "1");
+  assert.deepEqual(
+    (await prune(folder, 1)).map(({ run }) => run),
+    [second.run],
+  );
+  const before = await rowsOf(third.directory, INTERVALS);
+  assert.equal((await place.replay("1")).error, undefined);
+  const [one, two, three] = [first, second, third].map(({ run }, at) => `00000${at + 4}${run.slice(6)}`);
+  assert.deepEqual((await readdir(folder.runs)).toSorted(), [one, three]);
+  assert.equal(await readlink(folder.current), `runs/${one}`);
+  const now = join(folder.runs, three ?? "");
+  assert.equal((await readManifestFile(now)).manifest.previousRun, two);
+  assert.deepEqual(await rowsOf(now, "SELECT run, previous_run FROM run_history ORDER BY sequence"), [
+    [one, null],
+    [two, one],
+    [three, two],
+  ]);
+  const later = (cells: readonly unknown[]) =>
+    cells.map((cell) => (typeof cell === "number" ? cell + 3 : cell));
+  assert.deepEqual(await rowsOf(now, INTERVALS), before.map(later));
+});
+
 test("runs that go on from it are replaced, and those beside it are not", async (t) => {
   const place = await warehouse(t);
   const { folder } = place;
@@ -368,64 +399,68 @@ test("runs that go on from it are replaced, and those beside it are not", async 
   );
 });
 
-test("another version drops what it alone knows as personal, and counts unknown fields anew", async (t) => {
-  const service = await Scripted.start(
+/** A service whose items show a person, also in a field that the specification does not know. */
+function withPerson(t: TestContext): Promise<Scripted> {
+  const shown = { contact_email: "CANARYANNA@example.com", author_details: { id: "u1", name: "CANARYANNA" } };
+  return Scripted.start(
     t,
-    itemsOf(3).map((each) => ({
-      ...each,
-      colour: "red",
-      contact_email: "CANARYANNA@example.com",
-      author_details: { id: "u1", name: "CANARYANNA" },
-    })),
+    itemsOf(3).map((each) => ({ ...each, colour: "red", ...shown })),
   );
-  const out = await temporaryFolder(t);
-  const config = { details: "all", personalData: { policy: "keep", key: null } } as const;
-  const { directory, run } = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
-  const drift = "SELECT path, kind, count FROM run_drift WHERE kind = 'unknown_field' ORDER BY ALL";
-  const before = await rowsOf(directory, drift);
-  assert.ok(before.length > 0);
-  await byOtherVersion(directory);
-  const replay = () => outcome(replayCommand, ["--warehouse", out]);
-  assert.equal((await replay()).error, undefined);
-  const current = join(out, "current");
-  assert.deepEqual(await rowsOf(current, drift), before);
+}
 
-  const treated = async (policy: string) => {
+const UNKNOWN = "SELECT path, kind, count FROM run_drift WHERE kind = 'unknown_field' ORDER BY ALL";
+const DROPPED = "SELECT path, kind FROM run_drift WHERE kind = 'personal_dropped' ORDER BY ALL";
+
+for (const policy of either(["drop"], ["drop", "hash"]))
+  test(`another version drops what it alone knows as personal under "${policy}", and counts unknown fields anew`, async (t) => {
+    const service = await withPerson(t);
+    const out = await temporaryFolder(t);
+    const config = { details: "all", personalData: { policy: "keep", key: null } } as const;
+    const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
+    const before = await rowsOf(directory, UNKNOWN);
+    assert.ok(before.length > 0);
+    await byOtherVersion(directory);
+    const replay = () => outcome(replayCommand, ["--warehouse", out]);
+    assert.equal((await replay()).error, undefined);
+    const current = join(out, "current");
+    assert.deepEqual(await rowsOf(current, UNKNOWN), before);
+
     const real = await realpath(current);
     await byOtherVersion(real);
-    await withFacts(real, (facts) => facts.replace('"policy":"keep"', `"policy":"${policy}"`));
+    const otherwise = (text: string) => text.replace(/"policy":\s*"keep"/, `"policy":"${policy}"`);
+    await withFacts(real, otherwise);
     const file = join(real, "manifest.json");
-    await replaceFile(
-      file,
-      (await readFile(file, "utf8"))
-        .replace('"policy": "keep"', `"policy": "${policy}"`)
-        .replace('"policy":"keep"', `"policy":"${policy}"`),
+    await replaceFile(file, otherwise(await readFile(file, "utf8")));
+    const { text, error } = await replay();
+    assert.equal(error, undefined);
+    assert.match(
+      text,
+      /values that the program did not know as personal that night were dropped, of contact_email, name/,
     );
-  };
-  await treated("drop");
-  const { text, error } = await replay();
+    await assertNowhereIn(join(out, "runs"), ["CANARYANNA"]);
+    const fingerprints = `SELECT DISTINCT fingerprint FROM '${current}/raw/item/*.parquet'`;
+    assert.deepEqual(await rowsOf(current, fingerprints), [[""]]);
+    assert.deepEqual(await rowsOf(current, DROPPED), [
+      ["contact_email", "personal_dropped"],
+      ["name", "personal_dropped"],
+    ]);
+  });
+
+long("what another version hashed stays as it is", async (t) => {
+  const service = await withPerson(t);
+  const out = await temporaryFolder(t);
+  const key = new Secret("0123456789abcdef0123456789abcdef");
+  const config = { details: "all", personalData: { policy: "hash", key } } as const;
+  const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
+  const people = "SELECT user_id, name FROM users";
+  const [before, unknown] = [await rowsOf(directory, people), await rowsOf(directory, UNKNOWN)];
+  assert.match(String(before[0]?.[1]), /^[0-9a-f]{64}$/);
+  await byOtherVersion(directory);
+  const { text, error } = await outcome(replayCommand, ["--warehouse", out]);
   assert.equal(error, undefined);
-  assert.match(
-    text,
-    /personal values that the program did not know as personal that night were dropped, of contact_email, name/,
-  );
-  await assertNowhereIn(join(out, "runs"), ["CANARYANNA"]);
-  assert.deepEqual(
-    await rowsOf(
-      current,
-      "SELECT DISTINCT fingerprint FROM 'RAW'".replace("RAW", `${current}/raw/item/*.parquet`),
-    ),
-    [[""]],
-  );
-  const dropped = await rowsOf(
-    current,
-    "SELECT path, kind FROM run_drift WHERE kind = 'personal_dropped' ORDER BY ALL",
-  );
-  assert.deepEqual(dropped, [
-    ["contact_email", "personal_dropped"],
-    ["name", "personal_dropped"],
-  ]);
-  assert.ok(run.startsWith("000001"));
+  assert.doesNotMatch(text, /dropped/);
+  assert.deepEqual(await rowsOf(join(out, "current"), people), before);
+  assert.deepEqual(await rowsOf(join(out, "current"), UNKNOWN), unknown);
 });
 
 long("a lake takes the run that took the place of the one that it has, and the night after it", async (t) => {
