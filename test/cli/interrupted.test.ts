@@ -123,7 +123,7 @@ test("an interrupted command says what it leaves, and no question is answered", 
   for (const [make, args, left] of [
     [verifyCommand, [], "the question was not answered"],
     [eraseCommand, ["--user", "u-1"], "nothing was erased"],
-    [checkCommand, ["--sample", "--json"], "the check is not finished"],
+    [checkCommand, ["--sample", "--format", "json"], "the check is not finished"],
   ] as const) {
     const said = await told(make, [...args, "--warehouse", out], out);
     assert.deepEqual(said, ["run.interrupted", `Interrupted; ${left}.`, ""]);
