@@ -1,8 +1,13 @@
 -- The raw documents that count, with the request that each was the answer to. `raw_files` and `request_files` stand for
--- their files; $1: items whose documents do not count, as a JSON list.
+-- their files; $1: items whose documents do not count, as a JSON list. Files of an earlier version lack the last two
+-- columns.
 WITH counting AS (
-  SELECT *
-  FROM raw_files
+  SELECT content_id, shape, mode, pass, page, observation, observed_at, sha256, answer_sha256, read_by_run
+  FROM (
+    FROM raw_files
+    UNION ALL BY NAME
+    SELECT '' AS answer_sha256, '' AS read_by_run WHERE false
+  )
   WHERE content_id NOT IN (SELECT unnest(from_json($1, '["VARCHAR"]')))
   QUALIFY observation >= coalesce(max(observation) FILTER (whole) OVER (PARTITION BY content_id, shape), 0)
 ),
@@ -22,7 +27,7 @@ SELECT
   nullif(counting.read_by_run, '') AS read_by_run
 FROM counting
 LEFT JOIN answered
-  ON counting.read_by_run = ''
+  ON nullif(counting.read_by_run, '') IS NULL
   AND answered.mode = counting.mode
   AND answered.pass = counting.pass
   AND answered.asked = CASE counting.mode WHEN 'item' THEN counting.content_id ELSE CAST(counting.page AS VARCHAR) END
