@@ -150,6 +150,20 @@ export async function configuredTargets(
   return validSettings(await configFileOf(inputs), inputs.env).targets;
 }
 
+/** What decides what a run asks for. */
+export type Wishes = Pick<
+  Config,
+  "columns" | "details" | "aliases" | "destinations" | "customFields" | "targets"
+> & { readonly policy: PersonalPolicy };
+
+/** The same of the configuration file, for a replay, which needs neither the service nor a token. Errors: `config.invalid`. */
+export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Wishes> {
+  const settings = validSettings(await configFileOf(inputs), inputs.env);
+  const { details, aliases, destinations, customFields, targets, personalData: policy } = settings;
+  const columns = settings.columns ?? columnsAtService(aliases);
+  return { columns, details, aliases, destinations, customFields, targets, policy };
+}
+
 /** What a file says; where it is wrong, the defaults and what is wrong. */
 function settingsIn(
   file: ConfigFile | null,

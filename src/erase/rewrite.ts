@@ -19,6 +19,8 @@ import { isAboutTheRun, TABLES } from "../tables/all.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
 import type { PublishedFiles } from "../warehouse/published-tables.ts";
+import type { NewNames } from "../warehouse/replacement/numbers.ts";
+import { renamedCells, renumbered } from "../warehouse/replacement/renamed.ts";
 import { FACTS, rewriteFacts } from "./facts.ts";
 import type { Person } from "./person.ts";
 import {
@@ -42,7 +44,7 @@ export interface Rewriting {
   readonly erasure: RunErasure;
   readonly person: Person;
   /** Names of all runs that this erase numbers anew, to their new ones: the histories name them, also those long gone. */
-  readonly renamed: ReadonlyMap<string, string>;
+  readonly renamed: NewNames;
   readonly threads: number;
 }
 
@@ -131,12 +133,6 @@ const isOfSingles = (path: string): boolean => path.startsWith("raw/item/");
 const isHistory = (table: string | undefined): boolean =>
   TABLES.find(({ name }) => name === table)?.stage === "history";
 const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
-
-/** The number of a run is part of its files' names. */
-function renumbered(path: string, from: number, to: number): string {
-  const [old, now] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
-  return path.replace(old ?? "", now ?? "");
-}
 
 /** What a file says of itself, for the one that takes its place. */
 async function metadataOf(connection: DuckDBConnection, file: string): Promise<string> {
@@ -312,20 +308,11 @@ async function ownFacts(
 }
 
 /** The histories of a run know it, and those before it that are numbered anew, by their new names and numbers. */
-function newNames({ renamed }: Rewriting, columns: readonly SourceColumn[]): ReadonlyMap<string, string> {
-  const renaming = (cell: string, newFor: (run: string) => string, otherwise: string) => {
-    const cases = [...renamed].map(([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${newFor(to)}`);
-    return `CASE ${cell} ${cases.join(" ")} ELSE ${otherwise} END`;
-  };
-  const facts = new Map<string, string>();
-  for (const { name } of columns.filter((column) => /(^|_)run$/.test(column.name))) {
-    const cell = `t.${quoteIdentifier(name)}`;
-    facts.set(name, renaming(cell, quoteLiteral, cell));
-  }
-  const sequenceOf = (run: string) => String(Number(run.split("-", 1)[0]));
-  if (facts.has("run")) facts.set("sequence", renaming("t.run", sequenceOf, "t.sequence"));
-  return facts;
-}
+const newNames = ({ renamed }: Rewriting, columns: readonly SourceColumn[]) =>
+  renamedCells(
+    columns.map(({ name }) => name),
+    renamed,
+  );
 
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder);
