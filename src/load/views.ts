@@ -2,18 +2,13 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { contentMappedWide, contentWide, mappingCoverage } from "../tables/views.ts";
 import { distinctColumnNames } from "./column-names.ts";
+import { type CreateView, createView } from "./create-view.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
-/** The three views for analysts. Columns of two are of the run's definitions; the same ones give the same columns. */
-interface View {
-  readonly name: string;
-  readonly sql: string;
-  readonly comment: string;
-  readonly columns: readonly ViewColumn[];
-}
-
+/** A column that is of the run's definitions; the same ones give the same columns. */
 interface ViewColumn {
   readonly name: string;
   readonly expression: string;
@@ -33,24 +28,12 @@ export async function createViewsOver(connection: DuckDBConnection, tables: Read
 
 /** Creates or replaces the views, with comments, and what they read, over the tables. */
 export async function createViews(connection: DuckDBConnection, options?: FieldTextsOptions) {
-  await createView(connection, await contentWide(connection, options));
-  await createView(connection, await contentMappedWide(connection));
-  await createView(connection, mappingCoverage());
+  await createView(connection, await wide(connection, options));
+  await createView(connection, await mappedWide(connection));
+  await createView(connection, coverage());
 }
 
-async function createView(connection: DuckDBConnection, view: View): Promise<void> {
-  const name = quoteIdentifier(view.name);
-  await execute(connection, `CREATE OR REPLACE VIEW ${name} AS ${view.sql}`);
-  await execute(connection, `COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
-  // In one text: on its own, each would go to the engine in several steps.
-  const comments = view.columns.map((column) => {
-    const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
-    return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`;
-  });
-  if (comments.length > 0) await execute(connection, comments.join(";\n"));
-}
-
-async function contentWide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<View> {
+async function wide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<CreateView> {
   const join = await fillFieldTexts(connection, options);
   const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
   const fields = await all(connection, loadSql("custom_field_numbers"));
@@ -63,16 +46,13 @@ async function contentWide(connection: DuckDBConnection, options?: FieldTextsOpt
     comment: `${label} (${type}, custom field ${custom_field_id}).`,
   }));
   return {
-    name: "content_wide",
+    view: contentWide,
     sql: fillMarks(loadSql("view_content_wide"), { columns: selected(columns), join }),
-    comment:
-      "content with one column per custom field, by its name: the text of the value, else the file ID, the JSON " +
-      "text or the value ID; a list of texts for a multiselect.",
-    columns,
+    further: columns,
   };
 }
 
-async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
+async function mappedWide(connection: DuckDBConnection): Promise<CreateView> {
   const external = await all(
     connection,
     `SELECT external_field_name AS name, string_agg(DISTINCT destination_id, ', ' ORDER BY destination_id) AS destinations
@@ -82,33 +62,29 @@ async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
      ORDER BY external_field_name`,
   );
   const wanted = external.map(({ name }, place) => ({ name: String(name), tag: String(place + 1) }));
-  const names = distinctColumnNames(wanted, ["content_id", "destination_id", "destination"]);
+  const names = distinctColumnNames(
+    wanted,
+    contentMappedWide.columns.map(({ name }) => name),
+  );
   const columns = external.map(({ name, destinations }, place) => ({
     name: names[place] ?? "",
     expression: `payloads.members[${literal(String(name))}]`,
     comment: `External field ${name} of destination ${destinations}.`,
   }));
   return {
-    name: "content_mapped_wide",
+    view: contentMappedWide,
     sql: fillMarks(loadSql("view_content_mapped_wide"), { columns: selected(columns) }),
-    comment:
-      "content_external_payloads with one list column per external field name; where an item has no payload for a " +
-      "destination, there is no row.",
-    columns,
+    further: columns,
   };
 }
 
-function mappingCoverage(): View {
+function coverage(): CreateView {
   return {
-    name: "mapping_coverage",
+    view: mappingCoverage,
     sql: fillMarks(loadSql("view_mapping_coverage"), {
       mapping_targets: loadSql("mapping_targets"),
       mapping_answers: loadSql("mapping_answers"),
     }),
-    comment:
-      "Per destination, mapped custom field and value: its status, and how many items use it; 0 where a value is " +
-      "offered or mapped and not used. A field without value mappings has one row, and no value in it.",
-    columns: [],
   };
 }
 
@@ -154,7 +130,10 @@ async function fillFieldTexts(
      CREATE OR REPLACE TABLE ${TABLE} (
        content_id VARCHAR NOT NULL, texts MAP(INTEGER, VARCHAR), lists MAP(INTEGER, VARCHAR[])
      );
-     COMMENT ON TABLE ${TABLE} IS '${COMMENT}'`,
+     COMMENT ON TABLE ${TABLE} IS '${COMMENT}';
+     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item; content.content_id.';
+     COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
+     COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
   );
   const starts = await all(connection, loadSql("field_text_ranges"), [valuesPerRange]);
   const select = fillMarks(loadSql("field_texts"), { numbers: loadSql("custom_field_numbers") });

@@ -84,9 +84,10 @@ export interface Reference {
  * - `derived`: SQL steps over the other tables.
  * - `history`: SQL steps over the other tables and the history of the run before.
  * - `query`: a query of the user's own over the other tables.
+ * - `view`: SQL over the tables, in the database alone.
  * - `run`: the run's own account of itself.
  */
-export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run";
+export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run" | "view";
 
 /**
  * How the transform finds an item's rows.
@@ -110,6 +111,10 @@ export interface Table<Name extends string = string> {
   readonly columns: readonly Column[];
   readonly references: readonly Reference[];
   readonly rows: Rows;
+}
+
+export function isView({ stage }: Pick<Table, "stage">): boolean {
+  return stage === "view";
 }
 
 /** API fields as origins: `["full:title", "dynamic:title"]`. */
