@@ -8,7 +8,7 @@ import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { driftEntry } from "./drift.ts";
-import { PERSONAL_POLICIES } from "./personal.ts";
+import { PERSONAL_POLICIES } from "./personal/policy.ts";
 
 export const EXTRACT_FILE = "extract.json";
 

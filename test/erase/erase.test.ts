@@ -23,7 +23,7 @@ import { Secret } from "../../src/common/secret.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { PersonalData } from "../../src/config/config.ts";
 import { type EraseOptions, type EraseReport, eraseUser } from "../../src/erase/erase.ts";
-import { personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal/policy.ts";
 import { restoreRun } from "../../src/targets/restore.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";
 import { type OutputFolder, outputFolder } from "../../src/warehouse/layout.ts";

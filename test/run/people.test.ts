@@ -9,7 +9,7 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import type { Log } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import type { Config, PersonalData } from "../../src/config/config.ts";
-import { personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal/policy.ts";
 import { either, long } from "../long.ts";
 import {
   assertNowhereIn,
