@@ -34,9 +34,7 @@ export async function sampleNights(
 }
 
 /** The same of every tenth item of the sample, and of those that the second night changes. */
-export async function fewSampleNights(
-  folder: string,
-): Promise<readonly [first: string, second: string]> {
+export async function fewSampleNights(folder: string): Promise<readonly [first: string, second: string]> {
   const few = join(folder, "few");
   await cp(packagePath("data/sample"), few, { recursive: true });
   const [content, ...changes] = await Promise.all(
@@ -45,7 +43,9 @@ export async function fewSampleNights(
     ),
   );
   const lines = (content ?? "").trimEnd().split("\n");
-  const kept = lines.filter((line, index) => index % 10 === 0 || changes.join().includes(JSON.parse(line).id));
+  const kept = lines.filter(
+    (line, index) => index % 10 === 0 || changes.join().includes(JSON.parse(line).id),
+  );
   await writeFile(join(few, "content.ndjson"), `${kept.join("\n")}\n`);
   return sampleNights(folder, few);
 }
