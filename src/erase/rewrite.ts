@@ -272,8 +272,7 @@ async function newFacts(
   columns: readonly SourceColumn[],
 ): Promise<ReadonlyMap<string, string>> {
   if (isHistory(table)) return newNames(rewriting, columns);
-  if (table === "run_documents")
-    return new Map([...newNames(rewriting, columns), ...newDigests(rewriting)]);
+  if (table === "run_documents") return new Map([...newNames(rewriting, columns), ...newDigests(rewriting)]);
   if (table !== undefined) return ownFacts(rewriting, table);
   const facts = new Map(newNames(rewriting, columns));
   // Under `keep` it is a digest of personal data too, also of those in listed documents.
