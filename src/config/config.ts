@@ -6,7 +6,7 @@ import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { Target } from "../pipeline.ts";
-import type { PersonalPolicy } from "../raw/personal.ts";
+import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";

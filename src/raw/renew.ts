@@ -13,8 +13,8 @@ import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.
 import { isObject } from "./document.ts";
 import { Drift, type DriftEntry } from "./drift.ts";
 import { NO_FINGERPRINT } from "./fingerprint.ts";
-import type { PersonalPolicy } from "./personal.ts";
-import { NO_PERSONAL_FIELDS } from "./personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "./personal/fields.ts";
+import type { PersonalPolicy } from "./personal/policy.ts";
 import { documentPreparer, isRawShape, lookupPreparer, type RawShape } from "./prepare.ts";
 import { RAW_COLUMNS } from "./raw-file.ts";
 

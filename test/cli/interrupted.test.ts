@@ -125,7 +125,7 @@ test("an interrupted command says what it leaves, and no question is answered", 
     [verifyCommand, [], "the question was not answered"],
     [eraseCommand, ["--user", "u-1"], "nothing was erased"],
     [replayCommand, [], "nothing was replaced"],
-    [checkCommand, ["--sample", "--json"], "the check is not finished"],
+    [checkCommand, ["--sample", "--format", "json"], "the check is not finished"],
   ] as const) {
     const said = await told(make, [...args, "--warehouse", out], out);
     assert.deepEqual(said, ["run.interrupted", `Interrupted; ${left}.`, ""]);

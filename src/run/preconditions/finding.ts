@@ -23,7 +23,8 @@ export type CheckName =
   | "observers";
 
 /** `warning`: a run begins all the same. `skipped`: what it needs failed before. */
-export type CheckStatus = "ok" | "warning" | "failed" | "skipped";
+export const CHECK_STATUSES = ["ok", "warning", "failed", "skipped"] as const;
+export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
 export interface Finding {
   readonly check: CheckName;

@@ -1,9 +1,9 @@
 /** The personal-data policy, applied as soon as a document is parsed: nothing later can hold what was dropped. */
 import { createHmac } from "node:crypto";
-import { isObject, type JsonObject } from "./document.ts";
-import type { Drift } from "./drift.ts";
-import { FieldPolicy, type PersonalFields, put, type Treatment } from "./personal-fields.ts";
-import { meaningOfName } from "./personal-names.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import type { Drift } from "../drift.ts";
+import { FieldPolicy, type PersonalFields, put, type Treatment } from "./fields.ts";
+import { meaningOfName } from "./names.ts";
 import {
   declaredAt,
   KEPT_ATTRIBUTES,
@@ -12,7 +12,7 @@ import {
   placeName,
   USER_PLACES,
   userPlaceAbove,
-} from "./personal-places.ts";
+} from "./places.ts";
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
