@@ -22,6 +22,8 @@ import { documents } from "../tables/run.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
 import type { PublishedFiles } from "../warehouse/published-tables.ts";
+import type { NewNames } from "../warehouse/replacement/numbers.ts";
+import { renamedCells, renumbered } from "../warehouse/replacement/renamed.ts";
 import { FACTS, rewriteFacts } from "./facts.ts";
 import type { Person } from "./person.ts";
 import {
@@ -45,7 +47,7 @@ export interface Rewriting {
   readonly erasure: RunErasure;
   readonly person: Person;
   /** Names of all runs that this erase numbers anew, to their new ones: the histories name them, also those long gone. */
-  readonly renamed: ReadonlyMap<string, string>;
+  readonly renamed: NewNames;
   readonly threads: number;
 }
 
@@ -135,12 +137,6 @@ const isHistory = (table: string | undefined): boolean =>
 /** `run_documents` tells the digests of raw documents, and `run_tables` the sizes of all other files. */
 const turnOf = (path: string): number =>
   path.startsWith("raw/") ? 0 : tableOf(path) === "run_tables" ? 2 : 1;
-
-/** The number of a run is part of its files' names. */
-function renumbered(path: string, from: number, to: number): string {
-  const [old, now] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
-  return path.replace(old ?? "", now ?? "");
-}
 
 /** What a file says of itself, for the one that takes its place. */
 async function metadataOf(connection: DuckDBConnection, file: string): Promise<string> {
@@ -326,20 +322,11 @@ async function ownFacts(
 }
 
 /** The histories of a run know it, and those before it that are numbered anew, by their new names and numbers. */
-function newNames({ renamed }: Rewriting, columns: readonly SourceColumn[]): ReadonlyMap<string, string> {
-  const renaming = (cell: string, newFor: (run: string) => string, otherwise: string) => {
-    const cases = [...renamed].map(([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${newFor(to)}`);
-    return `CASE ${cell} ${cases.join(" ")} ELSE ${otherwise} END`;
-  };
-  const facts = new Map<string, string>();
-  for (const { name } of columns.filter((column) => /(^|_)run$/.test(column.name))) {
-    const cell = `t.${quoteIdentifier(name)}`;
-    facts.set(name, renaming(cell, quoteLiteral, cell));
-  }
-  const sequenceOf = (run: string) => String(Number(run.split("-", 1)[0]));
-  if (facts.has("run")) facts.set("sequence", renaming("t.run", sequenceOf, "t.sequence"));
-  return facts;
-}
+const newNames = ({ renamed }: Rewriting, columns: readonly SourceColumn[]) =>
+  renamedCells(
+    columns.map(({ name }) => name),
+    renamed,
+  );
 
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder);

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { driftEntry } from "./drift.ts";
-import { PERSONAL_POLICIES } from "./personal.ts";
+import { PERSONAL_POLICIES } from "./personal/policy.ts";
 
 export const EXTRACT_FILE = "extract.json";
 
@@ -114,6 +114,8 @@ const asked = z.strictObject({
   destinations: z.array(destination).readonly(),
   /** Whether these are all that the service has: then nobody can name a further one. */
   allDestinations: z.boolean(),
+  /** Whether definitions of custom fields were; earlier versions did not note it. */
+  definitions: z.boolean().default(true),
   /** Custom fields that the configuration names, besides those that items carry. */
   customFields: z.array(z.string()).readonly(),
   /** Name of a field at the service to its name in the specification. */

@@ -23,7 +23,7 @@ import { Secret } from "../../src/common/secret.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { PersonalData } from "../../src/config/config.ts";
 import { type EraseOptions, type EraseReport, eraseUser } from "../../src/erase/erase.ts";
-import { personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal/policy.ts";
 import { restoreRun } from "../../src/targets/restore.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";
 import { type OutputFolder, outputFolder } from "../../src/warehouse/layout.ts";
@@ -705,7 +705,7 @@ async function killedAt(folder: OutputFolder, step: string): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-for (const step of few(["rewrite 2", "commit", "replace"], 1)) {
+for (const step of few(["make 2", "commit", "replace"], 1)) {
   long(
     `S24: an erasure that is killed at "${step}" shows no half run, and the next one finishes it`,
     async (t) => {
@@ -732,9 +732,10 @@ const STEPS: readonly ((
   from: readonly string[],
   to: readonly string[],
 ) => Promise<void>)[] = [
-  ({ staging, runs }, _, [first = ""]) => rename(join(staging, ".erase", first, "result"), join(runs, first)),
+  ({ staging, runs }, _, [first = ""]) =>
+    rename(join(staging, ".replace", first, "result"), join(runs, first)),
   ({ staging, runs }, _, [, second = ""]) =>
-    rename(join(staging, ".erase", second, "result"), join(runs, second)),
+    rename(join(staging, ".replace", second, "result"), join(runs, second)),
   async (folder, _, [, second = ""]) => await pointCurrentAt(folder, second),
   ({ staging, runs }, [first = ""]) => takenAway(join(runs, first), join(staging, `.pruned-${first}`)),
   ({ staging, runs }, [, second = ""]) => takenAway(join(runs, second), join(staging, `.pruned-${second}`)),

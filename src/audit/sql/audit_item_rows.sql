@@ -2,7 +2,8 @@
 -- By the temporary tables item_values and item_orders; the text of the view mapped_value_intervals stands in place of the
 -- mark.
 --
--- sequence_before: the run before that one; where the item came back in it, the run that last had the item.
+-- sequence_before: the run before that one; where the item came back in it, the run that last had the item. While an item
+-- is there its `last_seen_run` is NULL: the newest run, which is before none.
 --
 -- $1  sequence number of the run
 WITH mapped_value_history AS (
@@ -15,12 +16,12 @@ intervals AS (
   /* intervals */
 )
 SELECT
-  intervals.*,
+  intervals.* REPLACE (CAST(intervals.cause AS VARCHAR[]) AS cause),
   since.sequence AS since_sequence,
   strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS since_started_at,
   since.previous_run IS NULL AS begins,
   CASE
-    WHEN list_contains(intervals.cause, 'item_returned')
+    WHEN json_contains(intervals.cause, '"item_returned"')
       THEN (
         SELECT max(seen.sequence)
         FROM content_history AS items
