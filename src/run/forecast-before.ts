@@ -8,8 +8,8 @@ import { type Probe, probeEvents } from "../extract/probe.ts";
 import { type Details, wantedBy } from "../extract/wanted-columns.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "../raw/extract-record.ts";
-import type { PersonalFields } from "../raw/personal-fields.ts";
-import { isDue, NOTHING_REUSABLE, readReusable } from "../raw/reusable.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
+import { isDue } from "../raw/reusable.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { rowsBy } from "../storage/rows-by.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
@@ -18,6 +18,7 @@ import { fromTable, openTables, sourceOf } from "../warehouse/published-tables.t
 import type { RunOptions } from "./context.ts";
 import { FORECAST_MODES, growth, type RunBefore } from "./forecast.ts";
 import { idsOf } from "./personal-fields.ts";
+import { reusableIn } from "./reuse.ts";
 
 export interface RecordedRun extends RunBefore {
   readonly run: string;
@@ -121,12 +122,12 @@ export async function reusedTonight(asked: Asked, before: RecordedRun, wanted: n
   const { options, answer } = asked;
   const { rereadDays: days } = options.config;
   if (days === 0 || !hasSameSettings(asked, before)) return 0;
-  const { run, directory, manifest } = before;
+  const { manifest } = before;
+  const found = await reusableIn(before);
   // A run that finds them damaged warns and asks for all; which file it is, the check of the current run says.
-  const readable = readReusable({ run, directory, files: manifest.files });
-  const { documents } = await readable.catch(() => NOTHING_REUSABLE);
+  if ("damage" in found) return 0;
   const now = (answer.response.date?.getTime() ?? options.clock.now()) * 1000;
-  const usable = [...documents].filter(([fingerprint, { observedAt: readAt }]) => {
+  const usable = [...found.documents].filter(([fingerprint, { observedAt: readAt }]) => {
     const id = before.singles.get(fingerprint);
     return id !== undefined && !isDue(id, { readAt, now, days });
   });
