@@ -158,7 +158,7 @@ export class CliCommand extends Command {
     return this.addOption(
       new Option(
         "--spreadsheet",
-        "CSV for Excel and the like: an apostrophe before texts that would run as formulas",
+        "CSV for Excel and the like: a byte order mark, and an apostrophe before texts that would run as formulas",
       ).implies({ format: "csv" }),
     ).hook("preAction", onlyForCsv);
   }

@@ -4,7 +4,9 @@ import { dirname, join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { readTree } from "../common/tree.ts";
+import { rawDocuments } from "../load/run-documents.ts";
 import { createViewsOver } from "../load/views.ts";
+import { itemFilesIn } from "../raw/read-raw.ts";
 import {
   all,
   execute,
@@ -16,6 +18,7 @@ import {
 import { PARQUET_OPTIONS, readParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { isAboutTheRun, TABLES } from "../tables/all.ts";
+import { documents } from "../tables/run.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
 import type { PublishedFiles } from "../warehouse/published-tables.ts";
@@ -95,8 +98,7 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
       `Nobody knows whether ${strange} holds the user; nothing was erased.`,
     );
   }
-  // `run_tables` tells the sizes of the others.
-  for (const path of others.toSorted((a, b) => Number(isSizes(a)) - Number(isSizes(b)))) {
+  for (const path of others.toSorted((a, b) => turnOf(a) - turnOf(b))) {
     const file = join(from.directory, path);
     const target = join(to.result, renumbered(path, from.sequence, to.sequence));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -132,7 +134,9 @@ const tellsOfRuns = (table: string | undefined): boolean =>
 const isOfSingles = (path: string): boolean => path.startsWith("raw/item/");
 const isHistory = (table: string | undefined): boolean =>
   TABLES.find(({ name }) => name === table)?.stage === "history";
-const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
+/** `run_documents` tells the digests of raw documents, and `run_tables` the sizes of all other files. */
+const turnOf = (path: string): number =>
+  path.startsWith("raw/") ? 0 : tableOf(path) === "run_tables" ? 2 : 1;
 
 /** What a file says of itself, for the one that takes its place. */
 async function metadataOf(connection: DuckDBConnection, file: string): Promise<string> {
@@ -267,13 +271,23 @@ async function newFacts(
   table: string | undefined,
   columns: readonly SourceColumn[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (isHistory(table) || table === "run_documents") return newNames(rewriting, columns);
+  if (isHistory(table)) return newNames(rewriting, columns);
+  if (table === "run_documents") return new Map([...newNames(rewriting, columns), ...newDigests(rewriting)]);
   if (table !== undefined) return ownFacts(rewriting, table);
   const facts = new Map(newNames(rewriting, columns));
   // Under `keep` it is a digest of personal data too, also of those in listed documents.
   const keeps = rewriting.from.manifest.personalData.policy === "keep";
   if (keeps && columns.some(({ name }) => name === "fingerprint")) facts.set("fingerprint", "''");
   return facts;
+}
+
+/** Of the documents as they are now, where the run has them. */
+function newDigests({ to }: Rewriting): ReadonlyMap<string, string> {
+  const files = itemFilesIn(join(to.result, "raw"));
+  if (files.length === 0) return new Map();
+  const sameKey = documents.key.map((name) => `r.${name} = t.${name}`).join(" AND ");
+  const digest = `SELECT r.sha256 FROM ${rawDocuments(files)} r WHERE ${sameKey}`;
+  return new Map([["sha256", `coalesce((${digest}), t.sha256)`]]);
 }
 
 /** What a run says of itself: its name and number, the names of others, and the sizes of its files. */

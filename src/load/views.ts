@@ -7,13 +7,7 @@ import { distinctColumnNames } from "./column-names.ts";
 import { type CreateView, createView } from "./create-view.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
-
-/** A column that is of the run's definitions; the same ones give the same columns. */
-interface ViewColumn {
-  readonly name: string;
-  readonly expression: string;
-  readonly comment: string;
-}
+import { type WideColumn, wideColumns } from "./wide-columns.ts";
 
 /** Tables that the views and an audit read. */
 export const VIEWED: readonly string[] = (
@@ -21,9 +15,13 @@ export const VIEWED: readonly string[] = (
   "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
 ).split(" ");
 
+export function hasViews(tables: ReadonlySet<string>): boolean {
+  return VIEWED.every((name) => tables.has(name));
+}
+
 /** Like `createViews`, where the database has all tables that they read; else there are none. */
 export async function createViewsOver(connection: DuckDBConnection, tables: ReadonlySet<string>) {
-  if (VIEWED.every((name) => tables.has(name))) await createViews(connection);
+  if (hasViews(tables)) await createViews(connection);
 }
 
 /** Creates or replaces the views, with comments, and what they read, over the tables. */
@@ -35,16 +33,7 @@ export async function createViews(connection: DuckDBConnection, options?: FieldT
 
 async function wide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<CreateView> {
   const join = await fillFieldTexts(connection, options);
-  const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
-  const fields = await all(connection, loadSql("custom_field_numbers"));
-  const wanted = fields.map((field) => ({ name: String(field.name), tag: String(field.custom_field_id) }));
-  const names = distinctColumnNames(wanted, own);
-  // A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text.
-  const columns = fields.map(({ field, is_list, label, type, custom_field_id }, place) => ({
-    name: names[place] ?? "",
-    expression: `custom.${is_list === true ? "lists" : "texts"}[${field}]`,
-    comment: `${label} (${type}, custom field ${custom_field_id}).`,
-  }));
+  const columns = await wideColumns(connection);
   return {
     view: contentWide,
     sql: fillMarks(loadSql("view_content_wide"), { columns: selected(columns), join }),
@@ -61,16 +50,18 @@ async function mappedWide(connection: DuckDBConnection): Promise<CreateView> {
      GROUP BY external_field_name
      ORDER BY external_field_name`,
   );
-  const wanted = external.map(({ name }, place) => ({ name: String(name), tag: String(place + 1) }));
+  const wanted = external.map(({ name }, place) => ({ name: String(name), tags: [String(place + 1)] }));
   const names = distinctColumnNames(
     wanted,
     contentMappedWide.columns.map(({ name }) => name),
   );
-  const columns = external.map(({ name, destinations }, place) => ({
-    name: names[place] ?? "",
-    expression: `payloads.members[${literal(String(name))}]`,
-    comment: `External field ${name} of destination ${destinations}.`,
-  }));
+  const columns = external.map(
+    ({ name, destinations }, place): WideColumn => ({
+      name: names[place] ?? "",
+      expression: `payloads.members[${literal(String(name))}]`,
+      comment: `External field ${name} of destination ${destinations}.`,
+    }),
+  );
   return {
     view: contentMappedWide,
     sql: fillMarks(loadSql("view_content_mapped_wide"), { columns: selected(columns) }),
@@ -89,7 +80,7 @@ function coverage(): CreateView {
 }
 
 /** Further elements of a select list that has some already. */
-const selected = (columns: readonly ViewColumn[]): string =>
+const selected = (columns: readonly WideColumn[]): string =>
   columns.map(({ name, expression }) => `, ${expression} AS ${quoteIdentifier(name)}`).join("\n  ");
 
 /** Any text of the data as SQL: a NUL cannot stand in a literal. */
@@ -136,7 +127,7 @@ async function fillFieldTexts(
      COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
   );
   const starts = await all(connection, loadSql("field_text_ranges"), [valuesPerRange]);
-  const select = fillMarks(loadSql("field_texts"), { numbers: loadSql("custom_field_numbers") });
+  const select = await fieldTexts(connection);
   // One transaction: the rows that a range leaves over fill up the row group of the next.
   await execute(connection, "BEGIN TRANSACTION");
   for (const range of rangesOf(["", ...starts.map((row) => String(row.content_id))])) {
@@ -147,6 +138,27 @@ async function fillFieldTexts(
   const byPlace = values > maxJoinedValues && (await isInOrderOfContent(connection));
   return byPlace ? `POSITIONAL JOIN ${TABLE} AS custom` : `LEFT JOIN ${TABLE} AS custom USING (content_id)`;
 }
+
+async function fieldTexts(connection: DuckDBConnection): Promise<string> {
+  const has = (table: string, column: string) =>
+    scalar(
+      connection,
+      `SELECT count(*) FROM duckdb_columns()
+       WHERE database_name = current_database() AND table_name = $1 AND column_name = $2`,
+      [table, column],
+    );
+  const values = "content_custom_field_values";
+  const hasSelectValues = (await has(values, "select_value")) > 0;
+  const hasFiles = (await has("custom_field_files", "file_url")) > 0;
+  return fillMarks(loadSql("field_texts"), {
+    numbers: loadSql("custom_field_numbers"),
+    items: hasSelectValues ? values : `(SELECT *, NULL::VARCHAR AS select_value FROM ${values})`,
+    files: hasFiles ? "custom_field_files" : NO_FILES,
+  });
+}
+
+const NO_FILES =
+  "(SELECT NULL::VARCHAR AS file_id, NULL::VARCHAR AS file_name, NULL::VARCHAR AS file_url WHERE false)";
 
 /** Both are written in the order of the key; held against each other, because a wrong pairing would show in no error. */
 async function isInOrderOfContent(connection: DuckDBConnection): Promise<boolean> {

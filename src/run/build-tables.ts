@@ -52,6 +52,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
+  for (const entry of await build.fieldTypeDrift()) tally.add(entry);
   const drift = tally.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));

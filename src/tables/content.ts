@@ -138,7 +138,7 @@ export const content = defineTable({
     text("content", {
       from: ["full:content", "dynamic:content"],
       comment: "Body as HTML; empty for content types without text.",
-      emptyDefault: true,
+      emptyDefault: "text",
     }),
     text("body_fragment", { from: ["dynamic:body_fragment"], comment: "Body as sanitized HTML." }),
     text("excerpt", { from: ["dynamic:excerpt"], comment: "Excerpt of the body." }),
@@ -162,8 +162,8 @@ export const content = defineTable({
     }),
     text("published_url", {
       from: ["full:published_url", "dynamic:published_url"],
-      comment: "URL where the item is published; content_published_urls has all.",
-      emptyDefault: true,
+      comment: "URL where the item is published; NULL where there is none. content_published_urls has all.",
+      emptyDefault: "null",
     }),
     text("publish_destination", {
       from: ["dynamic:publish_destination"],

@@ -31,6 +31,9 @@ export interface Origin {
 export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
+export const EMPTY_DEFAULTS = ["text", "null"] as const;
+export type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
+
 export interface Column<
   Name extends string = string,
   Type extends ColumnType = ColumnType,
@@ -44,8 +47,11 @@ export interface Column<
   readonly personal: boolean;
   readonly origins: readonly Origin[];
   readonly format: WireFormat;
-  /** The specification's default is the empty string: then an empty string and null in two views are one. */
-  readonly emptyDefault: boolean;
+  /**
+   * The specification's default is the empty string: then an empty string and null in two views are one. `null`: an empty
+   * string is NULL, whoever sends it.
+   */
+  readonly emptyDefault: EmptyDefault | undefined;
   /** Of a derived column: its value, made from those of its API fields. */
   readonly make: Make | undefined;
   /** What was wrong with the options that it was made with. */
@@ -149,7 +155,7 @@ export interface ColumnOptions<
   readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
   readonly personal?: boolean;
   readonly format?: WireFormat;
-  readonly emptyDefault?: boolean;
+  readonly emptyDefault?: EmptyDefault;
 }
 
 const isFlag: Options[string] = (value) => typeof value === "boolean" || "is not true or false";
@@ -169,7 +175,8 @@ const COLUMN_OPTIONS: Options = {
   personal: isFlag,
   format: (value) =>
     WIRE_FORMATS.some((format) => format === value) || `is not one of ${WIRE_FORMATS.join(", ")}`,
-  emptyDefault: isFlag,
+  emptyDefault: (value) =>
+    EMPTY_DEFAULTS.some((form) => form === value) || `is not one of ${EMPTY_DEFAULTS.join(", ")}`,
 };
 
 function columnFaults(column: string, options: unknown): string[] {
@@ -197,7 +204,7 @@ export function column<
     make,
     personal = false,
     format = "plain",
-    emptyDefault = false,
+    emptyDefault,
   }: ColumnOptions<Type, Field> = faults.length > 0 ? { comment: "" } : options;
   const nullable = !required as IsNullable<Required>;
   return {

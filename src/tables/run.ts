@@ -191,10 +191,10 @@ export const drift = defineTable({
     "API fields and values outside the contract, and values that differ between two documents of an item.",
   key: ["path", "kind"],
   columns: [
-    text("path", { comment: "API path, or table and column.", required: true }),
+    text("path", { comment: "API path, or table or view and column.", required: true }),
     text("kind", {
       comment:
-        "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
+        "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed`, `token_redacted` or `field_type` (values that do not read as the type of their custom field, so that its column of content_wide is text).",
       required: true,
     }),
     bigint("count", { comment: "How often it occurred.", required: true }),

@@ -22,8 +22,9 @@ function shown(table: Table, name: string, as: Partial<Pick<Column, "name" | "co
 export const contentWide = view({
   name: "content_wide",
   comment:
-    "content with one column per custom field, by its name: the text of the value, else the file ID, the JSON " +
-    "text or the value ID; a list of texts for a multiselect.",
+    "content with one column per custom field, by its name: a DOUBLE, DATE or BOOLEAN where the field is of such a " +
+    "type and every value of the run reads as one, else a text; a list of texts for a multiselect. A select field gives " +
+    "the value of the select value, a file field the file ID, with columns for the file's name and URL.",
   key: content.key,
   references: content.references,
   columns: content.columns,

@@ -110,6 +110,12 @@ function peopleIn(service: Scripted): void {
       };
       return { ...(each as Item), ...unknown, ...(mode === "full" ? full : dynamic) };
     });
+  // Answers for one item say what listings say.
+  service.script = (question) => {
+    const found = service.items.find((each) => (each as Item).id === question.id);
+    if (question.kind !== "item" || found === undefined) return undefined;
+    return { body: { response: service.arrange([found], question)[0] } };
+  };
 }
 
 const ITEMS = [
@@ -249,6 +255,8 @@ test("S24: nothing of an erased user stands in any byte of the folder, and every
   const comments =
     "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal ORDER BY ALL";
   const schema = await rowsOf(join(out, "current"), comments);
+  const reused = `SELECT DISTINCT fingerprint <> '', read_by_run FROM '${out}/current/raw/item/item-*.parquet'`;
+  assert.deepEqual(await rowsOf(join(out, "current"), reused), [[true, runs[0]]]);
   const report = await erase(ANNA);
   assert.deepEqual([report.searched, report.named], [2, 2]);
   assert.deepEqual(
@@ -263,6 +271,8 @@ test("S24: nothing of an erased user stands in any byte of the folder, and every
   await assertGone(folder, CANARIES);
   await verify();
   const directory = join(out, "current");
+  // A digest of what was erased says something of it, too.
+  assert.deepEqual(await rowsOf(directory, reused), [[false, report.replaced[0]?.replacedBy]]);
   assert.deepEqual(
     await rowsOf(
       directory,

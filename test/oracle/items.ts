@@ -108,12 +108,12 @@ function contentRow(
 }
 
 /**
- * The first URL that is not null. Where there is none, full says the empty string and dynamic says null: the two
- * disagree, and NULL is kept.
+ * The first URL that is not null; an empty one is none. Where there is none, full says the empty string and dynamic
+ * says null: NULL is kept.
  */
 function publishedUrl(document: Document): string | null {
   for (const { published_url } of document.published_urls ?? []) {
-    if (published_url !== null) return published_url;
+    if (published_url !== null) return published_url === "" ? null : published_url;
   }
   return null;
 }

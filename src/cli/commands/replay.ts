@@ -5,10 +5,12 @@ import { thisMachine } from "../../run/context.ts";
 import { replayRuns } from "../../run/replay/replay.ts";
 import { replayedAnswer } from "../../run/replay/replay-answer.ts";
 import { isAsBuilt, replayAnswer, verifyReplay } from "../../run/replay/verify-replay.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
+import { ANSWER_FORMATS, type AnswerFormat, answerTexts, show } from "../../show/answer.ts";
+import { writeOutcome } from "../../show/terminal.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
+import { finishPublication } from "../../warehouse/publish.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -113,6 +115,7 @@ async function replay(
   const wishes = await configuredWishes({ cwd, env, flags: options });
   const url = options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd);
   await using _lock = await acquireLock(folder);
+  await finishPublication(folder);
   const run = await findReadable(folder, wanted);
   await acceptLoss(folder, options, environment);
   using stop = new StopSignals("nothing was replaced");
@@ -132,8 +135,12 @@ async function replay(
       log: logOf(err),
     }),
   );
-  const targets = wishes.targets.map(({ name }) => name);
-  await show(out, replayedAnswer(replayed, targets), options);
+  const answer = replayedAnswer(
+    replayed,
+    wishes.targets.map(({ name }) => name),
+  );
+  const texts = await Array.fromAsync(answerTexts(answer, { ...options, width: out.columns }));
+  await writeOutcome(environment, { text: texts.join(""), done: "The runs are replaced, but what was done" });
 }
 
 /** Throws where nobody says that the work of an interrupted run may go. */
