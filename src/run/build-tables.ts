@@ -18,6 +18,7 @@ import { publishes } from "../pipeline.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
+import { underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -145,9 +146,9 @@ function buildRequest(
   { transformed, lookups, drift }: Ingredients,
 ): BuildRequest {
   const { parts, stagedBytes, bounds, vectorBytes, store } = transformed;
-  const { items } = landed.facts;
+  const { items, personalData } = landed.facts;
   return {
-    tables: pipeline.tables,
+    tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
     parts,
     stagedBytes,
     entityRows: entityRows({ store, lookups, drift }),

@@ -142,7 +142,7 @@ async function checked(world: World): Promise<Checked> {
 }
 
 /** Warnings that are for whoever checks: a run meets none of it, or tells it otherwise. */
-const AT_ONCE: ReadonlySet<string> = new Set(["destinations", "clock", "current run"]);
+const AT_ONCE: ReadonlySet<string> = new Set(["destinations", "clock", "current run", "requests"]);
 
 type Fault = (world: World) => unknown;
 

@@ -2,9 +2,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { paragraph, writeAll } from "../../show/terminal.ts";
 import { TABLES } from "../../tables/all.ts";
-import { type Column, isView, type Table } from "../../tables/declare.ts";
+import { type Column, isView, type Table, underPolicy } from "../../tables/declare.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { VIEWS } from "../../tables/views.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 
@@ -18,6 +20,11 @@ const FORMATS = {
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, Render>>;
 
+interface Options {
+  readonly format: keyof typeof FORMATS;
+  readonly warehouse: string;
+}
+
 const EXAMPLES = `
 Examples:
   $ content-warehouse schema | less
@@ -25,8 +32,9 @@ Examples:
   $ content-warehouse schema --format dbt > models/sources.yml
   $ content-warehouse schema --format json | jq '.tables[].name'
 
-It shows the tables and views of the package. Tables of a pipeline's own, and the columns that content_wide and
-content_mapped_wide have for the fields of a run, describe themselves:
+It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns.
+Tables of a pipeline's own, and the columns that content_wide and content_mapped_wide have for the fields of a run,
+describe themselves:
   $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
 `;
 
@@ -35,10 +43,20 @@ export function schemaCommand({ out } = processEnvironment()): CliCommand {
     .description("show the tables and views: columns, keys, comments and where each column comes from")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
+    .warehouse()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
-      await writeAll(out, [FORMATS[format](tablesOf(name, format), out.columns)]);
+    .action(async (name: string | undefined, { format, warehouse }: Options) => {
+      const policy = await policyOf(warehouse);
+      const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
+      await writeAll(out, [FORMATS[format](tables, out.columns)]);
     });
+}
+
+/** Of the current run; without one nobody knows it, and nothing is said of it. */
+async function policyOf(warehouse: string) {
+  const runs = await listRuns(outputFolder(warehouse));
+  const manifest = runs.find(({ current }) => current)?.manifest;
+  return manifest === undefined || manifest instanceof WarehouseError ? "keep" : manifest.personalData.policy;
 }
 
 /** What has keys and references: views stand for themselves there. */

@@ -18,7 +18,10 @@ export function checkAnswer(findings: readonly Finding[]): Answer {
     lead: verdictText(findings, exitCode),
     isWell: exitCode === 0,
     facts: { ok: exitCode === 0, exit_code: exitCode },
-    sections: [section({ key: "checks", title: "Checks", columns: CHECKS, rows, isLines: true })],
+    sections: [
+      section({ key: "checks", title: "Checks", columns: CHECKS, rows, isLines: true }),
+      ...findings.flatMap(({ table }) => table ?? []),
+    ],
   };
 }
 

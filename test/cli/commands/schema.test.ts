@@ -139,6 +139,16 @@ test("the views of a warehouse have the columns that are shown, each with its ty
   );
 });
 
+test("personal columns say what the policy of the current run does to them", async () => {
+  const warehouse = await sampleWarehouse();
+  const dropped = "Name. Dropped by the personal-data policy.";
+  for (const format of ["text", "json", "markdown", "dbt"]) {
+    const text = await capture(schemaCommand, ["users", "--format", format, "--warehouse", warehouse]);
+    assert.ok(text.includes(dropped), format);
+    assert.ok(!(await capture(schemaCommand, ["users", "--format", format])).includes("Dropped"), format);
+  }
+});
+
 test("a reader that goes away early is no failure", async () => {
   const schema = `"${process.execPath}" "${packagePath("src/cli/main.ts")}" schema --format json`;
   const { stdout, stderr } = await promisify(execFile)("bash", [
