@@ -13,7 +13,7 @@ import {
   PERSONAL_ENDINGS,
   PERSONAL_WORDS,
   PERSONS,
-} from "../src/raw/personal-names.ts";
+} from "../src/raw/personal/names.ts";
 import { TABLES } from "../src/tables/all.ts";
 import { schemaMarkdown } from "../src/tables/render.ts";
 import { VIEWS } from "../src/tables/views.ts";
@@ -80,7 +80,7 @@ function anchorOf(heading: string): string {
 
 const NAMES = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the names -->)/;
 
-/** What `src/raw/personal-names.ts` says, for people. */
+/** What `src/raw/personal/names.ts` says, for people. */
 function namesMarkdown(): string {
   const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
   const rows = [

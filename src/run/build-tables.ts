@@ -187,7 +187,7 @@ function matchingOf(
   return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
 }
 
-function statedOf({ staging, pipeline, nodeVersion }: Building, reasons: readonly string[]) {
+function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reasons: readonly string[]) {
   return {
     run: staging.run,
     sequence: staging.sequence,
@@ -195,6 +195,7 @@ function statedOf({ staging, pipeline, nodeVersion }: Building, reasons: readonl
     verdict: reasons.length === 0 ? ("complete" as const) : ("unsettled" as const),
     reasons: [...reasons],
     versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
+    ...(replayOf !== null && { replayOf }),
   };
 }
 
@@ -205,7 +206,7 @@ interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
 
 /** Rows of the run's own tables, or where they landed. */
 function runTables(
-  { pipeline, landed, clock }: Building,
+  { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
   { loaded, accounting, checks, drift }: Judged,
 ): (RunRows | StagedTable)[] {
@@ -220,6 +221,7 @@ function runTables(
       accounting,
       passthrough: pipeline.passthrough,
       throttled,
+      replayOf,
       personalData: personalData.policy,
     }),
     passRows(passes),

@@ -8,7 +8,7 @@ import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { prune } from "../warehouse/retention.ts";
+import { listRuns, prune } from "../warehouse/retention.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { deliverPublished } from "./delivery.ts";
@@ -67,12 +67,14 @@ async function landAndBuild(
     const landed = await land(run);
     const built = await build({
       folder,
+      runs: () => listRuns(folder),
       staging,
       landed,
       pipeline,
       pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
       before: baseline,
       history,
+      replayOf: null,
       loads,
       threads,
       nodeVersion,

@@ -48,6 +48,9 @@ export const run = defineTable({
       comment:
         "Requests a second that the service was found to allow; NULL where it refused none, or said nothing about it.",
     }),
+    text("replay_of", {
+      comment: "Run that this one was built again of from raw documents; NULL where it is not a replay.",
+    }),
     text("personal_data", { comment: "Policy for personal data: `drop`, `hash` or `keep`.", required: true }),
     text("package_version", { comment: "Version of content-warehouse.", required: true }),
     text("duckdb_version", { comment: "Version of DuckDB.", required: true }),

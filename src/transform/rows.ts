@@ -56,7 +56,6 @@ function isReadSingly({ shape, document }: View): boolean {
 const OF_ITEM: Readonly<Record<string, Made>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, { ordinal }) => ordinal,
-  observed_at: (item) => Math.max(...item.views.map((view) => view.observedAt)),
   single_item_read: (item) => item.views.some(isReadSingly),
   // The last column, made when all others are.
   extra: () => null,
