@@ -233,6 +233,7 @@ async function otherTables(directory: string): Promise<Record<string, unknown>> 
     "run_drift",
     "run",
     "run_tables",
+    "run_documents",
   ];
   const others = names
     .flat()
