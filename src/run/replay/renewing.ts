@@ -164,6 +164,7 @@ export class Renewing {
       pipelineUrl: url,
       before,
       history,
+      ranges: from,
       replayOf: from.manifest.run,
       loads,
       threads,
