@@ -145,7 +145,7 @@ function buildRequest(
   { pipeline, staging, landed, history, signal, onProgress }: Building,
   { transformed, lookups, drift }: Ingredients,
 ): BuildRequest {
-  const { parts, stagedBytes, bounds, vectorBytes, store } = transformed;
+  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
   const { items, personalData } = landed.facts;
   return {
     tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
@@ -153,6 +153,8 @@ function buildRequest(
     stagedBytes,
     entityRows: entityRows({ store, lookups, drift }),
     bounds,
+    fileBounds,
+    boundsBefore,
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence: staging.sequence,

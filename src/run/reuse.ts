@@ -8,8 +8,7 @@ import type { DetailsRead, Reuse } from "../extract/passes/single-items.ts";
 import { type Details, isWanted, type Wanted } from "../extract/wanted-columns.ts";
 import { changedMost } from "../raw/changed-most.ts";
 import type { ChangedMost } from "../raw/extract-record.ts";
-import { isReusedFrom, NOTHING_REUSABLE, type ReusableItems, readReusable } from "../raw/reusable.ts";
-import type { Baseline } from "../warehouse/baseline.ts";
+import { isReusedFrom, NOTHING_REUSABLE, readReusable } from "../raw/reusable.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunContext } from "./context.ts";
 
@@ -26,33 +25,28 @@ export function fingerprintSettings(
 }
 
 /** Where raw documents of the run before are missing or damaged, nothing: one warning, and all items are asked for. */
-export async function reuseOf({ baseline, options }: RunContext): Promise<Reuse> {
+export async function reuseOf({
+  baseline,
+  options,
+}: Pick<RunContext, "baseline"> & {
+  readonly options: Pick<RunContext["options"], "config" | "log">;
+}): Promise<Reuse> {
   const { rereadDays } = options.config;
   const nothing = { ...NOTHING_REUSABLE, rereadDays };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
-  const found = await reusableIn(baseline);
-  if (!("damage" in found)) return { ...found, rereadDays };
-  options.log.warn(
-    `Nothing of the run ${baseline.run} is reused, and all single items are asked for: ${found.damage}.`,
-  );
-  return nothing;
-}
-
-type RunToReuse = Pick<Extract<Baseline, { kind: "run" }>, "run" | "directory" | "manifest">;
-
-/** What can be reused of a run; or why nothing can, in a clause: a file is not as it was published. */
-export async function reusableIn({
-  run,
-  directory,
-  manifest,
-}: RunToReuse): Promise<ReusableItems | { readonly damage: string }> {
+  const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReusedFrom(path));
+  const refuse = (why: string) => {
+    options.log.warn(`Nothing of the run ${run} is reused, and all single items are asked for: ${why}.`);
+    return nothing;
+  };
   try {
     const damage = await damageIn(directory, files);
-    if (damage !== undefined) return { damage };
-    return await readReusable({ run, directory, paths: files.map(({ path }) => path) });
+    if (damage !== undefined) return refuse(damage);
+    const paths = files.map(({ path }) => path);
+    return { ...(await readReusable({ run, directory, paths })), rereadDays };
   } catch (thrown) {
-    return { damage: asWarehouseError(thrown).message.replace(/\.$/, "") };
+    return refuse(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }
 }
 
