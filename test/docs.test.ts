@@ -38,7 +38,7 @@ long("the questions of docs/tables.md have the answers that the sample gives", a
   assert.equal(run.status, 0, run.stderr);
   const page = await readFile(new URL("docs/tables.md", ROOT), "utf8");
   const questions = [...page.matchAll(QUESTIONS)];
-  assert.equal(questions.length, 5);
+  assert.equal(questions.length, 6);
   const answer = (sql: string): string => {
     const asked = command("sql", sql);
     assert.equal(asked.status, 0, asked.stderr);

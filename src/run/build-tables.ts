@@ -18,6 +18,7 @@ import { publishes } from "../pipeline.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
+import { underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -144,14 +145,16 @@ function buildRequest(
   { pipeline, staging, landed, history, signal, onProgress }: Building,
   { transformed, lookups, drift }: Ingredients,
 ): BuildRequest {
-  const { parts, stagedBytes, bounds, vectorBytes, store } = transformed;
-  const { items } = landed.facts;
+  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
+  const { items, personalData } = landed.facts;
   return {
-    tables: pipeline.tables,
+    tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
     parts,
     stagedBytes,
     entityRows: entityRows({ store, lookups, drift }),
     bounds,
+    fileBounds,
+    boundsBefore,
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence: staging.sequence,

@@ -7,6 +7,7 @@ import type { Pipeline } from "../pipeline.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import type { Before } from "../warehouse/baseline.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
+import type { PublishedFiles } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { StagedLoads } from "./stage-loads.ts";
 
@@ -24,6 +25,8 @@ export interface Building extends Telling {
   readonly pipelineUrl: string | undefined;
   /** The run that this one is held against. */
   readonly before: Before;
+  /** The run whose ID ranges this one keeps; undefined: they are cut anew. */
+  readonly ranges: PublishedFiles | undefined;
   /** What is carried on of its history. */
   readonly history: PreviousHistory;
   /** Name of the run that is built again, by a replay; null: it is built for the first time. */

@@ -119,6 +119,22 @@ export interface Table<Name extends string = string> {
   readonly rows: Rows;
 }
 
+/** What is done with personal data: `keep` writes it as it is. */
+type PersonalPolicy = "drop" | "hash" | "keep";
+
+const DONE_BY_POLICY = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
+
+/** The table as a run under the policy has it: the comments of its personal columns say what they hold. */
+export function underPolicy(table: Table, policy: PersonalPolicy): Table {
+  const done = DONE_BY_POLICY[policy];
+  if (done === undefined || !table.columns.some(({ personal }) => personal)) return table;
+  const columns = table.columns.map((column) => {
+    const comment = `${column.comment} ${done} by the personal-data policy.`;
+    return column.personal ? { ...column, comment } : column;
+  });
+  return { ...table, columns };
+}
+
 export function isView({ stage }: Pick<Table, "stage">): boolean {
   return stage === "view";
 }

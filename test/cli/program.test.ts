@@ -8,7 +8,6 @@ import { helpCommand } from "../../src/cli/commands/help.ts";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/common/version.ts";
 import { configSpec } from "../../src/config/config-spec.ts";
-import { long } from "../long.ts";
 import { capture } from "./capture.ts";
 import { program } from "./running.ts";
 
@@ -28,6 +27,9 @@ test("an unknown option ends with 2 and says which was meant", async () => {
   assert.match(stderr, /^"content-warehouse run" has no option --smaple; did you mean --sample\?\n$/);
 });
 
+const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
+const wholeProgram = await commandLine(printed);
+
 for (const [what, args, message] of [
   ["a command that there is not", ["exprot"], /no command "exprot"/],
   [
@@ -38,13 +40,13 @@ for (const [what, args, message] of [
   ["no pipeline", ["run"], /needs <pipeline>, name of a pipeline/],
 ] as const) {
   test(`${what} is refused in words`, async () => {
-    const root = commandLine();
+    const root = await commandLine();
     await assert.rejects(root.parseAsync([...args], { from: "user" }), { message });
   });
 }
 
 suite("empty text, as a lost variable leaves it, is refused", () => {
-  long("and nothing is written into the working directory", async () => {
+  test("and nothing is written into the working directory", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "empty-"));
     after(() => rm(cwd, { recursive: true }));
     const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--warehouse", ""], {
@@ -58,7 +60,7 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  for (const command of everyCommand(commandLine()).filter((each) => each.commands.length === 0)) {
+  for (const command of everyCommand(wholeProgram).filter((each) => each.commands.length === 0)) {
     const needed = [
       ...command.registeredArguments.filter(({ required }) => required).map(() => "1"),
       ...command.options.flatMap(({ mandatory, long }) => (mandatory ? [String(long), "1"] : [])),
@@ -71,7 +73,7 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
     for (const { long } of texts) {
       test(`for ${path} ${long}`, async () => {
         await assert.rejects(
-          commandLine().parseAsync([...path.split(" "), ...needed, `${long}`, " "], { from: "user" }),
+          (await commandLine()).parseAsync([...path.split(" "), ...needed, `${long}`, " "], { from: "user" }),
           { code: "config.invalid", message: new RegExp(`^The option ${long} is empty`) },
         );
       });
@@ -81,7 +83,7 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
         const options = needed.slice(command.registeredArguments.filter(({ required }) => required).length);
         const args = command.registeredArguments.slice(0, index).map(() => "1");
         await assert.rejects(
-          commandLine().parseAsync([...path.split(" "), ...args, "", ...options], { from: "user" }),
+          (await commandLine()).parseAsync([...path.split(" "), ...args, "", ...options], { from: "user" }),
           { code: "config.invalid", message: new RegExp(`^The argument ${argument.name()} is empty`) },
         );
       });
@@ -108,16 +110,6 @@ suite("the help", () => {
     assert.deepEqual([...tooWide(codes), ...tooWide(settings)], []);
   });
 
-  long("of what there is not names the nearest command or topic", async () => {
-    const { code, stderr } = await program(["help", "exit-code"]);
-    assert.equal(code, 2);
-    assert.equal(stderr, '"content-warehouse" has no command "exit-code"; did you mean exit-codes?\n');
-    assert.match(
-      (await program(["help", "nope"])).stderr,
-      / lists the commands; or name a topic: exit-codes, configuration\.\n$/,
-    );
-  });
-
   test("of erase says what is not searched", async () => {
     const { stdout } = await program(["erase", "--help"]);
     const text = stdout.replaceAll(/\s+/g, " ");
@@ -125,8 +117,7 @@ suite("the help", () => {
     assert.match(text, /anything of the user any more, but what free text may say\./);
   });
 
-  const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
-  for (const command of everyCommand(commandLine(printed)).slice(1)) {
+  for (const command of everyCommand(wholeProgram).slice(1)) {
     const path = pathOf(command);
     test(`of ${path} has an example, and fits 80 columns`, async () => {
       await assert.rejects(command.parseAsync(["--help"], { from: "user" }), { exitCode: 0 });
@@ -190,7 +181,7 @@ suite("run --json that fails prints one object, and the sentence on standard err
     assert.ok(!Number.isNaN(Date.parse(time)));
   });
 
-  long("where an argument is", async () => {
+  test("where an argument is", async () => {
     const { code, stdout, stderr } = await program(["run", "--json"]);
     assert.equal(code, 2);
     const { code: failure, message } = JSON.parse(stdout);

@@ -64,6 +64,7 @@ function contentRow(
     published_date: instant(document.published_date),
     synced_to_gallery_date: instant(document.synced_to_gallery_date),
     // Single-item requests are made of events only.
+    single_item_read: isEvent,
     tasks_begin_at: isEvent ? orNull(deadlines[0]) : null,
     tasks_end_at: isEvent ? orNull(deadlines.at(-1)) : null,
     payment: isEvent ? orNull(document.payment) : null,

@@ -2,11 +2,14 @@ import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { paragraph, writeAll } from "../../show/terminal.ts";
 import { TABLES } from "../../tables/all.ts";
-import { type Column, isView, type Table } from "../../tables/declare.ts";
+import { type Column, isView, type Table, underPolicy } from "../../tables/declare.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { VIEWS } from "../../tables/views.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
+import { schemaSql } from "../schema-sql.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
 
@@ -15,18 +18,26 @@ const FORMATS = {
   json: (tables) => `${JSON.stringify(schemaDocument(tables), null, 2)}\n`,
   markdown: (tables) => schemaMarkdown(tables),
   mermaid: schemaMermaid,
+  sql: schemaSql,
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, Render>>;
+
+interface Options {
+  readonly format: keyof typeof FORMATS;
+  readonly warehouse: string;
+}
 
 const EXAMPLES = `
 Examples:
   $ content-warehouse schema | less
   $ content-warehouse schema content_mapped_values
   $ content-warehouse schema --format dbt > models/sources.yml
+  $ content-warehouse schema --format sql | duckdb keys.duckdb
   $ content-warehouse schema --format json | jq '.tables[].name'
 
-It shows the tables and views of the package. Tables of a pipeline's own, and the columns that content_wide and
-content_mapped_wide have for the fields of a run, describe themselves:
+It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns.
+Tables of a pipeline's own, and the columns that content_wide and content_mapped_wide have for the fields of a run,
+describe themselves:
   $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
 `;
 
@@ -35,14 +46,24 @@ export function schemaCommand({ out } = processEnvironment()): CliCommand {
     .description("show the tables and views: columns, keys, comments and where each column comes from")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
+    .warehouse()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
-      await writeAll(out, [FORMATS[format](tablesOf(name, format), out.columns)]);
+    .action(async (name: string | undefined, { format, warehouse }: Options) => {
+      const policy = await policyOf(warehouse);
+      const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
+      await writeAll(out, [FORMATS[format](tables, out.columns)]);
     });
 }
 
+/** Of the current run; without one nobody knows it, and nothing is said of it. */
+async function policyOf(warehouse: string) {
+  const runs = await listRuns(outputFolder(warehouse));
+  const manifest = runs.find(({ current }) => current)?.manifest;
+  return manifest === undefined || manifest instanceof WarehouseError ? "keep" : manifest.personalData.policy;
+}
+
 /** What has keys and references: views stand for themselves there. */
-const OF_TABLES_ALONE: ReadonlySet<string> = new Set(["mermaid"] satisfies (keyof typeof FORMATS)[]);
+const OF_TABLES_ALONE: ReadonlySet<string> = new Set(["mermaid", "sql"] satisfies (keyof typeof FORMATS)[]);
 
 /** Throws `config.not_found`, and `config.invalid` for a view in a form that is for tables. */
 function tablesOf(name: string | undefined, format: keyof typeof FORMATS): readonly Table[] {
@@ -65,8 +86,13 @@ function tableNamed(name: string): Table {
 
 /** A block a table: its comment, then its columns, each with its meaning and the API fields that it comes from. */
 function schemaText(tables: readonly Table[], width: number | undefined): string {
-  return tables.map((table) => tableText(table, width)).join("\n");
+  const blocks = tables.map((table) => tableText(table, width));
+  const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
+  return [...blocks, ...(hasInstants ? [paragraph("", INSTANTS, width)] : [])].join("\n");
 }
+
+const INSTANTS =
+  "timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it, and makes days of it, in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC'";
 
 function tableText(table: Table, width: number | undefined): string {
   const names = Math.max(...table.columns.map(({ name }) => name.length));
