@@ -290,6 +290,8 @@ async function stage(
       sequence: staging.sequence,
       ...previousOf(stated, renamed),
       supersedes: stated.run,
+      // It is a run of its own, and its DuckDB file is not that of a restore.
+      restored: undefined,
       erasedAt: [...(stated.erasedAt ?? []), erasedAt],
     },
     files,

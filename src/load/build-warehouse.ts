@@ -16,12 +16,11 @@ import type { Cell } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
-import { createHistoryMacros } from "./macros.ts";
+import { createViewsAndMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
 import { type RunRows, stageRows } from "./stage-rows.ts";
 import type { StagedTable } from "./staged-ranges.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
-import { createViewsOver } from "./views.ts";
 
 export interface BuildRequest {
   /** Tables of the pipeline, without the run's own. */
@@ -142,9 +141,7 @@ export class WarehouseBuild implements AsyncDisposable {
   /** Makes the views and closes the database. */
   async finish(): Promise<void> {
     const [connection] = this.connections;
-    const has = new Set(this.#request.tables.map((table) => table.name));
-    await createViewsOver(connection, has);
-    if (has.has("mapped_value_history")) await createHistoryMacros(connection);
+    await createViewsAndMacros(connection, new Set(this.#request.tables.map((table) => table.name)));
     await this.#database.close();
   }
 

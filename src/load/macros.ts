@@ -3,6 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
+import { createViewsOver } from "./views.ts";
 
 /** View of the history with the places of the values. */
 const INTERVALS_VIEW = "mapped_value_intervals";
@@ -56,6 +57,15 @@ export function historySql(step: string, load = loadSql): string {
 
 export function intervalsSql(): string {
   return historySql(`view_${INTERVALS_VIEW}`);
+}
+
+/** What a finished database has besides its tables, as far as these are there. */
+export async function createViewsAndMacros(
+  connection: DuckDBConnection,
+  tables: ReadonlySet<string>,
+): Promise<void> {
+  await createViewsOver(connection, tables);
+  if (tables.has("mapped_value_history")) await createHistoryMacros(connection);
 }
 
 /** Creates the view and the macros over the tables of the history. */

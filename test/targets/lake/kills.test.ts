@@ -19,7 +19,16 @@ import {
   type Operation,
   watchedStore,
 } from "./memory-store.ts";
-import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn } from "./runs.ts";
+import {
+  assertNothingMixed,
+  makeRun,
+  mark,
+  type RunOptions,
+  STEADY,
+  seenIn,
+  snapshotsIn,
+  TABLES,
+} from "./runs.ts";
 
 /** What may still be on its way when its process is dead. An upload is of a content that its name has. */
 const LATE: ReadonlySet<Operation> = new Set(["putNew", "put"]);
@@ -32,14 +41,15 @@ suite("a delivery that ends early", () => {
 
   before(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), "lake-kills-")));
-    await deliver(on(memoryStore(begun)), await makeRun(folder, { sequence: 1, machine: "a" }));
+    const made = (options: RunOptions) => makeRun(folder, { ...options, steady: { content: 2 } });
+    await deliver(on(memoryStore(begun)), await made({ sequence: 1, machine: "a" }));
     runs = {
       // Without the table `empty`, with one that is new.
-      a2: await makeRun(folder, { sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
-      b2: await makeRun(folder, { sequence: 2, machine: "b" }),
-      // As the last, but of another machine: its file of the table without rows is the same one.
-      c2: await makeRun(folder, { sequence: 2, machine: "c" }),
-      b3: await makeRun(folder, { sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
+      a2: await made({ sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
+      b2: await made({ sequence: 2, machine: "b", tables: { ...TABLES, fresh: 0 } }),
+      // As the last, but of another machine: its files of the tables without rows are the same ones.
+      c2: await made({ sequence: 2, machine: "c", tables: { ...TABLES, fresh: 0 } }),
+      b3: await made({ sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
     };
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -59,10 +69,10 @@ suite("a delivery that ends early", () => {
     assert.deepEqual(await seenIn(store, INSTANCE), seenOf(second));
     await deliver(target, runs.b3);
     assert.deepEqual(await seenIn(store, INSTANCE), {
-      content: { [mark("b", 3)]: 4 },
+      content: { [mark("b", 3)]: 4, [STEADY]: 2 },
       empty: {},
       tags: { [mark("b", 3)]: 5 },
-      ...(second === "a" ? { more: {} } : {}),
+      ...(second === "a" ? { more: {} } : { fresh: {} }),
     });
     const snapshots = await snapshotsIn(store, INSTANCE);
     assert.deepEqual([...new Set(snapshots.map(({ sequence }) => sequence))], [1, 2, 3]);
@@ -72,8 +82,9 @@ suite("a delivery that ends early", () => {
 
   function seenOf(machine: "a" | "b"): object {
     const by = mark(machine, 2);
-    if (machine === "a") return { content: { [by]: 3 }, empty: {}, more: { [by]: 2 }, tags: { [by]: 6 } };
-    return { content: { [by]: 3 }, empty: {}, tags: { [by]: 5 } };
+    const content = { [by]: 3, [STEADY]: 2 };
+    if (machine === "a") return { content, empty: {}, more: { [by]: 2 }, tags: { [by]: 6 } };
+    return { content, empty: {}, fresh: {}, tags: { [by]: 5 } };
   }
 
   async function killed(at: number, when: Death): Promise<number> {
@@ -121,8 +132,9 @@ suite("a delivery that ends early", () => {
     const removed = before.difference(new Set(objects.keys()));
     assert.ok(removed.size > 0);
     for (const key of removed) assert.match(key, /-000002-|\/runs\/000002-/);
-    const [empty] = [...objects.keys()].filter((key) => key.startsWith("empty/instance=one/empty-000002"));
-    assert.ok(empty !== undefined, "a file of both runs stays");
+    const stays = (begins: string) => [...objects.keys()].some((key) => key.startsWith(begins));
+    assert.ok(stays("fresh/instance=one/fresh-000002"), "a file of both runs stays");
+    assert.ok(stays("empty/instance=one/empty-000001"), "a file of the run before stays");
     await assertNothingMixed(store, INSTANCE);
     assert.deepEqual((await on(store).last(null, runs.b3.signal))?.sequence, 3);
   });
