@@ -40,7 +40,7 @@ async function heaviestVector(
   const limits = { temporaryDirectory, memoryLimitMb: 64, threads: 1 };
   await using database = await openForScanning({ ...limits, allowedDirectories: [staging] });
   const list = files.map((file) => quoteLiteral(exactPattern(file))).join(", ");
-  return scalar(
+  return await scalar(
     database.connection,
     `SELECT coalesce(max(bytes), 0)::BIGINT FROM (
        SELECT sum(total_uncompressed_size) * least(1, ${ROWS_OF_A_VECTOR} / any_value(row_group_num_rows)) AS bytes

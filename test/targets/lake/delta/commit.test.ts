@@ -267,7 +267,9 @@ suite("the columns that readers expect statistics of", () => {
   const withStatistics = (name: string, min: string | number, max: string | number) => ({
     files: [{ path: `x-${min}`, bytes: 1, rows: 2, statistics: [{ column: name, min, max, nulls: 0 }] }],
   });
-  const withoutStatistics = (rows: number) => ({ files: [{ path: `x-${rows}`, bytes: 1, rows, statistics: [] }] });
+  const withoutStatistics = (rows: number) => ({
+    files: [{ path: `x-${rows}`, bytes: 1, rows, statistics: [] }],
+  });
 
   test("are those that all files have whole ones of", async () => {
     const store = logStore();
