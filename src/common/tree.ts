@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync } from "node:fs";
-import { chmod, open, readdir, rm, rmdir } from "node:fs/promises";
+import { chmod, link, open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
@@ -77,6 +77,20 @@ export async function syncTree(root: string): Promise<void> {
   const { files, folders } = await readTree(root);
   await forEach(files, sync);
   for (const path of folders) await sync(path);
+}
+
+/**
+ * Gives a file another name. False, and nothing is done: the file system has no links, the file is gone, or it is
+ * another user's, who alone may seal it.
+ */
+export async function linkTo(file: string, name: string): Promise<boolean> {
+  try {
+    if ((await stat(file)).uid !== process.geteuid?.()) return false;
+    await link(file, name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes a tree read-only for everybody: files 0444, folders 0555. Repeatable. */

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { readTree } from "../common/tree.ts";
+import { linkTo, readTree } from "../common/tree.ts";
 import { createViewsOver } from "../load/views.ts";
 import {
   all,
@@ -107,7 +107,7 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
     const changes =
       raw.has(path) || isOfSingles(path) || (table !== undefined && tables.has(table)) || tellsOfRuns(table);
     if (!changes) {
-      await copyFile(file, target);
+      if (!(await linkTo(file, target))) await copyFile(file, target);
       continue;
     }
     const { text, params } = await newRows(connection, rewriting, fileSource(file), table);

@@ -15,6 +15,7 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
+import type { BoundsByTable } from "./kept-ranges.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { createViewsAndMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
@@ -32,6 +33,10 @@ export interface BuildRequest {
   readonly entityRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
   /** Of the ranges of items that the widest table is loaded by. */
   readonly bounds: Bounds;
+  /** Of the files of each table of items. */
+  readonly fileBounds: BoundsByTable;
+  /** Of the files that the run has whose ranges are kept; empty: all are cut anew. */
+  readonly boundsBefore: BoundsByTable;
   readonly passthrough: boolean;
   /** Queries that give the rows of tables of the user's own, by their names, in this order. */
   readonly queries: Readonly<Record<string, string>>;
@@ -152,9 +157,9 @@ export class WarehouseBuild implements AsyncDisposable {
 
   async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
     const { name, stage } = table;
-    const { parts, entityRows, stagedBytes, finalDirectory, sequence } = this.#request;
+    const { parts, entityRows, fileBounds, boundsBefore, finalDirectory, sequence } = this.#request;
     if (stage === "shared") return this.loadRows({ table, rows: entityRows.get(name) ?? [] }, connection);
-    const bounds = boundsTogether(this.#request.bounds, stagedBytes.get(name) ?? 0);
+    const bounds = (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [];
     return loadTable(connection, { table, parts: parts.get(name) ?? [], bounds, finalDirectory, sequence });
   }
 
@@ -188,7 +193,7 @@ export class WarehouseBuild implements AsyncDisposable {
       passthrough: this.#request.passthrough,
       rowsPerRange: LEDGER_ROWS_PER_RANGE,
     });
-    return this.#export(tables, bounds);
+    return this.#export(tables, { bounds, kept: this.#kept(LEDGER_ROWS_PER_RANGE) });
   }
 
   /** The history. While its files are written, a checkpoint writes what waits: at the end it would be alone. */
@@ -201,7 +206,7 @@ export class WarehouseBuild implements AsyncDisposable {
       itemBounds: this.#boundsOfSteps,
       rowsPerRange: HISTORY_ROWS_PER_RANGE,
     });
-    return this.#export(tables, bounds, checkpoint);
+    return this.#export(tables, { bounds, kept: this.#kept(HISTORY_ROWS_PER_RANGE), beside: checkpoint });
   }
 
   /** Tables of the user's own that are queries over the others. Errors: `config.invalid` where a query fails. */
@@ -222,7 +227,7 @@ export class WarehouseBuild implements AsyncDisposable {
         throw queryFailed(name, thrown);
       });
     }
-    return this.#export(tables, []);
+    return this.#export(tables, { bounds: [] });
   }
 
   async #created(stage: Stage): Promise<Table[]> {
@@ -236,13 +241,16 @@ export class WarehouseBuild implements AsyncDisposable {
     return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
   }
 
+  #kept(rowsPerRange: number): ExportRequest["kept"] {
+    return { before: this.#request.boundsBefore, rowsPerRange };
+  }
+
   async #export(
     tables: readonly Table[],
-    bounds: Bounds,
-    beside?: ExportRequest["beside"],
+    ranges: Pick<ExportRequest, "bounds" | "kept" | "beside">,
   ): Promise<LoadedTable[]> {
     const { finalDirectory, sequence } = this.#request;
-    return exportTables(this.connections, { tables, bounds, finalDirectory, sequence, beside });
+    return exportTables(this.connections, { ...ranges, tables, finalDirectory, sequence });
   }
 }
 

@@ -78,13 +78,13 @@ export async function undoneHistory(
 ): Promise<PreviousHistory> {
   const found = await findHistory(own, temporaryDirectory);
   if (found.kind !== "carried") return found;
-  return { ...found, run: before, sourceOf: (table) => `(${undone(table, own.run, before, found)})` };
+  return { ...found, run: before, sourceOf: (table) => `(${undone(table, own.run, found)})` };
 }
 
 const VALUES = ["mapped_value_history", "mapped_value_order_history"];
 
-function undone(table: string, run: string, before: string, { sourceOf }: CarriedHistory): string {
-  const [own, last] = [quoteLiteral(run), quoteLiteral(before)];
+function undone(table: string, run: string, { sourceOf }: CarriedHistory): string {
+  const own = quoteLiteral(run);
   if (table === "run_history") return `SELECT * FROM ${sourceOf(table)} WHERE run <> ${own}`;
   const unless = (column: string) =>
     `CASE WHEN valid_to_run = ${own} THEN NULL ELSE ${column} END AS ${column}`;
@@ -94,8 +94,8 @@ function undone(table: string, run: string, before: string, { sourceOf }: Carrie
       (name) => `SELECT content_id FROM ${sourceOf(name)} WHERE ${own} IN (valid_from_run, valid_to_run)`,
     );
     replaced.push(
-      `CASE WHEN last_seen_run = ${own} THEN ${last} ELSE last_seen_run END AS last_seen_run`,
-      `CASE WHEN last_seen_run = ${own} AND content_id IN (${changed.join(" UNION ")}) THEN NULL ELSE values_digest END AS values_digest`,
+      `nullif(last_seen_run, ${own}) AS last_seen_run`,
+      `CASE WHEN coalesce(last_seen_run, ${own}) = ${own} AND content_id IN (${changed.join(" UNION ")}) THEN NULL ELSE values_digest END AS values_digest`,
     );
   }
   return `SELECT * REPLACE (${replaced.join(", ")}) FROM ${sourceOf(table)} WHERE valid_from_run <> ${own}`;
@@ -125,8 +125,6 @@ async function assertReadable(previous: PreviousRun, temporaryDirectory: string)
       `The history in ${previous.directory} was written by a newer version of content-warehouse; update this one to carry it on.`,
     );
   }
-  if (version < HISTORY_VERSION)
-    throw new WarehouseError("verify.failed", `its history has an older form (${version})`);
   for (const table of HISTORY_TABLES) {
     const rows = `SELECT ${duckdbColumns(table)} FROM ${fromTable(source, table.name)}`;
     const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
@@ -138,19 +136,28 @@ async function assertReadable(previous: PreviousRun, temporaryDirectory: string)
   }
 }
 
-/** Makes `previous_<table>` of each table of the history: temporary views of what is carried on, or of nothing. */
+/**
+ * Makes `previous_<table>` of each table of the history: temporary views of what is carried on, or of nothing. What the
+ * run before calls the newest run is that run.
+ */
 export async function attachPrevious(connection: DuckDBConnection, previous: PreviousHistory): Promise<void> {
   for (const table of HISTORY_TABLES) {
     const view = quoteIdentifier(`previous_${table.name}`);
     const rows =
       previous.kind === "carried"
-        ? `${previous.sourceOf(table.name)}${unlessForgotten(table.name, previous)}`
+        ? `${rowsBefore(table.name, previous)}${unlessForgotten(table.name, previous)}`
         : `main.${quoteIdentifier(table.name)} WHERE false`;
     await execute(
       connection,
       `CREATE OR REPLACE TEMP VIEW ${view} AS SELECT ${duckdbColumns(table)} FROM ${rows}`,
     );
   }
+}
+
+function rowsBefore(table: string, { run, sourceOf }: CarriedHistory): string {
+  if (table !== "content_history") return sourceOf(table);
+  const lastSeen = `coalesce(last_seen_run, ${quoteLiteral(run)}) AS last_seen_run`;
+  return `(SELECT * REPLACE (${lastSeen}) FROM ${sourceOf(table)})`;
 }
 
 /** Histories of what items have in custom fields, and of what select values are called. */

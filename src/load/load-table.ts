@@ -11,6 +11,7 @@ import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.t
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { createFilledTable } from "./filled-table.ts";
+import { type BoundsByTable, boundsByRows, keptBounds } from "./kept-ranges.ts";
 import { rowsOf, stagedRanges } from "./staged-ranges.ts";
 
 /** A table and where its files are to be. */
@@ -23,13 +24,18 @@ interface FileRequest {
 
 export interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
-  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one range. */
+  /**
+   * Ranges of `content_id`, used where the table's key begins with it; of a pooled table, the ranges of its key that the
+   * run before has. Empty: one range, or those that its rows are cut into.
+   */
   readonly bounds: Bounds;
 }
 
 export interface ExportRequest extends Omit<LoadRequest, "table" | "parts"> {
   /** Filled already, in any order. */
   readonly tables: readonly Table[];
+  /** Ranges that tables keep instead of `bounds`, as far as these are the run before's. */
+  readonly kept?: { readonly before: BoundsByTable; readonly rowsPerRange: number } | undefined;
   /** Done beside the first files, on one of the connections; it must insert no rows. */
   readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
@@ -60,7 +66,7 @@ export interface LoadedTable {
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { table, parts, bounds } = request;
   const out = finalFiles(connection, request);
-  const pooled = table.stage === "pooled" ? await pooledRows(connection, table, parts) : undefined;
+  const pooled = table.stage === "pooled" ? await pooledRows(connection, request) : undefined;
   const ranges =
     pooled?.ranges ?? stagedRanges(connection, { table, parts }, rangesOf(boundsFor(table, bounds)));
   const written: FinalFile[] = [];
@@ -81,10 +87,17 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
 /** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */
 export async function exportTables(
   connections: Connections,
-  { tables, bounds, beside, ...place }: ExportRequest,
+  { tables, bounds, kept, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
-  const exports = tables.flatMap((table) =>
-    rangesOf(boundsFor(table, bounds)).map((range, number) => ({ table, range, number })),
+  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<Bounds> => {
+    const before = boundsFor(table, kept?.before.get(table.name) ?? []);
+    if (kept === undefined || before.length === 0) return boundsFor(table, bounds);
+    const rows = { table, source: quoteIdentifier(table.name), rowsPerRange: kept.rowsPerRange };
+    return keptBounds(connection, rows, before);
+  };
+  const ranges = await inParallel(connections, tables, boundsOf);
+  const exports = tables.flatMap((table, at) =>
+    rangesOf(ranges[at] ?? []).map((range, number) => ({ table, range, number })),
   );
   const jobs = beside === undefined ? exports : [beside, ...exports];
   const written = await inParallel(connections, jobs, async (connection, job) => {
@@ -165,22 +178,21 @@ const POOLED_ROWS_PER_RANGE = 50_000;
  * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns. In
  * ranges of about 50,000 staged rows, which bounds memory.
  */
-async function pooledRows(connection: DuckDBConnection, table: Table, parts: readonly StagedPart[]) {
+async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: before }: LoadRequest) {
   if (parts.length === 0) return { ranges: [], replacedRows: 0 };
   const source = readParquet(parts.map((part) => part.file));
-  const first = quoteIdentifier(table.key[0] ?? "");
-  const numbered = `SELECT ${first} AS bound, row_number() OVER (ORDER BY ${first}) - 1 AS place FROM ${source}`;
-  const bounds = await all(
-    connection,
-    `SELECT DISTINCT bound FROM (${numbered}) WHERE place % ${POOLED_ROWS_PER_RANGE} = 0 ORDER BY bound`,
-  );
+  const rows = { table, source, rowsPerRange: POOLED_ROWS_PER_RANGE };
+  const bounds =
+    before.length === 0
+      ? await boundsByRows(connection, rows, { lower: undefined, upper: undefined })
+      : await keptBounds(connection, rows, before);
   const names = table.columns.map(({ name }) => quoteIdentifier(name));
   const newest = table.columns.some(({ name }) => name === "updated_at")
     ? ["updated_at DESC NULLS LAST"]
     : [];
   const preference = [...newest, ...names].join(", ");
   const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference}) = 1`;
-  const ranges = rangesOf(bounds.map((row) => String(row.bound))).map((range): Query => {
+  const ranges = rangesOf(bounds).map((range): Query => {
     const { text, params } = rowsOf(table, source, range);
     return { text: `${text} QUALIFY ${choice}`, params };
   });

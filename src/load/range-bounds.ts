@@ -1,5 +1,7 @@
+import { compareUtf8 } from "../common/utf8-order.ts";
 import { batches } from "../raw/batches.ts";
-import type { Bounds } from "../storage/id-ranges.ts";
+import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
+import { type BoundsByTable, boundsInside, GROWTH } from "./kept-ranges.ts";
 
 /** Items in a range that is loaded at a time, at most. */
 const ITEMS_PER_RANGE = 10_000;
@@ -64,4 +66,55 @@ export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1)
   const together = Math.max(1, Math.floor(bounds.length / wanted));
   const firsts = bounds.filter((_, place) => place % together === 0);
   return firsts.length <= 1 ? [] : firsts;
+}
+
+interface FileRanges {
+  /** Of all items, as {@link rangeBounds} gives them. */
+  readonly bounds: Bounds;
+  /** By table. */
+  readonly stagedBytes: ReadonlyMap<string, number>;
+  readonly before: BoundsByTable;
+}
+
+/** Bounds of the files of each table of items: those of the run before, with cuts where a range is too large by now. */
+export function fileBounds(weighing: Weighing, { bounds, stagedBytes, before }: FileRanges): BoundsByTable {
+  const shareOf = shares(weighing);
+  const found = new Map<string, Bounds>();
+  for (const [table, bytes] of stagedBytes) {
+    const kept = before.get(table);
+    const cut = (range: Range, place: number): Bounds => {
+      const first = kept?.[place] ?? "";
+      const { items, share } = shareOf(range);
+      const inRange = share * bytes;
+      const isTooLarge =
+        inRange > GROWTH * BYTES_TOGETHER &&
+        (items > GROWTH * ITEMS_PER_RANGE || share * weighing.widestTableBytes > GROWTH * BYTES_PER_RANGE);
+      if (!isTooLarge) return [first];
+      // But the first: what lies before it may be little.
+      return boundsTogether([first, ...boundsInside(bounds, range).slice(1)], inRange);
+    };
+    found.set(table, kept === undefined ? boundsTogether(bounds, bytes) : rangesOf(kept).flatMap(cut));
+  }
+  return found;
+}
+
+/** How many items a range has, and which part of the bytes. */
+function shares({ weights, idAt }: Weighing) {
+  const sums = new Float64Array(weights.length + 1);
+  for (const [place, weight] of weights.entries()) sums[place + 1] = (sums[place] ?? 0) + weight;
+  const whole = sums.at(-1) || 1;
+  const placeOf = (bound: string): number => {
+    let [from, to] = [0, weights.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (compareUtf8(idAt(middle), bound) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  };
+  return ({ lower, upper }: Range) => {
+    const from = lower === undefined ? 0 : placeOf(lower);
+    const to = upper === undefined ? weights.length : placeOf(upper);
+    return { items: to - from, share: ((sums[to] ?? 0) - (sums[from] ?? 0)) / whole };
+  };
 }

@@ -7,6 +7,7 @@ import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
+import type { Unchanged } from "../warehouse/unchanged.ts";
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -38,6 +39,9 @@ export interface RunSummary {
   readonly bytesReceived: number;
   /** Bytes of the published files. */
   readonly bytesPublished: number;
+  readonly filesPublished: number;
+  /** Those of them that the run before has too; null: there is none that can be read. */
+  readonly unchanged: Unchanged | null;
   /** The run that this one is compared with; null: there is none, or none that can be read. */
   readonly previousRun: string | null;
   /** Against the run before; null: there is nothing to compare. */

@@ -143,7 +143,7 @@ function buildRequest(
   { pipeline, staging, landed, history, signal, onProgress }: Building,
   { transformed, lookups, drift }: Ingredients,
 ): BuildRequest {
-  const { parts, stagedBytes, bounds, vectorBytes, store } = transformed;
+  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
   const { items } = landed.facts;
   return {
     tables: pipeline.tables,
@@ -151,6 +151,8 @@ function buildRequest(
     stagedBytes,
     entityRows: entityRows({ store, lookups, drift }),
     bounds,
+    fileBounds,
+    boundsBefore,
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence: staging.sequence,

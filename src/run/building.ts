@@ -7,6 +7,7 @@ import type { Pipeline } from "../pipeline.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import type { Before } from "../warehouse/baseline.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
+import type { PublishedFiles } from "../warehouse/published-tables.ts";
 import type { StagedLoads } from "./stage-loads.ts";
 
 /** A run whose documents have landed. `onEvent` is told of the stages; the run ends by `clock`. */
@@ -21,6 +22,8 @@ export interface Building extends Telling {
   readonly pipelineUrl: string | undefined;
   /** The run that this one is held against. */
   readonly before: Before;
+  /** The run whose ID ranges this one keeps; undefined: they are cut anew. */
+  readonly ranges: PublishedFiles | undefined;
   /** What is carried on of its history. */
   readonly history: PreviousHistory;
   /** Of the loaders that are to stage the run. */

@@ -9,6 +9,7 @@ import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
+import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { deliverPublished } from "./delivery.ts";
@@ -72,6 +73,7 @@ async function landAndBuild(
       pipeline,
       pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
       before: baseline,
+      ranges: baseline.kind === "run" ? baseline : undefined,
       history,
       loads,
       threads,
@@ -97,7 +99,7 @@ interface PublishedRun {
 }
 
 /** What the summary says of the run itself. */
-function publishedFacts({ folder, resumed }: RunContext, { facts, built, manifest }: PublishedRun) {
+function publishedFacts({ folder, resumed, baseline }: RunContext, { facts, built, manifest }: PublishedRun) {
   return {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -117,6 +119,8 @@ function publishedFacts({ folder, resumed }: RunContext, { facts, built, manifes
     resumed: resumedOf(resumed),
     bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
+    filesPublished: manifest.files.length,
+    unchanged: baseline.kind === "run" ? unchangedSince(manifest.files, baseline.manifest.files) : null,
     checks: summaryOfChecks(built.checks),
     noMappedValues: built.noMappedValues,
     namelessDestinations: built.namelessDestinations,

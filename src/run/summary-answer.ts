@@ -52,7 +52,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
-    ["Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`],
+    ["Published", published(summary)],
     report !== null && ["Report", report],
     ...reasons.map((reason): Field => ["Unsettled", reason]),
     accounting.rejected > 0 && [
@@ -105,6 +105,13 @@ function reused({ count: number, wanted, oldestSeconds }: Reused): string {
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
+
+function published({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
+  const size = megabytes(bytesPublished);
+  if (unchanged === null) return `${directory} (${size})`;
+  const { files, bytes } = unchanged;
+  return `${directory} (${size}; ${count(files)} of ${counted(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
+}
 
 function outages({ count: number, seconds }: OutageTotals): string {
   const often = number === 1 ? "once" : counted(number, "time");

@@ -1,6 +1,9 @@
 /** The transform of raw documents, and how its tables are to be loaded. */
+
+import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { rangeBounds, vectorBytes } from "../load/range-bounds.ts";
+import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
+import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Transformed, transformItems } from "../transform/transform-items.ts";
 import type { Building } from "./building.ts";
@@ -8,6 +11,10 @@ import type { Building } from "./building.ts";
 export interface RawTransformed extends Transformed {
   /** Of the ranges of items that the widest table is loaded by. */
   readonly bounds: Bounds;
+  /** Of the files of each table of items. */
+  readonly fileBounds: BoundsByTable;
+  /** Of the files of the run whose ranges are kept. */
+  readonly boundsBefore: BoundsByTable;
   /** Of the widest table: what the database holds at once, roughly. */
   readonly vectorBytes: number;
 }
@@ -45,5 +52,27 @@ async function transformIndexed(building: Building): Promise<RawTransformed> {
     idAt: (place: number) => items.idOf(sorted[place] ?? 0),
     widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
   };
-  return { ...transformed, bounds: rangeBounds(weighing), vectorBytes: vectorBytes(weighing) };
+  const bounds = rangeBounds(weighing);
+  const before = await boundsBefore(building);
+  return {
+    ...transformed,
+    bounds,
+    fileBounds: fileBounds(weighing, { bounds, stagedBytes: transformed.stagedBytes, before }),
+    boundsBefore: before,
+    vectorBytes: vectorBytes(weighing),
+  };
+}
+
+/** None where the files of the run cannot be read: then this one cuts its ranges as a first run does. */
+async function boundsBefore({ ranges, pipeline, staging, log }: Building): Promise<BoundsByTable> {
+  if (ranges === undefined) return new Map();
+  try {
+    return await boundsIn(ranges, pipeline.tables, staging.temporary);
+  } catch (thrown) {
+    const { message } = asWarehouseError(thrown);
+    log.warn(`All files are cut anew, because those of the run before cannot be read: ${message}`, {
+      run: staging.run,
+    });
+    return new Map();
+  }
 }

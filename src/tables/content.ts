@@ -229,7 +229,6 @@ export const content = defineTable({
       from: ["dynamic:next_task_deadline"],
       comment: "Deadline of the next task.",
     }),
-    timestamp("observed_at", { comment: "When the item was read, by the service's clock." }),
     EXTRA,
   ],
 });

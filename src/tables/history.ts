@@ -1,8 +1,11 @@
 import { boolean, type Column, defineTable, integer, json, type Table, text, timestamp } from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
-/** Form of the history: higher where an older program could misread it. */
-export const HISTORY_VERSION = 1;
+/**
+ * Form of the history: higher where an older program could misread it. In the first, an item that is there names the
+ * newest run as `last_seen_run`.
+ */
+export const HISTORY_VERSION = 2;
 
 /** Reasons for the beginning or the end of a version, in the order in which they are listed where several hold. */
 export const CAUSES = [
@@ -100,7 +103,9 @@ export const contentHistory = historyTable({
   columns: [contentId],
   interval: [
     ...INTERVAL,
-    text("last_seen_run", { comment: "Last run that had the item; run_history.run.", required: true }),
+    text("last_seen_run", {
+      comment: "Last run that had the item; run_history.run. NULL: the newest of run_history.",
+    }),
     text("values_digest", {
       comment: "Digest of the item's mapped values in that run; the next run compares it.",
     }),

@@ -46,7 +46,6 @@ type Made = (item: Item, place: Place) => Cell;
 const OF_ITEM: Readonly<Record<string, Made>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, { ordinal }) => ordinal,
-  observed_at: (item) => Math.max(...item.views.map((view) => view.observedAt)),
   // The last column, made when all others are.
   extra: () => null,
 };

@@ -17,12 +17,14 @@ import {
 } from "./layout.ts";
 import { type Manifest, type ManifestDraft, readManifest, writeManifest } from "./manifest.ts";
 import { pointCurrentAt } from "./run-folders.ts";
+import { linkUnchanged, runBefore } from "./unchanged.ts";
 import { examine, verifyResult } from "./verify.ts";
 import { findingsOf } from "./verify-run.ts";
 
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see; the staged files of one that failed
  * are for `discardStaging`. The database of the result is closed; the lock is held. The run has ended when it is proven.
+ * A file that is as in the run before becomes a link to it.
  * Once this returns, the run survives a loss of power.
  */
 export async function publishRun(
@@ -37,6 +39,8 @@ export async function publishRun(
     temporaryDirectory: staging.temporary,
     stated,
   });
+  const before = await runBefore(folder.runs, stated);
+  if (before !== undefined) await linkUnchanged(staging.result, files, before);
   const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
   const manifest = await writeManifest(staging.result, { ...stated, endedAt }, files);
   await makeVisible(folder, staging);

@@ -1,6 +1,6 @@
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
-import { canonicalCells, comparedColumns, Digest, joinCells } from "./digest.ts";
+import { canonicalCells, Digest, joinCells } from "./digest.ts";
 import { type ExportOptions, expectedRows } from "./rows.ts";
 import type { Row } from "./values.ts";
 import type { Warehouse } from "./warehouse.ts";
@@ -16,7 +16,7 @@ type Cells = readonly (string | null)[];
 /** What an export of the content set must hold, table by table. */
 export function expectedDigests(folder: string, options: ExportOptions): Map<string, Digest> {
   const digests = new Map(COMPARED.map(({ name }) => [name, new Digest()]));
-  const columns = new Map(COMPARED.map((table) => [table.name, comparedColumns(table)]));
+  const columns = new Map(COMPARED.map((table) => [table.name, table.columns]));
   expectedRows(
     folder,
     options,
@@ -64,7 +64,7 @@ async function describe(
   folder: string,
   options: ExportOptions,
 ): Promise<string> {
-  const columns = comparedColumns(table);
+  const columns = table.columns;
   const expected = new Map<string, Cells>();
   expectedRows(
     folder,
@@ -101,7 +101,7 @@ function noteColumns(
   actual: Cells,
   differing: Map<string, string[]>,
 ): void {
-  comparedColumns(table).forEach(({ name }, at) => {
+  table.columns.forEach(({ name }, at) => {
     if (expected[at] === actual[at]) return;
     const rows = differing.get(name) ?? [];
     rows.push(`${key}: expected ${brief(expected[at])}, found ${brief(actual[at])}`);
@@ -115,14 +115,12 @@ function listed(what: string, rows: readonly string[]): string[] {
 }
 
 function keyOf(table: Table, cells: Cells): string {
-  const names = comparedColumns(table).map(({ name }) => name);
+  const names = table.columns.map(({ name }) => name);
   return table.key.map((name) => `${name}=${cells[names.indexOf(name)]}`).join(" ");
 }
 
 function show(table: Table, cells: Cells): string {
-  return comparedColumns(table)
-    .map(({ name }, at) => `${name}=${brief(cells[at])}`)
-    .join(" ");
+  return table.columns.map(({ name }, at) => `${name}=${brief(cells[at])}`).join(" ");
 }
 
 function brief(cell: string | null | undefined): string {

@@ -6,13 +6,6 @@ import type { Row } from "./values.ts";
 export const SEPARATOR = "\u001f";
 export const NULL_MARK = "\u001e";
 
-/** Not compared: it is the time of an answer, which no content set knows. */
-export const LEFT_OUT: readonly string[] = ["observed_at"];
-
-export function comparedColumns(table: Table): readonly Column[] {
-  return table.columns.filter(({ name }) => !LEFT_OUT.includes(name));
-}
-
 /**
  * The texts of a row's columns, in the order of the declaration; null stays null. A row must say something of every
  * column, so that none is forgotten.

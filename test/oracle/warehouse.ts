@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { isAboutTheRun } from "../../src/tables/all.ts";
 import type { Column, Table } from "../../src/tables/declare.ts";
-import { canonicalJson, comparedColumns, Digest, joinCells, NULL_MARK, SEPARATOR } from "./digest.ts";
+import { canonicalJson, Digest, joinCells, NULL_MARK, SEPARATOR } from "./digest.ts";
 
 /** A published warehouse as an analyst opens it. Names are those of the declarations: none needs care in SQL. */
 export class Warehouse implements AsyncDisposable {
@@ -25,7 +25,7 @@ export class Warehouse implements AsyncDisposable {
 
   /** Rows without JSON are summed up by DuckDB; JSON is first brought into one form. */
   async digest(table: Table): Promise<Digest> {
-    const columns = comparedColumns(table);
+    const columns = table.columns;
     const [plain, withJson] = [where(columns, "AND", "IS NULL"), where(columns, "OR", "IS NOT NULL")];
     const cells = columns.map((column) => `coalesce(${text(column)}, '${NULL_MARK}')`);
     const row = cells.join(` || '${SEPARATOR}' || `);
@@ -41,7 +41,7 @@ export class Warehouse implements AsyncDisposable {
 
   /** The canonical cells of a table's rows. */
   async cells(table: Table, condition = ""): Promise<(string | null)[][]> {
-    const columns = comparedColumns(table);
+    const columns = table.columns;
     const list = columns.map(text).join(", ");
     const found = await this.#connection.runAndReadAll(`SELECT ${list} FROM ${table.name} ${condition}`);
     return found.getRows().map((row) =>

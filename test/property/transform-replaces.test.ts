@@ -87,12 +87,12 @@ function parsed(extra: Cell | undefined): unknown {
   return typeof extra === "string" ? JSON.parse(extra) : null;
 }
 
-/** Rows of the items, without the time of the last answer. */
+/** Rows of the items. */
 function rowsOf({ rows }: Transformed): Record<string, object[]> {
   const entries = OF_ITEMS.map((table): [string, object[]] => [
     table,
     // What has no column stands in the order in which it was found.
-    (rows.get(table) ?? []).map(({ observed_at: _, extra, ...row }) => ({ ...row, extra: parsed(extra) })),
+    (rows.get(table) ?? []).map(({ extra, ...row }) => ({ ...row, extra: parsed(extra) })),
   ]);
   return Object.fromEntries(entries.filter(([, found]) => found.length > 0));
 }

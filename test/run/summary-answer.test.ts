@@ -64,6 +64,8 @@ const COMPLETE: RunSummary = {
   resumed: null,
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,
+  filesPublished: 74,
+  unchanged: null,
   previousRun: null,
   changes: null,
   mappedValues: { mapped: 7_012, unmapped: 0 },

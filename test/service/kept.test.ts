@@ -19,7 +19,7 @@ import { sourceOf } from "../../src/warehouse/published-tables.ts";
 import { CANARY, exportFrom, HurriedClock, NIGHTLY, SMALL, temporaryFolder } from "../run/running.ts";
 import { type Item, item, itemsOf, listBody, Scripted } from "../run/scripted.ts";
 
-/** The clock of both exports and of what is served: then rows say the same of when they were observed. */
+/** The clock of both exports and of what is served. */
 const now = () => Date.UTC(2026, 10, 20, 2);
 
 interface Exported {

@@ -37,9 +37,6 @@ export interface Transformed {
 
 const KEEP: DocumentOptions = { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
 export const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
-/** Microseconds: the first answer's time; each later one is a second after it. */
-export const FIRST_OBSERVED_AT = 1_700_000_000_000_000;
-
 /** Runs items through the transform as a worker and the main thread do, each item with all its answers. */
 export function transform(
   items: readonly (readonly Answer[])[],
@@ -65,13 +62,7 @@ export function transform(
       replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
       const contentId = String(document.id);
       const { unknown } = prepare(answer.shape, document, { order, contentId }, drift);
-      return {
-        shape: answer.shape,
-        document,
-        observedAt: FIRST_OBSERVED_AT + order * 1_000_000,
-        order,
-        unknown,
-      };
+      return { shape: answer.shape, document, observedAt: 0, order, unknown };
     });
     const latestFirst = views.toReversed();
     transformItem({ contentId: String(views[0]?.document.id), views: latestFirst, order, drift });

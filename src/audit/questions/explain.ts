@@ -119,6 +119,7 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
   return row;
 }
 
+/** Of an item that is not there: so the history names the last run that had it. */
 const LAST_SEEN = `
   SELECT items.valid_to_run, items.last_seen_run, runs.sequence
   FROM content_history AS items JOIN run_history AS runs ON runs.run = items.last_seen_run

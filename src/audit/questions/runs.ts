@@ -1,4 +1,5 @@
 /** Which runs are published, and what one of them is. */
+import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Answer, col, FACT_COLUMNS, type RowOf, type Section, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
@@ -7,6 +8,7 @@ import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
 import type { ReadableRun } from "../open-run.ts";
 import { checksSection, passesSection, requestsSection, tablesSection } from "./run-facts.ts";
@@ -147,6 +149,7 @@ export async function runAnswer(
   connection: DuckDBConnection | undefined,
 ): Promise<Answer> {
   const { manifest } = found;
+  const before = await runBefore(dirname(found.directory), manifest);
   const ofTable = (name: string) => manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
   const tables = Object.entries(manifest.rows).map(([table, rows]) => ({
     table,
@@ -164,7 +167,7 @@ export async function runAnswer(
   return {
     lead: "",
     facts: figuresOf(found),
-    sections: [aboutSection(found), ...ofRun, tablesSection(tables)],
+    sections: [aboutSection(found, before?.manifest.files), ...ofRun, tablesSection(tables)],
   };
 }
 
@@ -195,7 +198,10 @@ function figuresOf({ run, manifest, current }: ReadableRun): Answer["facts"] {
   };
 }
 
-function aboutSection({ run, manifest, current }: ReadableRun): Section {
+function aboutSection(
+  { run, manifest, current }: ReadableRun,
+  before: Manifest["files"] | undefined,
+): Section {
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, supersedes, erasedAt } = manifest;
   const change = changeText(manifest);
@@ -222,7 +228,7 @@ function aboutSection({ run, manifest, current }: ReadableRun): Section {
       personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
     ],
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
-    ["Size", `${fileSize(sizeOf(manifest.files))} in ${counted(manifest.files.length, "file")}`],
+    ["Size", sizeText(manifest.files, before)],
   ];
   const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
   return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
@@ -232,6 +238,14 @@ function itemsText({ listed, loaded, rejected, vanished, unread }: NonNullable<M
   const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
   const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
   return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
+}
+
+/** `before`: of the run before, where it is kept. */
+function sizeText(files: Manifest["files"], before: Manifest["files"] | undefined): string {
+  const size = `${fileSize(sizeOf(files))} in ${counted(files.length, "file")}`;
+  if (before === undefined) return size;
+  const same = unchangedSince(files, before);
+  return `${size}; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
 }
 
 function sizeOf(files: Manifest["files"]): number {

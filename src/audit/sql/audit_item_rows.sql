@@ -2,7 +2,8 @@
 -- By the temporary tables item_values and item_orders; the text of the view mapped_value_intervals stands in place of the
 -- mark.
 --
--- sequence_before: the run before that one; where the item came back in it, the run that last had the item.
+-- sequence_before: the run before that one; where the item came back in it, the run that last had the item. While an item
+-- is there its `last_seen_run` is NULL: the newest run, which is before none.
 --
 -- $1  sequence number of the run
 WITH mapped_value_history AS (

@@ -65,6 +65,8 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
     pipeline,
     pipelineUrl: url,
     ...(await heldAgainstThen(request, landed)),
+    // Its own: those of the run before, which may be gone, with what it cut.
+    ranges: published,
     loads,
     threads: request.threads,
     nodeVersion: manifest.versions.node,

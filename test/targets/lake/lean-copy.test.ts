@@ -75,6 +75,9 @@ async function schemaOf(directory: string) {
 }
 
 suite("a run that a lake keeps", () => {
+  /** Warehouses that got a run each. */
+  const warehouses = new Map<string, string>();
+
   test("has in its copy its manifest, its raw documents and its report alone", () => {
     for (const { run, sha256 = "" } of runs) {
       const copy = runFolder(INSTANCE, run, sha256);
@@ -92,6 +95,7 @@ suite("a run that a lake keeps", () => {
   test("is on an empty disk as it was: files byte by byte, and the database row by row", async () => {
     for (const run of runs) {
       const { warehouse, directory } = await restored(run);
+      warehouses.set(run.run, warehouse);
       const { findings } = await verifyRuns(outputFolder(warehouse), { all: true }, folder);
       assert.deepEqual(findings, []);
       const { restored: again, files, ...stated } = await readManifest(directory);
@@ -117,10 +121,10 @@ suite("a run that a lake keeps", () => {
     }
   });
 
-  test("is the same run after a restore: it is delivered already, and goes into another lake and back", async () => {
+  test("is the same run after a restore: it is delivered already, and goes into another lake as itself", async () => {
     const [run] = runs.slice(-1);
     assert.ok(run !== undefined);
-    const { warehouse } = await restored(run);
+    const warehouse = warehouses.get(run.run) ?? assert.fail();
     const { sha256 } = await published(warehouse);
     assert.equal(sha256, run.sha256);
     const other: Objects = new Map();
@@ -129,8 +133,6 @@ suite("a run that a lake keeps", () => {
     assert.deepEqual(last, { run: run.run, sequence: run.sequence, sha256 });
     const place = { store: memoryStore(other), instance: INSTANCE, logRetentionDays: 30 };
     assert.deepEqual((await verifyLake(place, undefined)).findings, []);
-    const back = await restored(run, other);
-    assert.equal((await published(back.warehouse)).sha256, sha256);
     // Nothing is new to the first one.
     const keys = objects.size;
     await deliverFrom(warehouse, memoryStore(objects));
@@ -158,7 +160,6 @@ suite("a run that a lake keeps", () => {
       const [one, other] = [first.directory, directory].map((each) => readFile(join(each, path)));
       assert.ok((await one)?.equals((await other) ?? Buffer.alloc(0)), path);
     }
-    await restored(second, old);
     for (const { run } of runs) {
       const place = { store, instance: INSTANCE, logRetentionDays: 30 };
       assert.deepEqual((await verifyLake(place, run)).findings, []);

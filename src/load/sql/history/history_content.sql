@@ -12,7 +12,7 @@ SELECT
     CASE WHEN item.state = 'removed' THEN $3 ELSE before.valid_to_run END AS valid_to_run,
     CASE WHEN item.state = 'removed' THEN $4 ELSE before.valid_to END AS valid_to,
     CASE WHEN item.state = 'removed' THEN '["item_removed"]'::JSON ELSE before.valid_to_cause END AS valid_to_cause,
-    CASE WHEN item.state IN ('same', 'changed') THEN $3 ELSE before.last_seen_run END AS last_seen_run,
+    CASE WHEN item.state IN ('same', 'changed') THEN NULL ELSE before.last_seen_run END AS last_seen_run,
     CASE
       WHEN content_id IN (SELECT content_id FROM history_kept) THEN NULL
       WHEN item.state IN ('same', 'changed') THEN item.digest
@@ -34,7 +34,6 @@ SELECT
   $3 AS valid_from_run,
   $4 AS valid_from,
   CASE state WHEN 'first_seen' THEN '["first_seen"]' ELSE '["item_returned"]' END::JSON AS cause,
-  $3 AS last_seen_run,
   digest AS values_digest
 FROM history_items
 WHERE state IN ('first_seen', 'returned')

@@ -1,0 +1,55 @@
+/** Files of a run that are, byte for byte, files of the run before: on the disk they are one. */
+import { rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { WarehouseError } from "../common/errors.ts";
+import { linkTo } from "../common/tree.ts";
+import { type Manifest, type PublishedFile, readManifest } from "./manifest.ts";
+import type { PublishedFiles } from "./published-tables.ts";
+import { digestOf } from "./verify.ts";
+
+type Files = readonly PublishedFile[];
+
+/** Files of a run, and their bytes. */
+export interface Unchanged {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Those that an earlier run has too. */
+export function unchangedSince(files: Files, before: Files): Unchanged {
+  const known = new Set(before.map(({ sha256 }) => sha256));
+  const same = files.filter(({ sha256 }) => known.has(sha256));
+  return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** The run before a run; undefined: there is none, it is pruned, or its manifest cannot be read. */
+export async function runBefore(
+  runs: string,
+  { previousRun }: Pick<Manifest, "previousRun">,
+): Promise<PublishedFiles | undefined> {
+  if (previousRun === null) return undefined;
+  const directory = join(runs, previousRun);
+  const manifest = await readManifest(directory).catch((thrown: unknown) => {
+    if (thrown instanceof WarehouseError) return undefined;
+    throw thrown;
+  });
+  return manifest && { directory, manifest };
+}
+
+/**
+ * Replaces files of a result by links to the same ones of the run before. Those are read once more: a damaged one must
+ * not get into another run. What cannot be linked stays as it was written.
+ */
+export async function linkUnchanged(result: string, files: Files, before: PublishedFiles): Promise<void> {
+  const known = new Map(before.manifest.files.map((file) => [file.sha256, file.path]));
+  for (const { path, sha256 } of files) {
+    const same = known.get(sha256);
+    if (same === undefined) continue;
+    const file = join(result, path);
+    const linked = join(dirname(result), "linked.tmp");
+    await rm(linked, { force: true });
+    if (!(await linkTo(join(before.directory, same), linked))) continue;
+    if ((await digestOf(linked)).sha256 === sha256) await rename(linked, file);
+    else await rm(linked);
+  }
+}
