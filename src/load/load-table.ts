@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { emptyColumns, keyColumns } from "../storage/ddl.ts";
-import { all, type Query, scalar } from "../storage/duckdb.ts";
+import { type Query, scalar } from "../storage/duckdb.ts";
 import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";

@@ -4,11 +4,14 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import type { DeliveredRun } from "../../../src/pipeline.ts";
+import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
-import { few } from "../../long.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { digestOf } from "../../../src/warehouse/verify.ts";
+import { either, few } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import {
   type Death,
@@ -32,6 +35,19 @@ import {
 
 /** What may still be on its way when its process is dead. An upload is of a content that its name has. */
 const LATE: ReadonlySet<Operation> = new Set(["putNew", "put"]);
+
+/** Numbers from 0 to 1, the same ones for a seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function oneOf<One>(some: readonly One[], random: () => number): One {
+  return some[Math.floor(random() * some.length)] ?? assert.fail();
+}
 
 suite("a delivery that ends early", () => {
   let folder = "";
@@ -111,6 +127,50 @@ suite("a delivery that ends early", () => {
     }
     assert.deepEqual([...wentOnFrom].toSorted(), [1, 2]);
   });
+
+  test("is repeated until it is made, run after run, and each run that the lake keeps comes back whole", async (t) => {
+    const kills = either(12, 200);
+    const random = randomFrom(8);
+    const store = memoryStore(new Map());
+    const directories = new Map<string, string>();
+    let killed = 0;
+    for (let sequence = 1; killed < kills; sequence++) {
+      // A file of `content` comes back every other night, and `empty` never changes.
+      const steady = { content: 2 + (sequence % 2), tags: 1 };
+      const run = await makeRun(folder, { sequence, machine: "k", steady });
+      directories.set(run.run, run.directory);
+      for (let made = false; !made; ) {
+        const dying = killedAt(store, Math.floor(random() * 110), oneOf(["before", "after", "late"], random));
+        try {
+          await deliver(on(dying), run);
+          made = true;
+        } catch (thrown) {
+          if (!(thrown instanceof Killed)) throw thrown;
+          killed++;
+        }
+        await dying.arrive();
+        if (random() < 0.2) {
+          const options = { allVersions: random() < 0.2, nowMs: Date.now() + 40 * DAY_MS };
+          await vacuumLake({ store, logRetentionDays: 1 }, options);
+        }
+        await assertNothingMixed(store, INSTANCE);
+      }
+      assert.equal((await on(store).last(null, run.signal))?.run, run.run);
+      for (const kept of (await on(store).restorable?.(run.signal)) ?? [])
+        await assertRestored(store, kept, directories.get(kept.run) ?? "");
+    }
+    t.diagnostic(`${killed} kills, ${directories.size} runs`);
+  });
+
+  /** What comes back of a run is what was published, file by file. */
+  async function assertRestored(store: Store, run: TargetRun, published: string): Promise<void> {
+    const directory = await mkdtemp(join(folder, "restored-"));
+    await on(store).restore?.(run, directory, runs.a2.signal);
+    const { files } = await readManifest(published);
+    for (const { path, sha256 } of files)
+      assert.equal((await digestOf(join(directory, path))).sha256, sha256);
+    await rm(directory, { recursive: true });
+  }
 
   test("is made once where the answers to its puts are lost", async () => {
     const objects = new Map(begun);
