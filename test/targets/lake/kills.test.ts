@@ -199,6 +199,17 @@ suite("a delivery that ends early", () => {
     assert.deepEqual((await on(store).last(null, runs.b3.signal))?.sequence, 3);
   });
 
+  test("takes no file of an earlier run back", async () => {
+    const store = memoryStore(new Map(begun));
+    const sleeper = await on(store).stage(runs.b3);
+    const later = { sequence: 4, machine: "a", tables: { tags: 6 } };
+    await deliver(on(store), await makeRun(join(folder, "later"), later));
+    await assert.rejects(sleeper.commit(), { code: "target.fenced" });
+    await sleeper.abort();
+    const first = ((await on(store).restorable?.(runs.b3.signal)) ?? []).at(-1) ?? assert.fail();
+    await assertRestored(store, first, join(folder, "a", first.run));
+  });
+
   test("has been finished where it sleeps through two others once it has claimed, and says that it is made", async () => {
     const store = memoryStore(new Map(begun));
     let seen: object | undefined;
@@ -273,6 +284,51 @@ suite("a delivery that ends early", () => {
     await deliver(on(vacuumed), runs.a2);
     const place = { store, instance: INSTANCE, logRetentionDays: 1 };
     assert.deepEqual((await verifyLake(place, undefined)).findings, []);
+  });
+
+  test("is whole where the files that it has in common with the last run are gone when it claims", async () => {
+    const store = memoryStore(new Map(begun));
+    const staged = await on(store).stage(runs.b3);
+    const other = { sequence: 2, machine: "a", tables: { content: 3, tags: 6 }, steady: { content: 3 } };
+    await deliver(on(store), await makeRun(join(folder, "others"), other));
+    await vacuumLake({ store, logRetentionDays: 1 }, { allVersions: true, nowMs: Date.now() });
+    await staged.commit();
+    const place = { store, instance: INSTANCE, logRetentionDays: 1 };
+    const { findings, sequence } = await verifyLake(place, undefined);
+    assert.deepEqual([findings, sequence], [[], 3]);
+    await assertNothingMixed(store, INSTANCE);
+  });
+
+  test("is made after one that was left half-way, which shows nothing any more when it goes on", async () => {
+    const store = memoryStore(new Map(begun));
+    const place = join(folder, "half");
+    // Its table `empty` has the file of the run before and one more; the run after it has the first alone again.
+    const half = await makeRun(place, { sequence: 2, machine: "a", steady: { empty: 1 } });
+    const next = await makeRun(place, { sequence: 3, machine: "b" });
+    let isLost = "";
+    let goOn = () => {};
+    const waits = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const sleeping = watchedStore(store, async (operation, key) => {
+      if (operation !== "putNew" || !key.includes("_delta_log/")) return undefined;
+      isLost ||= key;
+      await waits;
+      return undefined;
+    });
+    const sleeper = deliver(on(sleeping), half);
+    while (isLost === "") await new Promise(setImmediate);
+    // A file of its claim is gone, so nobody can finish it.
+    const claim = JSON.parse(String(await store.get(`_published/instance=${INSTANCE}/000002.json`)));
+    const empty = claim.tables.find(({ name }: { name: string }) => name === "empty");
+    const lost = empty.files.find(({ rows }: { rows: number }) => rows === 1);
+    await store.remove([`empty/${lost.path}`]);
+    await deliver(on(store), next);
+    const seen = await seenIn(store, INSTANCE);
+    goOn();
+    await assert.rejects(sleeper, { code: "target.fenced" });
+    assert.deepEqual(await seenIn(store, INSTANCE), seen);
+    await assertNothingMixed(store, INSTANCE);
   });
 
   test("makes nobody who repeats it upload again", async () => {
