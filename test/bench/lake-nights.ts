@@ -7,7 +7,7 @@ import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { deliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun, listRuns } from "../../src/warehouse/retention.ts";
-import { editContentSet } from "../generator/edit.ts";
+import { type EditOptions, editContentSet } from "../generator/edit.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { memoryStore, type Objects } from "../targets/lake/memory-store.ts";
 
@@ -32,11 +32,9 @@ export interface NightCost {
   readonly fileBytes: number;
 }
 
-export interface NightsOptions {
+export interface NightsOptions extends Pick<EditOptions, "every" | "clears"> {
   readonly items: number;
   readonly nights: number;
-  /** One item of so many is edited each night but the first. */
-  readonly every: number;
   /** Called with what the lake has after each night. */
   readonly after?: (objects: Objects, warehouse: string) => Promise<void>;
 }
@@ -44,7 +42,7 @@ export interface NightsOptions {
 /** Exports a made content set night by night, edited in between, and delivers each run to a lake in memory. */
 export async function costOfNights(
   folder: string,
-  { items, nights, every, after = async () => {} }: NightsOptions,
+  { items, nights, every, clears, after = async () => {} }: NightsOptions,
 ): Promise<NightCost[]> {
   const objects: Objects = new Map();
   const costs: NightCost[] = [];
@@ -57,7 +55,7 @@ export async function costOfNights(
   for (let night = 1; night <= nights; night++) {
     if (night > 1) {
       const next = join(folder, `night-${night}`);
-      edited = await editContentSet(set, next, { night, every });
+      edited = await editContentSet(set, next, { night, every, clears });
       set = next;
     }
     port = await exportSet(set, { folder, warehouse, port });
@@ -124,6 +122,8 @@ function sum(numbers: readonly number[]): number {
 }
 
 export async function benchNights(folder: string, items = 5000): Promise<object> {
-  const nights = await costOfNights(folder, { items, nights: 10, every: 50 });
-  return { items, edited: "one item in 50", nights };
+  const common = { items, nights: 10, every: 50 };
+  const texts = await costOfNights(join(folder, "texts"), { ...common, clears: false });
+  const fields = await costOfNights(join(folder, "fields"), { ...common, clears: true });
+  return { items, texts, fields };
 }

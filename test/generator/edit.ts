@@ -7,13 +7,15 @@ export interface EditOptions {
   readonly night: number;
   /** One item of so many is edited. */
   readonly every: number;
+  /** Whether every other one of them loses a custom field too. */
+  readonly clears: boolean;
 }
 
-/** Writes a content set into another folder with some items edited: their title, a paragraph, when and by whom. */
+/** Writes a content set into another folder with some items edited: their title and text. Gives how many. */
 export async function editContentSet(
   set: string,
   out: string,
-  { night, every }: EditOptions,
+  { night, every, clears }: EditOptions,
 ): Promise<number> {
   await cp(set, out, { recursive: true });
   const file = join(set, "content.ndjson");
@@ -23,12 +25,16 @@ export async function editContentSet(
     if (at % every !== night % every) return line;
     edited++;
     const item: Record<string, unknown> = JSON.parse(line);
+    const [cleared, ...others] = Object.entries(item.custom_fields ?? {});
     const updated = new Date(Date.UTC(2026, 10, 20 + night, 1, 0, 0, at)).toISOString();
     return JSON.stringify({
       ...item,
       title: `${item.title} (${night})`,
       content: `${item.content}<p>Edited in night ${night}.</p>`,
       updated_at: updated,
+      ...(clears &&
+        edited % 2 === 0 &&
+        cleared !== undefined && { custom_fields: Object.fromEntries(others) }),
     });
   });
   await writeFile(join(out, "content.ndjson"), `${now.join("\n")}\n`);
