@@ -71,7 +71,8 @@ export function landedIn(folder: string, facts: ExtractRecord, items: LandedItem
   };
 }
 
-function itemFilesIn(folder: string): string[] {
+/** Absolute paths of the raw files with documents of items. */
+export function itemFilesIn(folder: string): string[] {
   return ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)));
 }
 

@@ -23,7 +23,7 @@ import { Secret } from "../../src/common/secret.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { PersonalData } from "../../src/config/config.ts";
 import { type EraseOptions, type EraseReport, eraseUser } from "../../src/erase/erase.ts";
-import { personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal/policy.ts";
 import { restoreRun } from "../../src/targets/restore.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";
 import { type OutputFolder, outputFolder } from "../../src/warehouse/layout.ts";
@@ -110,6 +110,12 @@ function peopleIn(service: Scripted): void {
       };
       return { ...(each as Item), ...unknown, ...(mode === "full" ? full : dynamic) };
     });
+  // Answers for one item say what listings say.
+  service.script = (question) => {
+    const found = service.items.find((each) => (each as Item).id === question.id);
+    if (question.kind !== "item" || found === undefined) return undefined;
+    return { body: { response: service.arrange([found], question)[0] } };
+  };
 }
 
 const ITEMS = [
@@ -249,6 +255,8 @@ test("S24: nothing of an erased user stands in any byte of the folder, and every
   const comments =
     "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal ORDER BY ALL";
   const schema = await rowsOf(join(out, "current"), comments);
+  const reused = `SELECT DISTINCT fingerprint <> '', read_by_run FROM '${out}/current/raw/item/item-*.parquet'`;
+  assert.deepEqual(await rowsOf(join(out, "current"), reused), [[true, runs[0]]]);
   const report = await erase(ANNA);
   assert.deepEqual([report.searched, report.named], [2, 2]);
   assert.deepEqual(
@@ -263,6 +271,8 @@ test("S24: nothing of an erased user stands in any byte of the folder, and every
   await assertGone(folder, CANARIES);
   await verify();
   const directory = join(out, "current");
+  // A digest of what was erased says something of it, too.
+  assert.deepEqual(await rowsOf(directory, reused), [[false, report.replaced[0]?.replacedBy]]);
   assert.deepEqual(
     await rowsOf(
       directory,
@@ -694,7 +704,7 @@ async function killedAt(folder: OutputFolder, step: string): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-for (const step of few(["rewrite 2", "commit", "replace"], 1)) {
+for (const step of few(["make 2", "commit", "replace"], 1)) {
   long(
     `S24: an erasure that is killed at "${step}" shows no half run, and the next one finishes it`,
     async (t) => {
@@ -721,9 +731,10 @@ const STEPS: readonly ((
   from: readonly string[],
   to: readonly string[],
 ) => Promise<void>)[] = [
-  ({ staging, runs }, _, [first = ""]) => rename(join(staging, ".erase", first, "result"), join(runs, first)),
+  ({ staging, runs }, _, [first = ""]) =>
+    rename(join(staging, ".replace", first, "result"), join(runs, first)),
   ({ staging, runs }, _, [, second = ""]) =>
-    rename(join(staging, ".erase", second, "result"), join(runs, second)),
+    rename(join(staging, ".replace", second, "result"), join(runs, second)),
   async (folder, _, [, second = ""]) => await pointCurrentAt(folder, second),
   ({ staging, runs }, [first = ""]) => takenAway(join(runs, first), join(staging, `.pruned-${first}`)),
   ({ staging, runs }, [, second = ""]) => takenAway(join(runs, second), join(staging, `.pruned-${second}`)),

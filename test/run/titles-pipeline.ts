@@ -1,0 +1,26 @@
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import { text } from "../../src/tables/declare.ts";
+import { contentTables, customTable, history, mappedValues } from "../../src/transform/stages.ts";
+
+/** The nightly pipeline, and a table that was thought of later. */
+export default definePipeline({
+  name: "titles",
+  description: "The full export, and titles in capitals.",
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [
+    contentTables(),
+    mappedValues(),
+    history(),
+    customTable({
+      name: "content_titles",
+      comment: "Titles in capitals.",
+      columns: [text("title", { from: ["dynamic:title"], comment: "Title.", required: true })],
+      *rows({ dynamic }) {
+        if (typeof dynamic?.title === "string") yield { title: dynamic.title.toUpperCase() };
+      },
+    }),
+  ],
+  load: [duckdb(), parquet()],
+});
