@@ -8,8 +8,8 @@ import { type Probe, probeEvents } from "../extract/probe.ts";
 import { type Details, wantedBy } from "../extract/wanted-columns.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "../raw/extract-record.ts";
-import type { PersonalFields } from "../raw/personal-fields.ts";
-import { isDue, NOTHING_REUSABLE, readReusable } from "../raw/reusable.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
+import { isDue } from "../raw/reusable.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { rowsBy } from "../storage/rows-by.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
@@ -18,11 +18,9 @@ import { fromTable, openTables, sourceOf } from "../warehouse/published-tables.t
 import type { RunOptions } from "./context.ts";
 import { FORECAST_MODES, growth, type RunBefore } from "./forecast.ts";
 import { idsOf } from "./personal-fields.ts";
+import { reuseOf } from "./reuse.ts";
 
 export interface RecordedRun extends RunBefore {
-  readonly run: string;
-  /** Absolute path of its folder. */
-  readonly directory: string;
   readonly manifest: Manifest;
   /** Undefined: it keeps no raw documents, or an earlier version wrote them. */
   readonly record: ExtractRecord | undefined;
@@ -49,7 +47,7 @@ export async function readRunBefore(
   temporaryDirectory: string,
 ): Promise<RecordedRun | undefined> {
   if (baseline.kind !== "run") return undefined;
-  const { run, directory, manifest } = baseline;
+  const { directory, manifest } = baseline;
   const { items, rows, files } = manifest;
   if (items === undefined || rows.run_requests === undefined) return undefined;
   const source = sourceOf(baseline);
@@ -65,18 +63,17 @@ export async function readRunBefore(
        sum(bytes) FILTER (WHERE NOT (${isTry}))::BIGINT AS bytes, sum(milliseconds) AS milliseconds
      FROM ${fromTable(source, "run_requests")} GROUP BY mode`,
   );
+  const record = raw.includes(`raw/${EXTRACT_FILE}`)
+    ? await readExtractRecord(join(directory, "raw", EXTRACT_FILE))
+    : undefined;
   const ofItems = raw.filter((path) => path.startsWith("raw/item/")).map((path) => join(directory, path));
   const singles =
-    ofItems.length === 0
+    record === undefined || ofItems.length === 0
       ? []
       : await rowsBy(connection, SINGLE, `SELECT content_id, fingerprint FROM ${readParquet(ofItems)}`);
   return {
-    run,
-    directory,
     manifest,
-    record: raw.includes(`raw/${EXTRACT_FILE}`)
-      ? await readExtractRecord(join(directory, "raw", EXTRACT_FILE))
-      : undefined,
+    record,
     singles: new Map(singles.map(({ fingerprint, contentId }) => [fingerprint, contentId])),
     items: items.listed,
     spent: Object.fromEntries(spent.map(({ mode, ...each }) => [mode, each])),
@@ -87,7 +84,8 @@ export async function readRunBefore(
 
 /** What is known of the one that is to come. */
 interface Asked {
-  readonly options: Pick<RunOptions, "config" | "clock" | "signal">;
+  readonly options: Pick<RunOptions, "config" | "clock" | "log" | "signal">;
+  readonly baseline: Baseline;
   readonly pipeline: Pipeline;
   readonly client: Pick<HttpClient, "readAs">;
   readonly personalFields: PersonalFields;
@@ -118,19 +116,16 @@ export async function singlesWanted(
 
 /** Of the items that are wanted singly, those of which the run before has a document that may still be used. */
 export async function reusedTonight(asked: Asked, before: RecordedRun, wanted: number): Promise<number> {
-  const { options, answer } = asked;
+  const { options, answer, baseline } = asked;
   const { rereadDays: days } = options.config;
-  if (days === 0 || !hasSameSettings(asked, before)) return 0;
-  const { run, directory, manifest } = before;
-  // A run that finds them damaged warns and asks for all; which file it is, the check of the current run says.
-  const readable = readReusable({ run, directory, files: manifest.files });
-  const { documents } = await readable.catch(() => NOTHING_REUSABLE);
+  if (!hasSameSettings(asked, before)) return 0;
+  const { documents } = await reuseOf({ baseline, options });
   const now = (answer.response.date?.getTime() ?? options.clock.now()) * 1000;
   const usable = [...documents].filter(([fingerprint, { observedAt: readAt }]) => {
     const id = before.singles.get(fingerprint);
     return id !== undefined && !isDue(id, { readAt, now, days });
   });
-  const { changed = 0 } = manifest.changes ?? {};
+  const { changed = 0 } = before.manifest.changes ?? {};
   const unchanged = 1 - Math.min(1, (changed ?? 0) / Math.max(1, before.items));
   return Math.min(wanted, Math.round(usable.length * unchanged));
 }

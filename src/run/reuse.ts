@@ -25,7 +25,12 @@ export function fingerprintSettings(
 }
 
 /** Where raw documents of the run before are missing or damaged, nothing: one warning, and all items are asked for. */
-export async function reuseOf({ baseline, options }: RunContext): Promise<Reuse> {
+export async function reuseOf({
+  baseline,
+  options,
+}: Pick<RunContext, "baseline"> & {
+  readonly options: Pick<RunContext["options"], "config" | "log">;
+}): Promise<Reuse> {
   const { rereadDays } = options.config;
   const nothing = { ...NOTHING_REUSABLE, rereadDays };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;

@@ -3,14 +3,15 @@ import { customFields, destinations, listing, singleItems } from "../../src/extr
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import { text } from "../../src/tables/declare.ts";
 import { contentTables, customTable, history, mappedValues } from "../../src/transform/stages.ts";
+import { OF_VALUES } from "./history-pipeline.ts";
 
-/** The nightly pipeline, and a table that was thought of later. */
+/** The tables of the pipeline history, and a table that was thought of later. */
 export default definePipeline({
   name: "titles",
-  description: "The full export, and titles in capitals.",
+  description: "Mapped values and history, and titles in capitals.",
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [
-    contentTables(),
+    contentTables({ only: OF_VALUES }),
     mappedValues(),
     history(),
     customTable({

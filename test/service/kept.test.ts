@@ -113,6 +113,28 @@ test("what was edited, went or was refused while it was read is served as it cou
   await assertEqualData(first.summary, again.summary);
 });
 
+test("a run that reused single items is served with what they say", async (t) => {
+  const items = itemsOf(12).map((each, place) => ({ ...each, payment: place + 0.5 }));
+  const service = await Scripted.start(t, items);
+  service.arrange = (all) => all.map((each) => ({ ...(each as Item), payment: undefined }));
+  const out = await temporaryFolder(t);
+  const clock = new HurriedClock();
+  const night = () => exportFrom({ url: service.url, out, clock, config: { details: "all" } });
+  await night();
+  const { directory, reused } = await night();
+  assert.equal(reused?.count, 12);
+  const again = await exported({
+    t,
+    url: await kept(t, out),
+    config: { details: "all" },
+    pipelineUrl: SMALL,
+  });
+  const rows = "SELECT content_id, title, payment FROM content ORDER BY 1";
+  const expected = await rowsOf(directory, rows);
+  assert.equal(new Set(expected.map(([, , payment]) => payment)).size, 12);
+  assert.deepEqual(await rowsOf(again.summary.directory, rows), expected);
+});
+
 async function ask(url: string, path: string) {
   const authorization = `Basic ${Buffer.from(`${CANARY}:`).toString("base64")}`;
   const answer = await fetch(`${url}/api/v1/${path}`, { headers: { authorization } });

@@ -2,7 +2,8 @@
 import type { Wishes } from "../../config/config.ts";
 import { wantedBy } from "../../extract/wanted-columns.ts";
 import type { Pipeline } from "../../pipeline.ts";
-import type { Landed } from "../../raw/read-raw.ts";
+import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RawLookups } from "../../raw/raw-file.ts";
 
 const EXTENT = ["none", "events", "all"] as const;
 
@@ -12,9 +13,15 @@ const SINGLE_ITEMS = {
   all: "single items of all items",
 } as const;
 
+/** What a run asked for, and what it was answered to lookups. */
+interface Answered {
+  readonly facts: ExtractRecord;
+  readonly lookups: RawLookups;
+}
+
 /** In words; empty: nothing. */
-export function missingFor(pipeline: Pipeline, wishes: Wishes, landed: Landed): string[] {
-  const { asked } = landed.facts;
+export function missingFor(pipeline: Pipeline, wishes: Wishes, answered: Answered): string[] {
+  const { asked } = answered.facts;
   const { columns, details } = wantedBy(pipeline, wishes);
   const nameOf = (aliases: Wishes["aliases"]) => (column: string) => aliases[column] ?? column;
   const had = new Set(asked.columns.map(nameOf(asked.aliases)));
@@ -28,15 +35,15 @@ export function missingFor(pipeline: Pipeline, wishes: Wishes, landed: Landed): 
       columns.map(nameOf(wishes.aliases)).filter((column) => !had.has(column)),
     ),
     ...(isLess ? [SINGLE_ITEMS[details]] : []),
-    ...named("destination", missingDestinations(pipeline, wishes, landed)),
-    ...missingDefinitions(pipeline, wishes, landed),
+    ...named("destination", missingDestinations(pipeline, wishes, answered)),
+    ...missingDefinitions(pipeline, wishes, answered),
   ];
 }
 
 function missingDestinations(
   { destinations }: Pipeline,
   wishes: Wishes,
-  { facts: { asked } }: Landed,
+  { facts: { asked } }: Answered,
 ): string[] {
   if (asked.allDestinations) return [];
   const isAsked = (name: string, platform: string) =>
@@ -46,11 +53,15 @@ function missingDestinations(
     .map(({ name }) => name);
 }
 
-function missingDefinitions({ customFields }: Pipeline, wishes: Wishes, landed: Landed): string[] {
-  const { asked, unmatched } = landed.facts;
+function missingDefinitions(
+  { customFields }: Pipeline,
+  wishes: Wishes,
+  { facts, lookups }: Answered,
+): string[] {
+  const { asked, unmatched } = facts;
   if (customFields === undefined) return [];
   if (!asked.definitions) return ["the definitions of custom fields"];
-  const answered = landed.lookups().definitions.map(({ answer }) => answer.name);
+  const answered = lookups.definitions.map(({ answer }) => answer.name);
   const had = new Set([...answered, ...unmatched.customFields]);
   return named(
     "custom field",

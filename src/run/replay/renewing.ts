@@ -10,7 +10,7 @@ import type { Wishes } from "../../config/config.ts";
 import type { PreviousHistory } from "../../load/history-previous.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import { EXTRACT_FILE, type ExtractRecord, writeExtractRecord } from "../../raw/extract-record.ts";
-import { readRaw } from "../../raw/read-raw.ts";
+import { readFacts, readRaw } from "../../raw/read-raw.ts";
 import { RawRenewal } from "../../raw/renew.ts";
 import { pipelineModule } from "../../transform/pipelines.ts";
 import type { Baseline, Before } from "../../warehouse/baseline.ts";
@@ -93,7 +93,7 @@ export class Renewing {
     const { from, to } = plan;
     await createStaging(this.#request.folder, to, replacementPlace(this.#request.folder));
     const renewal = await this.#copyRaw(plan, staging);
-    const { facts } = await readRaw(join(from.directory, "raw"));
+    const facts = await readFacts(join(from.directory, "raw"));
     const held = await this.#heldAgainst(plan, facts);
     const { version: _version, ...stated } = facts;
     await writeExtractRecord(join(staging.result, "raw", EXTRACT_FILE), {

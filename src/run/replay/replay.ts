@@ -5,7 +5,8 @@ import { printable } from "../../common/printable.ts";
 import { VERSION } from "../../common/version.ts";
 import type { Wishes } from "../../config/config.ts";
 import type { Pipeline } from "../../pipeline.ts";
-import { type Landed, readRaw } from "../../raw/read-raw.ts";
+import type { ExtractRecord } from "../../raw/extract-record.ts";
+import { lookupsIn, readFacts } from "../../raw/read-raw.ts";
 import { loadPipeline } from "../../transform/pipelines.ts";
 import { assertRawWhole } from "../../warehouse/raw-documents.ts";
 import { numberAnew, type Replaceable, withDescendants } from "../../warehouse/replacement/numbers.ts";
@@ -72,18 +73,17 @@ async function pipelineFor(
   { pipelineUrl, wishes }: ReplayRequest,
 ): Promise<Pick<Plan, "pipeline" | "url">> {
   await assertRawWhole(run, run.directory);
-  const landed = await readRaw(join(run.directory, "raw"));
-  assertKept(run, landed, wishes);
-  const url = pipelineUrl ?? moduleOf(landed.facts);
+  const raw = join(run.directory, "raw");
+  const facts = await readFacts(raw);
+  assertKept(run, facts, wishes);
+  const url = pipelineUrl ?? moduleOf(facts);
   const pipeline = await loadPipeline(url);
-  assertHistory(run, landed, pipeline);
-  const { fingerprint } = landed.facts.pipeline;
-  if (pipelineFingerprint(pipeline) === fingerprint) return { pipeline, url };
+  assertHistory(run, facts, pipeline);
+  if (pipelineFingerprint(pipeline) === facts.pipeline.fingerprint) return { pipeline, url };
   // Columns that a newer program knows besides were not asked for by any run: they are empty in those before it.
   const isUpgrade = pipelineUrl === null && run.manifest.versions.package !== VERSION;
-  const asked = landed.facts.asked;
-  const settled = isUpgrade ? { ...wishes, columns: asked.columns, aliases: asked.aliases } : wishes;
-  const missing = missingFor(pipeline, settled, landed);
+  const { columns, aliases } = isUpgrade ? facts.asked : wishes;
+  const missing = missingFor(pipeline, { ...wishes, columns, aliases }, { facts, lookups: lookupsIn(raw) });
   if (missing.length === 0) return { pipeline, url };
   throw new WarehouseError(
     "config.invalid",
@@ -92,7 +92,7 @@ async function pipelineFor(
 }
 
 /** What a run carried on of the history would be gone with it. */
-function assertHistory(run: Replaceable, { facts }: Landed, pipeline: Pipeline): void {
+function assertHistory(run: Replaceable, facts: ExtractRecord, pipeline: Pipeline): void {
   if (facts.history.kind !== "carried" || hasHistory(pipeline)) return;
   throw new WarehouseError(
     "config.invalid",
@@ -100,7 +100,7 @@ function assertHistory(run: Replaceable, { facts }: Landed, pipeline: Pipeline):
   );
 }
 
-function assertKept(run: Replaceable, { facts }: Landed, { policy: wanted }: Wishes): void {
+function assertKept(run: Replaceable, facts: ExtractRecord, { policy: wanted }: Wishes): void {
   const { policy } = facts.personalData;
   if (wanted !== "keep" || policy === "keep") return;
   throw new WarehouseError(
