@@ -29,15 +29,7 @@ import { listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { capture, outcome } from "../cli/capture.ts";
 import { either, long } from "../long.ts";
-import {
-  assertNowhereIn,
-  exportFrom,
-  HISTORY,
-  rowsOf,
-  SMALL,
-  temporaryFolder,
-  treeOf,
-} from "./running.ts";
+import { assertNowhereIn, exportFrom, HISTORY, rowsOf, SMALL, temporaryFolder, treeOf } from "./running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
 const TITLES = fileURLToPath(new URL("./titles-pipeline.ts", import.meta.url));
@@ -320,28 +312,31 @@ test("what cannot be built again is refused in one sentence, and nothing changes
   assert.deepEqual(await readdir(folder.staging), []);
 });
 
-long("a shrink that was accepted that night is taken as accepted, and history is carried on though the run before is gone", async (t) => {
-  const place = await warehouse(t);
-  const { folder, service } = place;
-  const first = await place.run();
-  service.items = service.items.slice(0, 8);
-  place.world.external = "red";
-  const second = await place.run({ acceptShrink: true, maxShrinkPercent: 0, minShrink: 1 });
-  const history =
-    "SELECT content_id, external_value, valid_from, valid_to, valid_to_cause::VARCHAR FROM mapped_value_history ORDER BY ALL";
-  const before = await rowsOf(second.directory, history);
-  await prune(folder, 1);
-  const { error } = await place.replay("--warehouse", folder.root);
-  assert.equal(error, undefined);
-  const [now] = await listRuns(folder);
-  assert.deepEqual([now?.run, now?.current], [`000003${second.run.slice(6)}`, true]);
-  assert.deepEqual(await rowsOf(now?.directory ?? "", history), before);
-  const runs = "SELECT run, previous_run FROM run_history ORDER BY sequence";
-  assert.deepEqual(await rowsOf(now?.directory ?? "", runs), [
-    [first.run, null],
-    [now?.run, first.run],
-  ]);
-});
+long(
+  "a shrink that was accepted that night is taken as accepted, and history is carried on though the run before is gone",
+  async (t) => {
+    const place = await warehouse(t);
+    const { folder, service } = place;
+    const first = await place.run();
+    service.items = service.items.slice(0, 8);
+    place.world.external = "red";
+    const second = await place.run({ acceptShrink: true, maxShrinkPercent: 0, minShrink: 1 });
+    const history =
+      "SELECT content_id, external_value, valid_from, valid_to, valid_to_cause::VARCHAR FROM mapped_value_history ORDER BY ALL";
+    const before = await rowsOf(second.directory, history);
+    await prune(folder, 1);
+    const { error } = await place.replay("--warehouse", folder.root);
+    assert.equal(error, undefined);
+    const [now] = await listRuns(folder);
+    assert.deepEqual([now?.run, now?.current], [`000003${second.run.slice(6)}`, true]);
+    assert.deepEqual(await rowsOf(now?.directory ?? "", history), before);
+    const runs = "SELECT run, previous_run FROM run_history ORDER BY sequence";
+    assert.deepEqual(await rowsOf(now?.directory ?? "", runs), [
+      [first.run, null],
+      [now?.run, first.run],
+    ]);
+  },
+);
 
 long("a night whose files are gone keeps its place between those that are built again", async (t) => {
   const place = await warehouse(t);
