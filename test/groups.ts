@@ -8,7 +8,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const GROUPS = 15;
+const GROUPS = 9;
 /**
  * What is done before each test of a file would be done before each of its group; providers and memory are a process's,
  * and so is what `run` asks of V8: the runs of all later tests would have their garbage taken away at each stage.

@@ -1,4 +1,5 @@
 /** A published run, opened for the questions of an audit: its tables as views in a database in memory beside it. */
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Answer } from "../common/answer.ts";
@@ -160,7 +161,14 @@ async function createViews(
 }
 
 /** Absolute paths of the raw files of a run that hold documents of these modes; none where raw was not kept. */
-export function rawFilesOf({ directory, manifest }: OpenedRun, modes: readonly string[]): string[] {
-  const own = manifest.files.filter(({ path }) => modes.some((mode) => path.startsWith(`raw/${mode}/`)));
-  return own.map(({ path }) => join(directory, path)).toSorted();
+export function rawFilesIn(directory: string, modes: readonly string[]): string[] {
+  return modes.flatMap((mode) => filesIn(join(directory, "raw", mode)));
+}
+
+/** Absolute paths of the files in a folder, sorted; none where there is no such folder. */
+export function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name));
 }

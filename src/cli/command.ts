@@ -51,6 +51,14 @@ export function processEnvironment(given: Partial<CliEnvironment> = {}): CliEnvi
   };
 }
 
+/** Width of a terminal that does not know its own. */
+const COLUMNS = 80;
+
+/** Width of standard error, asked for at each drawing; undefined where it is no terminal whose cursor can move. */
+export function liveColumns({ env, err }: Pick<CliEnvironment, "env" | "err">): (() => number) | undefined {
+  return err.isTTY === true && env.TERM !== "dumb" ? () => err.columns || COLUMNS : undefined;
+}
+
 export function logTo(
   out: { write(text: string): unknown },
   options: Pick<LogOptions, "level" | "format" | "secrets">,
@@ -150,7 +158,7 @@ export class CliCommand extends Command {
     return this.addOption(
       new Option(
         "--spreadsheet",
-        "CSV for Excel and the like: an apostrophe before texts that would run as formulas",
+        "CSV for Excel and the like: a byte order mark, and an apostrophe before texts that would run as formulas",
       ).implies({ format: "csv" }),
     ).hook("preAction", onlyForCsv);
   }

@@ -2,13 +2,13 @@
 import { VERSION } from "../common/version.ts";
 import { DUCKDB_TYPES } from "../storage/ddl.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import type { Column, Reference, Table } from "../tables/declare.ts";
+import { type Column, isView, type Reference, type Table } from "../tables/declare.ts";
 
 const SOURCE = "content_warehouse";
 /** Name under which a profile attaches the file, see docs/tables.md. */
 const DATABASE = "warehouse";
 
-/** Text of a `sources.yml`. Tests use nothing but dbt itself. */
+/** Text of a `sources.yml`. Tests use nothing but dbt itself; those of views would test the tables again. */
 export function schemaDbt(tables: readonly Table[]): string {
   const lines = [
     `# Written by content-warehouse ${VERSION}: content-warehouse schema --format dbt > models/sources.yml`,
@@ -24,12 +24,13 @@ export function schemaDbt(tables: readonly Table[]): string {
 }
 
 function tableLines(table: Table, all: readonly Table[]): string[] {
+  const isTested = !isView(table);
   return [
     `      - name: ${table.name}`,
     `        description: ${quoted(table.comment)}`,
-    ...(table.key.length === 1 ? [] : keyTest(table)),
+    ...(isTested && table.key.length > 1 ? keyTest(table) : []),
     "        columns:",
-    ...table.columns.flatMap((column) => columnLines(table, column, all)),
+    ...table.columns.flatMap((column) => columnLines(column, isTested ? testsOf(table, column, all) : [])),
   ];
 }
 
@@ -44,12 +45,15 @@ function keyTest({ name, key }: Table): string[] {
   ];
 }
 
-function columnLines(table: Table, column: Column, all: readonly Table[]): string[] {
-  const tests = [
+function testsOf(table: Table, column: Column, all: readonly Table[]): string[] {
+  return [
     ...(table.key.length === 1 && table.key[0] === column.name ? ["            - unique"] : []),
     ...(column.nullable ? [] : ["            - not_null"]),
     ...table.references.flatMap((reference) => relationship(reference, column, all)),
   ];
+}
+
+function columnLines(column: Column, tests: readonly string[]): string[] {
   return [
     `          - name: ${column.name}`,
     `            description: ${quoted(column.comment)}`,

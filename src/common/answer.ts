@@ -89,7 +89,7 @@ export interface Section<C extends Columns = Columns> {
   readonly limit?: number | undefined;
   /** Options of the command that give all rows; undefined: `--format json`. */
   readonly all?: string | undefined;
-  /** Rows of `FACT_COLUMNS`, told line by line and not as a table. */
+  /** Rows are told line by line and not as a table: the last column that people see is a text, those before say what of. */
   readonly isLines?: boolean | undefined;
 }
 

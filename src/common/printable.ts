@@ -75,3 +75,14 @@ export function spreadsheetText(text: string): string {
 export function jsonText(value: string | number | boolean | object | null, indent?: number): string {
   return withoutSteering(JSON.stringify(value, undefined, indent), (codePoint) => `\\u${codePoint}`, "\n");
 }
+
+/** JSON text in one line, each number digit by digit as it is; undefined: it is none, though a database may take it. */
+export function jsonAsItIs(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  // Within a string ends of lines are escaped already: what is left is blank space.
+  return withoutSteering(text.replace(/[\n\r\t]/g, " "), (codePoint) => `\\u${codePoint}`);
+}

@@ -5,7 +5,7 @@ import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";
 import { onFinish, openLineage } from "../observe/settings.ts";
-import { PERSONAL_POLICIES } from "../raw/personal.ts";
+import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { declaredTarget, LAKE, target } from "./target-spec.ts";

@@ -6,7 +6,7 @@ import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { Target } from "../pipeline.ts";
-import type { PersonalPolicy } from "../raw/personal.ts";
+import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
@@ -148,6 +148,20 @@ export async function configuredTargets(
   inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
 ): Promise<readonly Target[]> {
   return validSettings(await configFileOf(inputs), inputs.env).targets;
+}
+
+/** What decides what a run asks for. */
+export type Wishes = Pick<
+  Config,
+  "columns" | "details" | "aliases" | "destinations" | "customFields" | "targets"
+> & { readonly policy: PersonalPolicy };
+
+/** The same of the configuration file, for a replay, which needs neither the service nor a token. Errors: `config.invalid`. */
+export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Wishes> {
+  const settings = validSettings(await configFileOf(inputs), inputs.env);
+  const { details, aliases, destinations, customFields, targets, personalData: policy } = settings;
+  const columns = settings.columns ?? columnsAtService(aliases);
+  return { columns, details, aliases, destinations, customFields, targets, policy };
 }
 
 /** What a file says; where it is wrong, the defaults and what is wrong. */

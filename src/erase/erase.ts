@@ -1,27 +1,27 @@
 /** Erases one person's details from all retained runs. */
-import { existsSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
-import { join } from "node:path";
+
 import type { Clock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { removeTree } from "../common/tree.ts";
-import { assertFree, type FreeBytes } from "../warehouse/disk.ts";
-import { commitPlan, erasePlace, finishErase, stagedReplacement } from "../warehouse/erase-plan.ts";
-import { runNamed, withPast } from "../warehouse/identity.ts";
+import type { FreeBytes } from "../warehouse/disk.ts";
+import { nameOf, type OutputFolder, type StagingFolder } from "../warehouse/layout.ts";
+import { type Statement, writeManifest } from "../warehouse/manifest.ts";
 import {
-  nameOf,
-  nextRun,
-  type OutputFolder,
-  parseRunName,
-  type RunIdentity,
-  runName,
-} from "../warehouse/layout.ts";
-import { type Manifest, type Statement, writeManifest } from "../warehouse/manifest.ts";
-import { finishPublication } from "../warehouse/publish.ts";
-import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
+  type NewNames,
+  type Numbered,
+  numberAnew,
+  type Replaceable,
+} from "../warehouse/replacement/numbers.ts";
+import {
+  clearStaging,
+  type OnReplaceStep,
+  replaceable,
+  replaceRuns,
+  replacing,
+} from "../warehouse/replacement/replace.ts";
 import { verifyResult } from "../warehouse/verify.ts";
 import { verifyRuns } from "../warehouse/verify-run.ts";
-import { assertSamePast, namedInHistory } from "./history.ts";
+import { assertSamePast } from "./history.ts";
 import { type Identity, Person } from "./person.ts";
 import { rewriteRun } from "./rewrite.ts";
 import { identify, isOfDocuments, type RunErasure, searchRun } from "./search.ts";
@@ -31,13 +31,8 @@ export interface EraseOptions {
   readonly clock: Clock;
   readonly threads: number;
   readonly freeBytes: FreeBytes;
-  /** Called as each run is searched, proven and rewritten, and when all are replaced. */
-  readonly onStep: (step: EraseStep) => void;
-}
-
-export interface EraseStep {
-  readonly kind: "search" | "prove" | "rewrite" | "commit" | "replace" | "done";
-  readonly run: string;
+  /** Called as each run is searched, proven and made anew, and when all are replaced. */
+  readonly onStep: OnReplaceStep;
 }
 
 /** What became of a run. */
@@ -61,21 +56,12 @@ export interface EraseReport {
   readonly replaced: readonly ErasedRun[];
 }
 
-/** A run that can be read. */
-type Readable = PublishedRun & { readonly manifest: Manifest };
-
 /** A run that is to be made anew. */
-interface Planned {
-  readonly from: Readable;
-  readonly to: string;
+interface Planned extends Numbered {
   readonly erasure: RunErasure;
-  readonly renamed: NewNames;
 }
 
 type Found = Pick<Planned, "from" | "erasure">;
-
-/** Of the runs that a run's history names, also of those that are gone, by their old names. */
-type NewNames = ReadonlyMap<string, string>;
 
 /**
  * Erases what the retained runs hold of a user; the user ID stays. Each run that holds something, and each that is newer
@@ -88,13 +74,10 @@ type NewNames = ReadonlyMap<string, string>;
  * there is no room; then every run is as it was.
  */
 export async function eraseUser(folder: OutputFolder, options: EraseOptions): Promise<EraseReport> {
-  await finishPublication(folder);
-  await clearStaging(folder);
-  const runs = (await listRuns(folder)).toReversed().map(readable);
-  const place = erasePlace(folder);
-  const temporary = join(place, "tmp");
-  await mkdir(temporary, { recursive: true, mode: 0o700 });
-  try {
+  return replacing(folder, async ({ runs: kept, temporary }) => {
+    // What was staged may hold the person.
+    await clearStaging(folder);
+    const runs = kept.map(replaceable);
     for (const { run } of runs) {
       options.onStep({ kind: "prove", run });
       await assertWhole(folder, run, temporary);
@@ -107,22 +90,7 @@ export async function eraseUser(folder: OutputFolder, options: EraseOptions): Pr
     if (planned.length > 0) await replace(folder, planned, person, options);
     const named = identities.filter(({ user }) => user).length;
     return { searched: runs.length, named, replaced: planned.map(reported) };
-  } finally {
-    // What was decided is carried out even so, now or by the next command that changes the warehouse.
-    await finishErase(folder);
-  }
-}
-
-/** Whoever staged something is dead, and what was staged may hold the person. */
-async function clearStaging({ staging }: OutputFolder): Promise<void> {
-  if (!existsSync(staging)) return;
-  for (const name of await readdir(staging)) await removeTree(join(staging, name));
-}
-
-function readable(run: PublishedRun): Readable {
-  const { manifest } = run;
-  if (manifest instanceof WarehouseError) throw manifest;
-  return { ...run, manifest };
+  });
 }
 
 /** What a row of a table is, where one column is its key. */
@@ -151,12 +119,12 @@ function whoseIdIs(id: string, identities: readonly Identity[]): Identity {
 
 /** Twice, because a run may say of the person what is needed to find them in another. */
 async function searchAll(
-  runs: readonly Readable[],
+  runs: readonly Replaceable[],
   person: Person,
   temporary: string,
   { onStep }: EraseOptions,
 ): Promise<readonly Found[]> {
-  const found = new Map<Readable, RunErasure>();
+  const found = new Map<Replaceable, RunErasure>();
   for (const _pass of ["learn", "find"]) {
     for (const from of runs) {
       onStep({ kind: "search", run: from.run });
@@ -168,56 +136,21 @@ async function searchAll(
 
 const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
 
-/**
- * From the oldest run that holds something on: later numbers are those of later runs. A run between them whose files are
- * gone gets a number as well, or the histories would have it before those that it came after.
- */
+/** From the oldest run that holds something on: later numbers are those of later runs. */
 async function plan(
   folder: OutputFolder,
   erasures: readonly Found[],
   temporary: string,
 ): Promise<readonly Planned[]> {
   const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
-  const first = erasures[oldest]?.from.sequence;
-  if (first === undefined) return [];
+  if (oldest < 0) return [];
   const changed = erasures.slice(oldest);
-  const kept = changed.map(({ from }) => from);
-  const gone = new Map<string, RunIdentity>();
-  const meant = new Map<Readable, ReadonlyMap<string, RunIdentity>>();
-  for (const from of kept) {
-    const past = withPast(
-      from,
-      erasures.map((each) => each.from),
-    );
-    const named = (await namedInHistory(from, temporary)).map(
-      (each) => [each.run, runNamed(each.run, kept, past) ?? goneRun(gone, each)] as const,
-    );
-    // A run without a history names the run before it all the same.
-    const name = nameOf(from.manifest.previousRun ?? "");
-    const before = runNamed(name, kept, past);
-    meant.set(from, new Map(before === undefined ? named : [...named, [name, before]]));
-  }
-  const numbered = [...kept, ...gone.values()]
-    .filter(({ sequence }) => sequence >= first)
-    .toSorted((a, b) => a.sequence - b.sequence);
-  const free = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
-  const next = Math.max(free, (numbered.at(-1)?.sequence ?? 0) + 1);
-  const names = new Map(numbered.map((run, index) => [run, runName(next + index, run.startedAt)]));
-  return changed.map((each) => {
-    const to = names.get(each.from) ?? "";
-    const renamed = [...(meant.get(each.from) ?? [])].flatMap(([name, run]) => {
-      const now = names.get(run);
-      return now === undefined ? [] : [[name, now] as const];
-    });
-    return { ...each, to, renamed: new Map([...renamed, [nameOf(each.from.run), to]]) };
+  const runs = erasures.map(({ from }) => from);
+  const numbered = await numberAnew(folder, { replaced: changed.map(({ from }) => from), runs }, temporary);
+  return changed.flatMap(({ erasure }, place) => {
+    const run = numbered[place];
+    return run === undefined ? [] : { ...run, erasure };
   });
-}
-
-/** One run for each name of those that histories name and whose files are gone. */
-function goneRun(gone: Map<string, RunIdentity>, named: RunIdentity): RunIdentity {
-  const found = gone.get(named.run) ?? named;
-  gone.set(named.run, found);
-  return found;
 }
 
 async function replace(
@@ -227,24 +160,14 @@ async function replace(
   options: EraseOptions,
 ): Promise<void> {
   const { freeBytes, clock, onStep } = options;
-  const bytes = planned.flatMap(({ from }) => from.manifest.files.map((file) => file.bytes));
-  const needed = bytes.reduce((sum, each) => sum + each, 0);
-  await assertFree(folder.root, needed, freeBytes, (room) => {
-    return `the runs that hold this user take ${room}; nothing was erased: free space or remove old runs with "runs prune", and erase again`;
-  });
   const erasedAt = new Date(clock.now()).toISOString();
-  for (const each of planned) {
-    onStep({ kind: "rewrite", run: each.from.run });
-    await stage(folder, each, person, { ...options, erasedAt });
-  }
-  await removeTree(join(erasePlace(folder), "tmp"));
-  const replacements = planned.map(({ from, to }) => ({ from: from.run, to }));
-  const run = replacements.at(-1)?.to ?? "";
-  onStep({ kind: "commit", run });
-  await commitPlan(folder, replacements);
-  onStep({ kind: "replace", run });
-  await finishErase(folder);
-  onStep({ kind: "done", run });
+  await replaceRuns(folder, planned, {
+    make: (run, staging) => make(run, staging, { ...options, person, erasedAt }),
+    freeBytes,
+    noRoom: (room) =>
+      `the runs that hold this user take ${room}; nothing was erased: free space or remove old runs with "runs prune", and erase again`,
+    onStep,
+  });
 }
 
 /** A damaged run is not made anew: its copy would stand the proof that it does not. */
@@ -259,14 +182,17 @@ async function assertWhole(folder: OutputFolder, run: string, temporary: string)
   );
 }
 
+interface Making extends Pick<EraseOptions, "threads"> {
+  readonly person: Person;
+  readonly erasedAt: string;
+}
+
 /** A replacement, proven: as many rows as before in every table, nothing of the person, and the same past. */
-async function stage(
-  folder: OutputFolder,
+async function make(
   { from, to, erasure, renamed }: Planned,
-  person: Person,
-  { threads, erasedAt }: EraseOptions & { readonly erasedAt: string },
+  staging: StagingFolder,
+  { threads, erasedAt, person }: Making,
 ): Promise<void> {
-  const staging = stagedReplacement(folder, to);
   await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
   const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
   const files = await verifyResult({

@@ -7,13 +7,11 @@ import {
   readExtractRecord,
   writeExtractRecord,
 } from "../raw/extract-record.ts";
+import type { NewNames } from "../warehouse/replacement/numbers.ts";
 import type { Person } from "./person.ts";
 
 /** Below a run's folder. */
 export const FACTS = join("raw", EXTRACT_FILE);
-
-/** Names of runs, by their old ones. */
-type NewNames = ReadonlyMap<string, string>;
 
 /** How many examples of the drift show the person. That of an older program has none. */
 export async function examplesIn(directory: string, person: Person): Promise<number> {

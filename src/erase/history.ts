@@ -1,34 +1,16 @@
-/** Runs that the histories name, also those whose files are gone: they keep their places when runs are numbered anew. */
+/** Proves that the history of a run that is made anew tells the same past. */
 import { isDeepStrictEqual } from "node:util";
 import { WarehouseError } from "../common/errors.ts";
 import { all, scalar } from "../storage/duckdb.ts";
 import { TABLES } from "../tables/all.ts";
-import { parseRunName, type RunIdentity } from "../warehouse/layout.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
+import { hasHistory, type NewNames } from "../warehouse/replacement/numbers.ts";
 import { limits } from "./search.ts";
 
 const RUN_HISTORY = "run_history";
 const INTERVALS = TABLES.filter(
   ({ stage, columns }) => stage === "history" && columns.some(({ name }) => name === "valid_to_run"),
 ).map(({ name }) => name);
-
-const hasHistory = ({ manifest }: PublishedFiles): boolean => Object.hasOwn(manifest.rows, RUN_HISTORY);
-
-/** The runs that a run's history names, in no order; none where it has no history. */
-export async function namedInHistory(
-  published: PublishedFiles,
-  temporaryDirectory: string,
-): Promise<RunIdentity[]> {
-  if (!hasHistory(published)) return [];
-  const source = sourceOf(published);
-  await using database = await openTables(source, limits(temporaryDirectory));
-  const runs = fromTable(source, RUN_HISTORY);
-  const named = await all(
-    database.connection,
-    `SELECT run FROM ${runs} UNION SELECT previous_run FROM ${runs} WHERE previous_run IS NOT NULL`,
-  );
-  return named.flatMap(({ run }) => parseRunName(String(run)) ?? []);
-}
 
 /**
  * Proves that a history tells the same past under new names: its runs are in the order in which they were, and nothing
@@ -37,7 +19,7 @@ export async function namedInHistory(
 export async function assertSamePast(
   from: PublishedFiles,
   to: PublishedFiles,
-  renamed: ReadonlyMap<string, string>,
+  renamed: NewNames,
   temporaryDirectory: string,
 ): Promise<void> {
   if (!hasHistory(from)) return;

@@ -4,7 +4,7 @@
  */
 import { parseExact, parseIfJson } from "../common/json.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
-import { looksPersonal } from "../raw/personal-names.ts";
+import { looksPersonal } from "../raw/personal/names.ts";
 import {
   FREE_TEXTS,
   KEPT_ATTRIBUTES,
@@ -12,7 +12,7 @@ import {
   PERSON_FIELDS,
   PERSONAL_ATTRIBUTES,
   USER_FIELDS,
-} from "../raw/personal-places.ts";
+} from "../raw/personal/places.ts";
 import { fieldsUnknown, isRawShape } from "../raw/prepare.ts";
 
 /** What the tables say of an ID. */

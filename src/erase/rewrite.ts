@@ -4,7 +4,9 @@ import { dirname, join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { linkTo, readTree } from "../common/tree.ts";
+import { rawDocuments } from "../load/run-documents.ts";
 import { createViewsOver } from "../load/views.ts";
+import { itemFilesIn } from "../raw/read-raw.ts";
 import {
   all,
   execute,
@@ -16,9 +18,12 @@ import {
 import { PARQUET_OPTIONS, readParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { isAboutTheRun, TABLES } from "../tables/all.ts";
+import { documents } from "../tables/run.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
 import type { PublishedFiles } from "../warehouse/published-tables.ts";
+import type { NewNames } from "../warehouse/replacement/numbers.ts";
+import { renamedCells, renumbered } from "../warehouse/replacement/renamed.ts";
 import { FACTS, rewriteFacts } from "./facts.ts";
 import type { Person } from "./person.ts";
 import {
@@ -42,7 +47,7 @@ export interface Rewriting {
   readonly erasure: RunErasure;
   readonly person: Person;
   /** Names of all runs that this erase numbers anew, to their new ones: the histories name them, also those long gone. */
-  readonly renamed: ReadonlyMap<string, string>;
+  readonly renamed: NewNames;
   readonly threads: number;
 }
 
@@ -93,8 +98,7 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
       `Nobody knows whether ${strange} holds the user; nothing was erased.`,
     );
   }
-  // `run_tables` tells the sizes of the others.
-  for (const path of others.toSorted((a, b) => Number(isSizes(a)) - Number(isSizes(b)))) {
+  for (const path of others.toSorted((a, b) => turnOf(a) - turnOf(b))) {
     const file = join(from.directory, path);
     const target = join(to.result, renumbered(path, from.sequence, to.sequence));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -130,13 +134,9 @@ const tellsOfRuns = (table: string | undefined): boolean =>
 const isOfSingles = (path: string): boolean => path.startsWith("raw/item/");
 const isHistory = (table: string | undefined): boolean =>
   TABLES.find(({ name }) => name === table)?.stage === "history";
-const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
-
-/** The number of a run is part of its files' names. */
-function renumbered(path: string, from: number, to: number): string {
-  const [old, now] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
-  return path.replace(old ?? "", now ?? "");
-}
+/** `run_documents` tells the digests of raw documents, and `run_tables` the sizes of all other files. */
+const turnOf = (path: string): number =>
+  path.startsWith("raw/") ? 0 : tableOf(path) === "run_tables" ? 2 : 1;
 
 /** What a file says of itself, for the one that takes its place. */
 async function metadataOf(connection: DuckDBConnection, file: string): Promise<string> {
@@ -271,13 +271,23 @@ async function newFacts(
   table: string | undefined,
   columns: readonly SourceColumn[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (isHistory(table) || table === "run_documents") return newNames(rewriting, columns);
+  if (isHistory(table)) return newNames(rewriting, columns);
+  if (table === "run_documents") return new Map([...newNames(rewriting, columns), ...newDigests(rewriting)]);
   if (table !== undefined) return ownFacts(rewriting, table);
   const facts = new Map(newNames(rewriting, columns));
   // Under `keep` it is a digest of personal data too, also of those in listed documents.
   const keeps = rewriting.from.manifest.personalData.policy === "keep";
   if (keeps && columns.some(({ name }) => name === "fingerprint")) facts.set("fingerprint", "''");
   return facts;
+}
+
+/** Of the documents as they are now, where the run has them. */
+function newDigests({ to }: Rewriting): ReadonlyMap<string, string> {
+  const files = itemFilesIn(join(to.result, "raw"));
+  if (files.length === 0) return new Map();
+  const sameKey = documents.key.map((name) => `r.${name} = t.${name}`).join(" AND ");
+  const digest = `SELECT r.sha256 FROM ${rawDocuments(files)} r WHERE ${sameKey}`;
+  return new Map([["sha256", `coalesce((${digest}), t.sha256)`]]);
 }
 
 /** What a run says of itself: its name and number, the names of others, and the sizes of its files. */
@@ -312,20 +322,11 @@ async function ownFacts(
 }
 
 /** The histories of a run know it, and those before it that are numbered anew, by their new names and numbers. */
-function newNames({ renamed }: Rewriting, columns: readonly SourceColumn[]): ReadonlyMap<string, string> {
-  const renaming = (cell: string, newFor: (run: string) => string, otherwise: string) => {
-    const cases = [...renamed].map(([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${newFor(to)}`);
-    return `CASE ${cell} ${cases.join(" ")} ELSE ${otherwise} END`;
-  };
-  const facts = new Map<string, string>();
-  for (const { name } of columns.filter((column) => /(^|_)run$/.test(column.name))) {
-    const cell = `t.${quoteIdentifier(name)}`;
-    facts.set(name, renaming(cell, quoteLiteral, cell));
-  }
-  const sequenceOf = (run: string) => String(Number(run.split("-", 1)[0]));
-  if (facts.has("run")) facts.set("sequence", renaming("t.run", sequenceOf, "t.sequence"));
-  return facts;
-}
+const newNames = ({ renamed }: Rewriting, columns: readonly SourceColumn[]) =>
+  renamedCells(
+    columns.map(({ name }) => name),
+    renamed,
+  );
 
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder);

@@ -7,7 +7,7 @@ import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
-import type { Extraction } from "../raw/extract-record.ts";
+import type { ChangedMost, Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
@@ -36,6 +36,8 @@ export interface ExtractOptions {
   readonly pageSizes: UsedSizes;
   /** Reads what of the run before may stand in for requests for single items. */
   readonly reuse: () => Promise<Reuse>;
+  /** The field because of which few could be reused. */
+  readonly changedMost: (read: DetailsRead) => Promise<ChangedMost | null>;
   /** What was read before the run was resumed. */
   readonly resumed: ResumeState;
   /** Finds items of the run before that are not `listed`. */
@@ -63,6 +65,7 @@ class Extractor {
   #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
   #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: { count: 0, oldestSeconds: 0 } };
+  #reuse: Promise<Reuse> | undefined;
   /** The pass whose documents landed last. */
   #landed: Pass | undefined;
 
@@ -186,8 +189,14 @@ class Extractor {
     return landed.pagesPerGroup * landed.askedPerPage;
   }
 
+  /** Read once, and what is wrong with it told once. */
+  #reusable(): Promise<Reuse> {
+    this.#reuse ??= this.#options.reuse();
+    return this.#reuse;
+  }
+
   async #readDetails(pass: Pass): Promise<void> {
-    const read = await readDetails(this.#context, pass, await this.#options.reuse());
+    const read = await readDetails(this.#context, pass, await this.#reusable());
     const asked = new Set(pass.wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {
@@ -242,7 +251,7 @@ class Extractor {
       removed: unlisted.removed,
       missing: { count: missing.count, notAsked: missing.notAsked },
       detailsAsked: this.#details.asked,
-      detailsReused: this.#details.reused,
+      detailsReused: { ...this.#details.reused, changedMost: await this.#options.changedMost(this.#details) },
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,

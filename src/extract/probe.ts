@@ -1,6 +1,7 @@
 import { isObject } from "../common/objects.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { listRequest } from "./http/request.ts";
+import { SourceError } from "./http/source-error.ts";
 import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
 
@@ -54,6 +55,52 @@ export async function probeFieldNames(
     Array.from(readList(decodeBytes(answer)).documents, ({ document }) => document).flatMap(fieldNamesIn),
   );
   return value;
+}
+
+/** Sizes of a page that shows which items are events; a service that refuses the first may give the second. */
+const EVENT_PAGE_SIZES = [1000, 100] as const;
+/** Events are not spread evenly, so that pages are: all of few, and so many of more. */
+const EVENT_PAGES = 10;
+
+export interface Events {
+  /** Items that were looked at, and the events among them. */
+  readonly items: number;
+  readonly events: number;
+  /** The most items a page that the service grants. */
+  readonly perPage: number;
+}
+
+/** How many items are events, by their IDs and body types alone. Throws what the client throws. */
+export async function probeEvents(
+  client: Pick<HttpClient, "readAs">,
+  aliases: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Events> {
+  const bodyType = Object.entries(aliases).find(([, here]) => here === "body_type")?.[0] ?? "body_type";
+  const ask = async (page: number, perPage: number) => {
+    const columns = ["id", bodyType];
+    const request = listRequest({ mode: "dynamic", page, perPage, columns, gallery: false });
+    const { value } = await client.readAs(request, signal, (answer) => {
+      const { pagination, documents } = readList(decodeBytes(answer));
+      const types = Array.from(documents, ({ document }) => isObject(document) && document[bodyType]);
+      return { pagination, items: types.length, events: types.filter((type) => type === "event").length };
+    });
+    return value;
+  };
+  const [large, small] = EVENT_PAGE_SIZES;
+  const first = await ask(1, large).catch((thrown: unknown) => {
+    signal.throwIfAborted();
+    if (!(thrown instanceof SourceError)) throw thrown;
+    return ask(1, small);
+  });
+  const { per_page: perPage, pages } = first.pagination;
+  const looks = [first];
+  const wanted = Math.min(EVENT_PAGES, pages);
+  for (let look = 1; look < wanted; look++) {
+    looks.push(await ask(1 + Math.round((look * (pages - 1)) / (wanted - 1)), perPage));
+  }
+  const sum = (of: "items" | "events") => looks.reduce((all, each) => all + each[of], 0);
+  return { items: sum("items"), events: sum("events"), perPage };
 }
 
 function fieldNamesIn(document: unknown): string[] {

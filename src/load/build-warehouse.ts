@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
+import type { DriftEntry } from "../raw/drift.ts";
 import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
@@ -13,7 +14,9 @@ import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { writeParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
+import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
 import type { Stage, Table } from "../tables/declare.ts";
+import { customFieldMappings, customFieldMappingValues } from "../tables/destinations.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import type { BoundsByTable } from "./kept-ranges.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
@@ -21,7 +24,9 @@ import { createViewsAndMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
 import { type RunRows, stageRows } from "./stage-rows.ts";
 import type { StagedTable } from "./staged-ranges.ts";
-import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
+import { customFieldValuesSql, fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
+import { hasViews } from "./views.ts";
+import { fieldTypeDrift } from "./wide-columns.ts";
 
 export interface BuildRequest {
   /** Tables of the pipeline, without the run's own. */
@@ -61,6 +66,14 @@ const WIDE_ROW_BYTES = 500;
 
 /** Stages of tables that are made from other tables. */
 const FROM_TABLES: ReadonlySet<Stage> = new Set(["derived", "history", "query"]);
+
+/** Tables that are loaded before all others, whose rows are made with them. */
+const DEFINITIONS: ReadonlySet<string> = new Set([
+  customFields.name,
+  customFieldSelectValues.name,
+  customFieldMappings.name,
+  customFieldMappingValues.name,
+]);
 
 /** Two for each connection: so none of them waits long for the last of the other. */
 const RANGES_OF_STEPS = 4;
@@ -112,15 +125,20 @@ export class WarehouseBuild implements AsyncDisposable {
     };
     const bytes = ({ name }: Table) => stagedBytes.get(name) ?? 0;
     const isWide = (table: Table) => bytes(table) > WIDE_ROW_BYTES * sumOfRows(parts.get(table.name) ?? []);
-    const staged = tables.filter(({ stage }) => !FROM_TABLES.has(stage));
+    const isFirst = ({ name }: Table) => DEFINITIONS.has(name);
+    const loaded = [];
+    for (const table of tables.filter(isFirst))
+      loaded.push([done(await this.#loadStaged(this.connections[0], table))]);
+    const staged = tables.filter((table) => !FROM_TABLES.has(table.stage) && !isFirst(table));
     const wide = staged.filter(isWide);
     const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
     const oneAfterAnother = [wide, ...beside.map((table) => [table])];
-    const loaded = await inParallel(this.connections, oneAfterAnother, async (connection, several) => {
+    const others = await inParallel(this.connections, oneAfterAnother, async (connection, several) => {
       const some: LoadedTable[] = [];
       for (const table of several) some.push(done(await this.#loadStaged(connection, table)));
       return some;
     });
+    loaded.push(...others);
     for (const step of [() => this.#derive(), () => this.#carryOn(), () => this.#query()]) {
       loaded.push((await step()).map(done));
     }
@@ -139,6 +157,15 @@ export class WarehouseBuild implements AsyncDisposable {
     return bytes;
   }
 
+  /** What in the loaded tables departs from the definitions of the custom fields. */
+  async fieldTypeDrift(): Promise<DriftEntry[]> {
+    return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
+  }
+
+  get #names(): ReadonlySet<string> {
+    return new Set(this.#request.tables.map((table) => table.name));
+  }
+
   get boundsOfChecks(): Bounds {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
@@ -146,7 +173,7 @@ export class WarehouseBuild implements AsyncDisposable {
   /** Makes the views and closes the database. */
   async finish(): Promise<void> {
     const [connection] = this.connections;
-    await createViewsAndMacros(connection, new Set(this.#request.tables.map((table) => table.name)));
+    await createViewsAndMacros(connection, this.#names);
     await this.#database.close();
   }
 
@@ -160,7 +187,21 @@ export class WarehouseBuild implements AsyncDisposable {
     const { parts, entityRows, fileBounds, boundsBefore, finalDirectory, sequence } = this.#request;
     if (stage === "shared") return this.loadRows({ table, rows: entityRows.get(name) ?? [] }, connection);
     const bounds = (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [];
-    return loadTable(connection, { table, parts: parts.get(name) ?? [], bounds, finalDirectory, sequence });
+    const query = this.#queryOf(table);
+    return loadTable(connection, {
+      table,
+      parts: parts.get(name) ?? [],
+      bounds,
+      query,
+      finalDirectory,
+      sequence,
+    });
+  }
+
+  /** Values of custom fields say which select value each means, where the run has the definitions. */
+  #queryOf({ name }: Table): string | undefined {
+    if (name !== contentCustomFieldValues.name) return undefined;
+    return DEFINITIONS.isSubsetOf(this.#names) ? customFieldValuesSql() : undefined;
   }
 
   /** Loads rows that were made on this thread, by way of parts like all others. */

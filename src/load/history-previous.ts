@@ -8,6 +8,8 @@ import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { PublishedFile } from "../warehouse/manifest.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
+import type { NewNames } from "../warehouse/replacement/numbers.ts";
+import { renamedCells } from "../warehouse/replacement/renamed.ts";
 import { findingIn } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
@@ -99,6 +101,22 @@ function undone(table: string, run: string, { sourceOf }: CarriedHistory): strin
     );
   }
   return `SELECT * REPLACE (${replaced.join(", ")}) FROM ${sourceOf(table)} WHERE valid_from_run <> ${own}`;
+}
+
+/** A history in which runs have their new names. */
+export function renamedHistory(history: CarriedHistory, renamed: NewNames): CarriedHistory {
+  if (renamed.size === 0) return history;
+  const sourceOf = (table: string) => {
+    const columns = HISTORY_TABLES.find(({ name }) => name === table)?.columns ?? [];
+    const names = columns.map(({ name }) => name);
+    const cells = Array.from(
+      renamedCells(names, renamed),
+      ([name, cell]) => `${cell} AS ${quoteIdentifier(name)}`,
+    );
+    const replaced = cells.length === 0 ? "" : ` REPLACE (${cells.join(", ")})`;
+    return `(SELECT t.*${replaced} FROM ${history.sourceOf(table)} AS t)`;
+  };
+  return { ...history, run: renamed.get(history.run) ?? history.run, sourceOf };
 }
 
 function historyOf(previous: PreviousRun): CarriedHistory {

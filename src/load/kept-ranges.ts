@@ -3,7 +3,6 @@
  * that has grown beyond twice its size is cut anew; without a run before, all are.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { compareUtf8 } from "../common/utf8-order.ts";
 import { all, scalar } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
@@ -85,13 +84,4 @@ export async function boundsByRows(
     params,
   );
   return bounds.map((row) => String(row.bound));
-}
-
-/** Of ascending bounds those that lie inside of a range. The first begins all, so that it cuts nothing. */
-export function boundsInside([, ...cuts]: Bounds, { lower, upper }: Range): Bounds {
-  return cuts.filter(
-    (bound) =>
-      (lower === undefined || compareUtf8(lower, bound) < 0) &&
-      (upper === undefined || compareUtf8(bound, upper) < 0),
-  );
 }

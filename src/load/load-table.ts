@@ -8,7 +8,7 @@ import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { createFilledTable } from "./filled-table.ts";
 import { type BoundsByTable, boundsByRows, keptBounds } from "./kept-ranges.ts";
@@ -29,9 +29,11 @@ export interface LoadRequest extends FileRequest {
    * run before has. Empty: one range, or those that its rows are cut into.
    */
   readonly bounds: Bounds;
+  /** Query over the staged rows of a range, in place of the mark `staged`, that gives the rows; undefined: as they are. */
+  readonly query?: string | undefined;
 }
 
-export interface ExportRequest extends Omit<LoadRequest, "table" | "parts"> {
+export interface ExportRequest extends Omit<LoadRequest, "table" | "parts" | "query"> {
   /** Filled already, in any order. */
   readonly tables: readonly Table[];
   /** Ranges that tables keep instead of `bounds`, as far as these are the run before's. */
@@ -64,7 +66,7 @@ export interface LoadedTable {
  * same. Memory holds one range. Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
-  const { table, parts, bounds } = request;
+  const { table, parts, bounds, query = "/* staged */" } = request;
   const out = finalFiles(connection, request);
   const pooled = table.stage === "pooled" ? await pooledRows(connection, request) : undefined;
   const ranges =
@@ -73,7 +75,9 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   let number = -1;
   for await (const rows of ranges) {
     number += 1;
-    if (rows !== undefined) written.push(...(await out.writeRange(number, rows)));
+    if (rows === undefined) continue;
+    const made = { ...rows, text: fillMarks(query, { staged: rows.text }) };
+    written.push(...(await out.writeRange(number, made)));
   }
   const files = await out.atLeastOne(written);
   const paths = files.map(({ path }) => out.pathOf(path));

@@ -2,11 +2,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { mappedValueIntervals } from "../tables/views.ts";
+import { createView } from "./create-view.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 import { createViewsOver } from "./views.ts";
-
-/** View of the history with the places of the values. */
-const INTERVALS_VIEW = "mapped_value_intervals";
 
 interface Macro {
   readonly name: string;
@@ -56,7 +55,7 @@ export function historySql(step: string, load = loadSql): string {
 }
 
 export function intervalsSql(): string {
-  return historySql(`view_${INTERVALS_VIEW}`);
+  return historySql(`view_${mappedValueIntervals.name}`);
 }
 
 /** What a finished database has besides its tables, as far as these are there. */
@@ -70,13 +69,7 @@ export async function createViewsAndMacros(
 
 /** Creates the view and the macros over the tables of the history. */
 export async function createHistoryMacros(connection: DuckDBConnection): Promise<void> {
-  const view = quoteIdentifier(INTERVALS_VIEW);
-  const intervals =
-    "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
-    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds). copy counts the places of " +
-    "a value that stands at several; each has its own cause.";
-  await execute(connection, `CREATE OR REPLACE VIEW ${view} AS ${intervalsSql()}`);
-  await execute(connection, `COMMENT ON VIEW ${view} IS ${quoteLiteral(intervals)}`);
+  await createView(connection, { view: mappedValueIntervals, sql: intervalsSql() });
   for (const { name, parameters, kind, comment } of MACROS) {
     const macro = quoteIdentifier(name);
     const table = kind === "table" ? "TABLE " : "";

@@ -1,7 +1,7 @@
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { batches } from "../raw/batches.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type BoundsByTable, boundsInside, GROWTH } from "./kept-ranges.ts";
+import { type BoundsByTable, GROWTH } from "./kept-ranges.ts";
 
 /** Items in a range that is loaded at a time, at most. */
 const ITEMS_PER_RANGE = 10_000;
@@ -78,28 +78,27 @@ interface FileRanges {
 
 /** Bounds of the files of each table of items: those of the run before, with cuts where a range is too large by now. */
 export function fileBounds(weighing: Weighing, { bounds, stagedBytes, before }: FileRanges): BoundsByTable {
-  const shareOf = shares(weighing);
+  const part = parts(weighing);
   const found = new Map<string, Bounds>();
   for (const [table, bytes] of stagedBytes) {
     const kept = before.get(table);
     const cut = (range: Range, place: number): Bounds => {
       const first = kept?.[place] ?? "";
-      const { items, share } = shareOf(range);
-      const inRange = share * bytes;
+      const { share, ...within } = part(range);
       const isTooLarge =
-        inRange > GROWTH * BYTES_TOGETHER &&
-        (items > GROWTH * ITEMS_PER_RANGE || share * weighing.widestTableBytes > GROWTH * BYTES_PER_RANGE);
-      if (!isTooLarge) return [first];
-      // But the first: what lies before it may be little.
-      return boundsTogether([first, ...boundsInside(bounds, range).slice(1)], inRange);
+        share * bytes > GROWTH * BYTES_TOGETHER &&
+        (within.weights.length > GROWTH * ITEMS_PER_RANGE ||
+          within.widestTableBytes > GROWTH * BYTES_PER_RANGE);
+      const cuts = isTooLarge ? boundsTogether(rangeBounds(within), share * bytes) : [];
+      return [first, ...cuts.slice(1)];
     };
     found.set(table, kept === undefined ? boundsTogether(bounds, bytes) : rangesOf(kept).flatMap(cut));
   }
   return found;
 }
 
-/** How many items a range has, and which part of the bytes. */
-function shares({ weights, idAt }: Weighing) {
+/** What is weighed of a range, and which share of the whole it has. */
+function parts({ weights, idAt, widestTableBytes }: Weighing) {
   const sums = new Float64Array(weights.length + 1);
   for (const [place, weight] of weights.entries()) sums[place + 1] = (sums[place] ?? 0) + weight;
   const whole = sums.at(-1) || 1;
@@ -112,9 +111,15 @@ function shares({ weights, idAt }: Weighing) {
     }
     return from;
   };
-  return ({ lower, upper }: Range) => {
+  return ({ lower, upper }: Range): Weighing & { readonly share: number } => {
     const from = lower === undefined ? 0 : placeOf(lower);
     const to = upper === undefined ? weights.length : placeOf(upper);
-    return { items: to - from, share: ((sums[to] ?? 0) - (sums[from] ?? 0)) / whole };
+    const share = ((sums[to] ?? 0) - (sums[from] ?? 0)) / whole;
+    return {
+      weights: weights.subarray(from, to),
+      idAt: (place) => idAt(from + place),
+      widestTableBytes: share * widestTableBytes,
+      share,
+    };
   };
 }

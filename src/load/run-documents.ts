@@ -11,7 +11,25 @@ export function documentsQuery({ itemFiles, requests: parts, facts }: Landed): Q
   const files = parts.map(({ file }) => file);
   const asked = files.length === 0 ? `(SELECT ${emptyColumns(requests)} WHERE false)` : readParquet(files);
   const text = loadSql("run_documents")
-    .replace("FROM raw_files", () => `FROM ${readParquet(itemFiles)}`)
+    .replace("FROM raw_files", () => `FROM ${rawDocuments(itemFiles)}`)
     .replace("FROM request_files", () => `FROM ${asked}`);
   return { text, params: [JSON.stringify([...facts.vanished, ...facts.removed])] };
+}
+
+/**
+ * The documents in raw files, as a table: without what they say, and with the digests that they had when they were
+ * answered. Files of an earlier version say of none that it was reused.
+ */
+export function rawDocuments(files: readonly string[]): string {
+  return `(
+    SELECT
+      content_id, shape, mode, pass, page, whole, observation, observed_at,
+      coalesce(nullif(answer_sha256, ''), sha256) AS sha256,
+      nullif(read_by_run, '') AS read_by_run
+    FROM (
+      FROM ${readParquet(files)}
+      UNION ALL BY NAME
+      SELECT '' AS answer_sha256, '' AS read_by_run WHERE false
+    )
+  )`;
 }

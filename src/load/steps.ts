@@ -6,7 +6,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type Query } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
 /** Mapped values in a range of items: with so many, each step keeps to the memory that a run gives the database. */
@@ -19,6 +19,11 @@ export async function prepareMappings(connection: DuckDBConnection): Promise<voi
   for (const name of PREPARED) {
     await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`);
   }
+}
+
+/** What makes the rows of content_custom_field_values from staged ones, which stand in place of the mark `staged`. */
+export function customFieldValuesSql(): string {
+  return fillMarks(loadSql("custom_field_values"), { mapping_inputs: loadSql("mapping_inputs") });
 }
 
 /** Mapped values of a range of items, in key order, with the columns of their table; `COPY` takes it too. */

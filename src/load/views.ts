@@ -2,23 +2,12 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { contentMappedWide, contentWide, mappingCoverage } from "../tables/views.ts";
 import { distinctColumnNames } from "./column-names.ts";
+import { type CreateView, createView } from "./create-view.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
-
-/** The three views for analysts. Columns of two are of the run's definitions; the same ones give the same columns. */
-interface View {
-  readonly name: string;
-  readonly sql: string;
-  readonly comment: string;
-  readonly columns: readonly ViewColumn[];
-}
-
-interface ViewColumn {
-  readonly name: string;
-  readonly expression: string;
-  readonly comment: string;
-}
+import { type WideColumn, wideColumns } from "./wide-columns.ts";
 
 /** Tables that the views and an audit read. */
 export const VIEWED: readonly string[] = (
@@ -26,53 +15,33 @@ export const VIEWED: readonly string[] = (
   "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
 ).split(" ");
 
+export function hasViews(tables: ReadonlySet<string>): boolean {
+  return VIEWED.every((name) => tables.has(name));
+}
+
 /** Like `createViews`, where the database has all tables that they read; else there are none. */
 export async function createViewsOver(connection: DuckDBConnection, tables: ReadonlySet<string>) {
-  if (VIEWED.every((name) => tables.has(name))) await createViews(connection);
+  if (hasViews(tables)) await createViews(connection);
 }
 
 /** Creates or replaces the views, with comments, and what they read, over the tables. */
 export async function createViews(connection: DuckDBConnection, options?: FieldTextsOptions) {
-  await createView(connection, await contentWide(connection, options));
-  await createView(connection, await contentMappedWide(connection));
-  await createView(connection, mappingCoverage());
+  await createView(connection, await wide(connection, options));
+  await createView(connection, await mappedWide(connection));
+  await createView(connection, coverage());
 }
 
-async function createView(connection: DuckDBConnection, view: View): Promise<void> {
-  const name = quoteIdentifier(view.name);
-  await execute(connection, `CREATE OR REPLACE VIEW ${name} AS ${view.sql}`);
-  await execute(connection, `COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
-  // In one text: on its own, each would go to the engine in several steps.
-  const comments = view.columns.map((column) => {
-    const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
-    return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`;
-  });
-  if (comments.length > 0) await execute(connection, comments.join(";\n"));
-}
-
-async function contentWide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<View> {
+async function wide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<CreateView> {
   const join = await fillFieldTexts(connection, options);
-  const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
-  const fields = await all(connection, loadSql("custom_field_numbers"));
-  const wanted = fields.map((field) => ({ name: String(field.name), tag: String(field.custom_field_id) }));
-  const names = distinctColumnNames(wanted, own);
-  // A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text.
-  const columns = fields.map(({ field, is_list, label, type, custom_field_id }, place) => ({
-    name: names[place] ?? "",
-    expression: `custom.${is_list === true ? "lists" : "texts"}[${field}]`,
-    comment: `${label} (${type}, custom field ${custom_field_id}).`,
-  }));
+  const columns = await wideColumns(connection);
   return {
-    name: "content_wide",
+    view: contentWide,
     sql: fillMarks(loadSql("view_content_wide"), { columns: selected(columns), join }),
-    comment:
-      "content with one column per custom field, by its name: the text of the value, else the file ID, the JSON " +
-      "text or the value ID; a list of texts for a multiselect.",
-    columns,
+    further: columns,
   };
 }
 
-async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
+async function mappedWide(connection: DuckDBConnection): Promise<CreateView> {
   const external = await all(
     connection,
     `SELECT external_field_name AS name, string_agg(DISTINCT destination_id, ', ' ORDER BY destination_id) AS destinations
@@ -81,39 +50,37 @@ async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
      GROUP BY external_field_name
      ORDER BY external_field_name`,
   );
-  const wanted = external.map(({ name }, place) => ({ name: String(name), tag: String(place + 1) }));
-  const names = distinctColumnNames(wanted, ["content_id", "destination_id", "destination"]);
-  const columns = external.map(({ name, destinations }, place) => ({
-    name: names[place] ?? "",
-    expression: `payloads.members[${literal(String(name))}]`,
-    comment: `External field ${name} of destination ${destinations}.`,
-  }));
+  const wanted = external.map(({ name }, place) => ({ name: String(name), tags: [String(place + 1)] }));
+  const names = distinctColumnNames(
+    wanted,
+    contentMappedWide.columns.map(({ name }) => name),
+  );
+  const columns = external.map(
+    ({ name, destinations }, place): WideColumn => ({
+      name: names[place] ?? "",
+      expression: `payloads.members[${literal(String(name))}]`,
+      comment: `External field ${name} of destination ${destinations}.`,
+    }),
+  );
   return {
-    name: "content_mapped_wide",
+    view: contentMappedWide,
     sql: fillMarks(loadSql("view_content_mapped_wide"), { columns: selected(columns) }),
-    comment:
-      "content_external_payloads with one list column per external field name; where an item has no payload for a " +
-      "destination, there is no row.",
-    columns,
+    further: columns,
   };
 }
 
-function mappingCoverage(): View {
+function coverage(): CreateView {
   return {
-    name: "mapping_coverage",
+    view: mappingCoverage,
     sql: fillMarks(loadSql("view_mapping_coverage"), {
       mapping_targets: loadSql("mapping_targets"),
       mapping_answers: loadSql("mapping_answers"),
     }),
-    comment:
-      "Per destination, mapped custom field and value: its status, and how many items use it; 0 where a value is " +
-      "offered or mapped and not used. A field without value mappings has one row, and no value in it.",
-    columns: [],
   };
 }
 
 /** Further elements of a select list that has some already. */
-const selected = (columns: readonly ViewColumn[]): string =>
+const selected = (columns: readonly WideColumn[]): string =>
   columns.map(({ name, expression }) => `, ${expression} AS ${quoteIdentifier(name)}`).join("\n  ");
 
 /** Any text of the data as SQL: a NUL cannot stand in a literal. */
@@ -154,10 +121,13 @@ async function fillFieldTexts(
      CREATE OR REPLACE TABLE ${TABLE} (
        content_id VARCHAR NOT NULL, texts MAP(INTEGER, VARCHAR), lists MAP(INTEGER, VARCHAR[])
      );
-     COMMENT ON TABLE ${TABLE} IS '${COMMENT}'`,
+     COMMENT ON TABLE ${TABLE} IS '${COMMENT}';
+     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item; content.content_id.';
+     COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
+     COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
   );
   const starts = await all(connection, loadSql("field_text_ranges"), [valuesPerRange]);
-  const select = fillMarks(loadSql("field_texts"), { numbers: loadSql("custom_field_numbers") });
+  const select = await fieldTexts(connection);
   // One transaction: the rows that a range leaves over fill up the row group of the next.
   await execute(connection, "BEGIN TRANSACTION");
   for (const range of rangesOf(["", ...starts.map((row) => String(row.content_id))])) {
@@ -168,6 +138,27 @@ async function fillFieldTexts(
   const byPlace = values > maxJoinedValues && (await isInOrderOfContent(connection));
   return byPlace ? `POSITIONAL JOIN ${TABLE} AS custom` : `LEFT JOIN ${TABLE} AS custom USING (content_id)`;
 }
+
+async function fieldTexts(connection: DuckDBConnection): Promise<string> {
+  const has = (table: string, column: string) =>
+    scalar(
+      connection,
+      `SELECT count(*) FROM duckdb_columns()
+       WHERE database_name = current_database() AND table_name = $1 AND column_name = $2`,
+      [table, column],
+    );
+  const values = "content_custom_field_values";
+  const hasSelectValues = (await has(values, "select_value")) > 0;
+  const hasFiles = (await has("custom_field_files", "file_url")) > 0;
+  return fillMarks(loadSql("field_texts"), {
+    numbers: loadSql("custom_field_numbers"),
+    items: hasSelectValues ? values : `(SELECT *, NULL::VARCHAR AS select_value FROM ${values})`,
+    files: hasFiles ? "custom_field_files" : NO_FILES,
+  });
+}
+
+const NO_FILES =
+  "(SELECT NULL::VARCHAR AS file_id, NULL::VARCHAR AS file_name, NULL::VARCHAR AS file_url WHERE false)";
 
 /** Both are written in the order of the key; held against each other, because a wrong pairing would show in no error. */
 async function isInOrderOfContent(connection: DuckDBConnection): Promise<boolean> {

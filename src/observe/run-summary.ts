@@ -5,7 +5,7 @@ import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.t
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
-import type { Extraction, PassRecord } from "../raw/extract-record.ts";
+import type { ChangedMost, Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
@@ -31,7 +31,7 @@ export interface RunSummary {
   readonly throttled: Throttled | null;
   /** How often and how long the service was out, since the run was started or resumed; null: never. */
   readonly outages: OutageTotals | null;
-  /** Single items of which a document of an earlier run stood in for a request; null: there are none. */
+  /** Single items of which a document of an earlier run stood in for a request; null: nothing is to be said of them. */
   readonly reused: Reused | null;
   /** Answers that an interrupted run had read before it was resumed; requests and bytes count them too. */
   readonly resumed: Resumed | null;
@@ -73,11 +73,13 @@ export interface Reused {
   readonly wanted: number;
   /** Age of the oldest document when its item was listed. */
   readonly oldestSeconds: number;
+  /** Why they are fewer than half; null: they are not, or nobody knows. */
+  readonly changedMost: ChangedMost | null;
 }
 
 export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | null {
-  const { count, oldestSeconds } = detailsReused;
-  return count === 0 ? null : { count, wanted: detailsAsked + count, oldestSeconds };
+  const { count, changedMost } = detailsReused;
+  return count === 0 && changedMost === null ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {

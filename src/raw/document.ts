@@ -252,6 +252,7 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
     }
     emptied?.endView();
   }
+  if (found && value === "" && reader.column.emptyDefault === "null") return null;
   if (found) return fit(item, reader.column, path, value, extra);
   return emptied?.any ? null : undefined;
 }
@@ -305,7 +306,7 @@ function isOfTwoTimes(views: readonly View[]): boolean {
 /** The value to keep of a later and an earlier one that are not identical. */
 function reconcile(item: Item, reader: Reader, later: unknown, earlier: unknown): unknown {
   const { type, emptyDefault } = reader.column;
-  if (emptyDefault && isEmpty(later) && isEmpty(earlier)) return null;
+  if (emptyDefault !== undefined && isEmpty(later) && isEmpty(earlier)) return null;
   if (type === "timestamp") {
     const finer = finerInstant(later, earlier);
     if (finer !== undefined) return finer;

@@ -13,6 +13,7 @@ export const DRIFT_KINDS = [
   "personal_dropped",
   "personal_hashed",
   "token_redacted",
+  "field_type",
 ] as const;
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
@@ -45,7 +46,8 @@ export function echoDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
 
 const EXAMPLE_LENGTH = 200;
 
-function example(value: unknown): string {
+/** Text of a value as an entry has it: cut to 200 characters. */
+export function driftExample(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
   return text.length <= EXAMPLE_LENGTH ? text : `${text.slice(0, EXAMPLE_LENGTH - 1)}…`;
 }
@@ -66,7 +68,7 @@ export class Drift {
         count: 1,
         order,
         contentId,
-        example: value === undefined ? null : example(value),
+        example: value === undefined ? null : driftExample(value),
       });
   }
 

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { driftEntry } from "./drift.ts";
-import { PERSONAL_POLICIES } from "./personal.ts";
+import { PERSONAL_POLICIES } from "./personal/policy.ts";
 
 export const EXTRACT_FILE = "extract.json";
 
@@ -41,6 +41,10 @@ const pass = z.strictObject({
   endedMs: z.number(),
 });
 
+/** The field that differs in most of the items of which the listing documents of two runs were compared. */
+const changedMost = z.strictObject({ field: z.string(), items: count, compared: count });
+export type ChangedMost = Readonly<z.infer<typeof changedMost>>;
+
 /** What came of the requests for items. */
 const extraction = z.strictObject({
   passes: z.array(pass).readonly(),
@@ -67,10 +71,17 @@ const extraction = z.strictObject({
   missing: z.strictObject({ count, notAsked: z.string().nullable() }),
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
-  /** Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed. */
+  /**
+   * Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed. Null: they
+   * are at least half of all, or nobody knows why they are not.
+   */
   detailsReused: z
-    .strictObject({ count, oldestSeconds: z.number().nonnegative() })
-    .default({ count: 0, oldestSeconds: 0 }),
+    .strictObject({
+      count,
+      oldestSeconds: z.number().nonnegative(),
+      changedMost: changedMost.nullable().default(null),
+    })
+    .default({ count: 0, oldestSeconds: 0, changedMost: null }),
   /** Items that the service then said are gone. */
   detailsGone: ids,
   /** And those that could not be had: each is a reject. */
@@ -103,6 +114,8 @@ const asked = z.strictObject({
   destinations: z.array(destination).readonly(),
   /** Whether these are all that the service has: then nobody can name a further one. */
   allDestinations: z.boolean(),
+  /** Whether definitions of custom fields were; earlier versions did not note it. */
+  definitions: z.boolean().default(true),
   /** Custom fields that the configuration names, besides those that items carry. */
   customFields: z.array(z.string()).readonly(),
   /** Name of a field at the service to its name in the specification. */

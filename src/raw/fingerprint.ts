@@ -10,42 +10,66 @@ import { isObject, type JsonObject } from "./document.ts";
 /** Of a document that must not be reused. */
 export const NO_FINGERPRINT = "";
 
+/** Hexadecimal digits of the part that answers for one item repeat. */
+const COMMON_LENGTH = 16;
+
 /**
- * SHA-256, in lower-case hexadecimal, of all that a prepared document says of its item: without what the contract marks
- * as `apart`, and without the signatures of URLs; keys in any order. `settings`: what else decides what a single-item
- * answer becomes.
+ * Digests, in lower-case hexadecimal, of all that a prepared document says of its item: without what the contract marks
+ * as `apart`, and without the signatures of URLs; keys in any order. First one of the default set, then one of it all.
+ * `settings`: what else decides what a single-item answer becomes.
  */
 export function fingerprintOf(document: JsonObject, settings: string): string {
   const members = Object.entries(document)
-    .map(([name, value]) => [name, printOf(name, value)] as const)
-    .filter(([, print]) => print !== undefined);
-  return hash("sha256", `${settings}\n${JSON.stringify(inOrder(Object.fromEntries(members)))}`);
+    .filter(([name]) => !isApart(name))
+    .map(([name, value]) => [name, unsigned(value)] as const);
+  return commonOf(document) + digestOf(Object.fromEntries(members), settings);
 }
 
 /**
- * What of a single-item document stands for tonight's answer: the members that the fingerprint has whole. Others, and
- * URLs signed by then, are tonight's listing's to say. Undefined where such a member is none that listings give: then
- * it would be lost.
+ * Whether an answer for one item says what the listing said that the fingerprint is of, in all that both give: else one
+ * of them is of another state, and the listing does not tell what the answer says.
+ */
+export function isOfFingerprint(fingerprint: string, answer: JsonObject): boolean {
+  return fingerprint.startsWith(commonOf(answer));
+}
+
+/** What there is no value of may be null or missing. */
+function commonOf(document: JsonObject): string {
+  const members = Object.entries(document)
+    .filter(([name, value]) => isDynamicColumn(name) && DYNAMIC_COLUMNS[name].defaultSet && value !== null)
+    .map(([name, value]) => [name, unsigned(value)] as const);
+  return digestOf(Object.fromEntries(members), "").slice(0, COMMON_LENGTH);
+}
+
+function digestOf(members: JsonObject, settings: string): string {
+  return hash("sha256", `${settings}\n${JSON.stringify(inOrder(members))}`);
+}
+
+/**
+ * What of a single-item document stands for tonight's answer: what listings do not give, and what item and version it is
+ * of. All else is tonight's listing's to say. Undefined where a URL in it was signed for that answer alone.
  */
 export function reusablePart(document: JsonObject): JsonObject | undefined {
-  const left = Object.entries(document).filter(([name, value]) => printOf(name, value) !== value);
-  if (left.some(([name]) => !isListed(name))) return undefined;
-  const names = new Set(left.map(([name]) => name));
-  return Object.fromEntries(Object.entries(document).filter(([name]) => !names.has(name)));
+  const members = Object.entries(document).filter(([name]) => isKept(name));
+  return members.every(([, value]) => unsigned(value) === value) ? Object.fromEntries(members) : undefined;
 }
 
-/** A member as the fingerprint has it: the very value where it is whole; undefined: it is left out. */
-function printOf(name: string, value: unknown): unknown {
-  return apartOf(name) === undefined ? unsigned(value) : undefined;
+function isKept(name: string): boolean {
+  return (
+    !isDynamicColumn(name) || DYNAMIC_COLUMNS[name].singleItemOnly || name === "id" || name === "updated_at"
+  );
 }
 
-function apartOf(name: string) {
-  return isDynamicColumn(name) ? DYNAMIC_COLUMNS[name].apart : undefined;
+/** Names of the members by which two listing documents of an item have other fingerprints. */
+export function changedMembers(before: JsonObject, now: JsonObject): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+  const print = (document: JsonObject, name: string) =>
+    Object.hasOwn(document, name) ? JSON.stringify(inOrder(unsigned(document[name]))) : undefined;
+  return [...names].filter((name) => !isApart(name) && print(before, name) !== print(now, name));
 }
 
-/** Whether a listing that gives anything at all gives the member too, where an answer for one item does. */
-function isListed(name: string): boolean {
-  return apartOf(name) !== undefined || (isDynamicColumn(name) && DYNAMIC_COLUMNS[name].defaultSet);
+function isApart(name: string): boolean {
+  return isDynamicColumn(name) && DYNAMIC_COLUMNS[name].apart !== undefined;
 }
 
 /** The very value where nothing in it is a signed URL. */

@@ -11,8 +11,14 @@ import {
 } from "../api/unknown.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
-import { fieldPolicy, type PolicyOptions, personalPolicy, treatedKind, unknownPolicy } from "./personal.ts";
-import { PERSON_FIELDS } from "./personal-places.ts";
+import { PERSON_FIELDS } from "./personal/places.ts";
+import {
+  fieldPolicy,
+  type PolicyOptions,
+  personalPolicy,
+  treatedKind,
+  unknownPolicy,
+} from "./personal/policy.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
 const WALKERS = {

@@ -279,12 +279,12 @@ function documentIn(
   return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
 }
 
-/** Of each row of a file the fingerprint and when it was observed; undefined: an earlier version wrote the file. */
+/** Of each row of a file the fingerprint and when it was observed; of a file that an earlier version wrote, nothing. */
 export function fingerprintsIn(
   file: string,
-): { readonly fingerprint: string; readonly observedAt: number }[] | undefined {
+): { readonly fingerprint: string; readonly observedAt: number }[] {
   using columns = readPart(file);
-  if (!columns.has("fingerprint")) return undefined;
+  if (!columns.has("fingerprint")) return [];
   const instants = columns.cells("observed_at");
   return columns.cells("fingerprint").map((cell, row) => {
     return { fingerprint: textOf(cell), observedAt: Number(instants[row]) };

@@ -37,13 +37,7 @@ const ITEM_MODES = ["dynamic", "full", "item"] as const;
  * `verify.failed` or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
  */
 export async function readRaw(folder: string): Promise<Landed> {
-  const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
-  if (facts === undefined) {
-    throw new WarehouseError(
-      "config.not_found",
-      `An older version of content-warehouse wrote ${folder}, which does not say all that tables are built from; build a run of this version.`,
-    );
-  }
+  const facts = await readFacts(folder);
   const items = new ItemIndex();
   const index = new RawIndex(items);
   for (const file of itemFilesIn(folder)) {
@@ -57,21 +51,37 @@ export async function readRaw(folder: string): Promise<Landed> {
   return landedIn(folder, facts, { items, index });
 }
 
-/** What landed in a run's folder `raw`, whose facts and items are known. */
-export function landedIn(folder: string, facts: ExtractRecord, items: LandedItems): Landed {
+/** What the documents of a run's folder `raw` do not say. Errors: those of {@link readRaw} for `extract.json`. */
+export async function readFacts(folder: string): Promise<ExtractRecord> {
+  const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
+  if (facts !== undefined) return facts;
+  throw new WarehouseError(
+    "config.not_found",
+    `An older version of content-warehouse wrote ${folder}, which does not say all that tables are built from; build a run of this version.`,
+  );
+}
+
+/** What the lookups landed there. Errors: those of {@link RawRows}. */
+export function lookupsIn(folder: string): RawLookups {
   const [destinations] = parquetIn(join(folder, "destinations"));
   const [custom_fields] = parquetIn(join(folder, "custom_fields"));
+  return readLookups({ destinations, custom_fields });
+}
+
+/** What landed in a run's folder `raw`, whose facts and items are known. */
+export function landedIn(folder: string, facts: ExtractRecord, items: LandedItems): Landed {
   return {
     facts,
     itemFiles: itemFilesIn(folder),
-    lookups: () => readLookups({ destinations, custom_fields }),
+    lookups: () => lookupsIn(folder),
     requests: partsIn(folder, "requests-"),
     rejects: partsIn(folder, "rejects-"),
     takeItems: once(items),
   };
 }
 
-function itemFilesIn(folder: string): string[] {
+/** Absolute paths of the raw files with documents of items. */
+export function itemFilesIn(folder: string): string[] {
   return ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)));
 }
 

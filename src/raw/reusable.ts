@@ -1,12 +1,11 @@
 /** Single items of the run before that stand in for requests: which there are, how long for, and the copies of them. */
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Drift, type KeptDrift } from "./drift.ts";
 import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { NO_FINGERPRINT, reusablePart } from "./fingerprint.ts";
 import { noteUnknown, type Position } from "./prepare.ts";
-import { fingerprintsIn, type RawDocument, type RawRows, type Reuse } from "./raw-file.ts";
+import { fingerprintsIn, NOT_REUSED, type RawDocument, type RawRows, type Reuse } from "./raw-file.ts";
 
 /** Where a document lies that may be reused. */
 export interface Reusable {
@@ -28,32 +27,30 @@ export interface ReusableItems {
 
 export const NOTHING_REUSABLE: ReusableItems = { run: "", documents: new Map(), rejected: new Set() };
 
-/** A published run, and its files as its manifest has them. */
+/** A published run, and the files of its folder `raw`. */
 export interface RunBefore {
   readonly run: string;
   /** Absolute path of its folder. */
   readonly directory: string;
-  readonly files: readonly { readonly path: string; readonly sha256: string }[];
+  /** Paths in it, proven to be as they were published. */
+  readonly paths: readonly string[];
 }
 
-/**
- * What can be reused of a run. Nothing of a run of an earlier version, or without raw documents. Throws what the system
- * says of a file that cannot be read, and a TypeError for one that is not as the manifest has it: then none of them is.
- */
-export async function readReusable({ run, directory, files }: RunBefore): Promise<ReusableItems> {
-  const facts = files.find(({ path }) => path === `raw/${EXTRACT_FILE}`);
-  const items = files.filter(({ path }) => path.startsWith("raw/item/"));
-  if (facts === undefined) return NOTHING_REUSABLE;
-  for (const { path, sha256 } of [facts, ...items]) {
-    if (hash("sha256", await readFile(join(directory, path))) !== sha256)
-      throw new TypeError(`${join(directory, path)} is not as it was published`);
-  }
-  const record = await readExtractRecord(join(directory, facts.path));
+/** Which of a run's files {@link readReusable} reads. */
+export function isReusedFrom(path: string): boolean {
+  return path === FACTS || path.startsWith("raw/item/");
+}
+
+const FACTS = `raw/${EXTRACT_FILE}`;
+
+/** What can be reused of a run. Nothing of a run of an earlier version, or without raw documents. */
+export async function readReusable({ run, directory, paths }: RunBefore): Promise<ReusableItems> {
+  const record = paths.includes(FACTS) ? await readExtractRecord(join(directory, FACTS)) : undefined;
   if (record === undefined) return NOTHING_REUSABLE;
   const documents = new Map<string, Reusable>();
-  for (const { path } of items) {
+  for (const path of paths.filter((each) => each !== FACTS)) {
     const file = join(directory, path);
-    for (const [row, { fingerprint, observedAt }] of (fingerprintsIn(file) ?? []).entries()) {
+    for (const [row, { fingerprint, observedAt }] of fingerprintsIn(file).entries()) {
       const known = documents.get(fingerprint)?.observedAt ?? Number.NEGATIVE_INFINITY;
       if (fingerprint !== NO_FINGERPRINT && observedAt >= known)
         documents.set(fingerprint, { file, row, observedAt });
@@ -89,10 +86,10 @@ export function reuseOf(
   }: { readonly document: Record<string, unknown>; readonly at: Position; readonly drift: Drift },
   fingerprint: string,
 ): Reuse {
-  const isReusable = fingerprint !== NO_FINGERPRINT && reusablePart(document) !== undefined;
-  if (!isReusable) return { fingerprint: NO_FINGERPRINT, drift: [], earlier: null };
+  const part = fingerprint === NO_FINGERPRINT ? undefined : reusablePart(document);
+  if (part === undefined) return NOT_REUSED;
   const found = new Drift();
-  noteUnknown("dynamic", document, at, found);
+  noteUnknown("dynamic", part, at, found);
   const again = new Map(found.sorted().map(({ path, count }) => [path, count]));
   const kept = drift.sorted().map(({ example: _, ...entry }): KeptDrift => {
     const found = entry.kind === "unknown_field" ? (again.get(entry.path) ?? 0) : 0;

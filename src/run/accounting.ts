@@ -104,7 +104,7 @@ export function answerChecks(extraction: Extraction): Check[] {
       figure: detailsReused.count,
       expected: null,
       detail:
-        "not requested again: nothing in the listing says that they changed; what single items alone say may have, for at most `rereadDays`",
+        "the listing says nothing new of them: the fields that only single items have may be up to `rereadDays` old",
     },
     noneExpected(
       "items that could not be read singly",

@@ -18,6 +18,7 @@ import { publishes } from "../pipeline.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
+import { underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -52,6 +53,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
+  for (const entry of await build.fieldTypeDrift()) tally.add(entry);
   const drift = tally.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
@@ -144,9 +146,9 @@ function buildRequest(
   { transformed, lookups, drift }: Ingredients,
 ): BuildRequest {
   const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
-  const { items } = landed.facts;
+  const { items, personalData } = landed.facts;
   return {
-    tables: pipeline.tables,
+    tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
     parts,
     stagedBytes,
     entityRows: entityRows({ store, lookups, drift }),
@@ -187,7 +189,7 @@ function matchingOf(
   return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
 }
 
-function statedOf({ staging, pipeline, nodeVersion }: Building, reasons: readonly string[]) {
+function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reasons: readonly string[]) {
   return {
     run: staging.run,
     sequence: staging.sequence,
@@ -195,6 +197,7 @@ function statedOf({ staging, pipeline, nodeVersion }: Building, reasons: readonl
     verdict: reasons.length === 0 ? ("complete" as const) : ("unsettled" as const),
     reasons: [...reasons],
     versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
+    ...(replayOf !== null && { replayOf }),
   };
 }
 
@@ -205,7 +208,7 @@ interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
 
 /** Rows of the run's own tables, or where they landed. */
 function runTables(
-  { pipeline, landed, clock }: Building,
+  { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
   { loaded, accounting, checks, drift }: Judged,
 ): (RunRows | StagedTable)[] {
@@ -220,6 +223,7 @@ function runTables(
       accounting,
       passthrough: pipeline.passthrough,
       throttled,
+      replayOf,
       personalData: personalData.policy,
     }),
     passRows(passes),

@@ -42,7 +42,7 @@ export async function build(building: Building): Promise<Built> {
 }
 
 /** Writes the report of the run. A failure is told, and takes nothing from the run. */
-async function writeReportOf({ folder, staging, log, pipeline }: Building, statement: ManifestDraft) {
+async function writeReportOf({ runs, staging, log, pipeline }: Building, statement: ManifestDraft) {
   try {
     const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
     const isWritten = await writeReport({
@@ -51,7 +51,7 @@ async function writeReportOf({ folder, staging, log, pipeline }: Building, state
       temporaryDirectory: staging.temporary,
       rows: statement.rows,
       emptyColumns: statement.emptyColumns,
-      earlier: await earlierRuns(folder, statement),
+      earlier: earlierRuns(await runs(), statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {

@@ -8,12 +8,15 @@ import type { Landed } from "../raw/read-raw.ts";
 import type { Before } from "../warehouse/baseline.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { PublishedFiles } from "../warehouse/published-tables.ts";
+import type { PublishedRun } from "../warehouse/retention.ts";
 import type { StagedLoads } from "./stage-loads.ts";
 
 /** A run whose documents have landed. `onEvent` is told of the stages; the run ends by `clock`. */
 export interface Building extends Telling {
-  /** Whose the run is: only its other runs are looked at, for the report. */
+  /** Whose the run is; nothing in it is read. */
   readonly folder: OutputFolder;
+  /** Its runs, the newest first, for the report; asked for once, at the end. */
+  readonly runs: () => Promise<readonly PublishedRun[]>;
   /** Of the run, which its name is; holds its folder `raw`. */
   readonly staging: StagingFolder;
   readonly landed: Landed;
@@ -26,6 +29,8 @@ export interface Building extends Telling {
   readonly ranges: PublishedFiles | undefined;
   /** What is carried on of its history. */
   readonly history: PreviousHistory;
+  /** Name of the run that is built again, by a replay; null: it is built for the first time. */
+  readonly replayOf: string | null;
   /** Of the loaders that are to stage the run. */
   readonly loads: StagedLoads;
   readonly threads: number;

@@ -13,7 +13,7 @@ import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { PersonalFields } from "../raw/personal-fields.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { type FreeBytes, freeBytes, type PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";

@@ -75,6 +75,7 @@ function askedOf(run: RunContext, { wanted }: Answered): ExtractRecord["asked"] 
     singleItems: wanted.details,
     destinations: wantedDestinations(run).map(({ name, platform }) => ({ name, platform })),
     allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
+    definitions: run.pipeline.customFields !== undefined,
     customFields: config.customFields,
     aliases: config.aliases,
     perPage: config.perPage,
@@ -97,7 +98,7 @@ function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatch
   };
 }
 
-function statedBefore(baseline: Baseline): ExtractRecord["before"] {
+export function statedBefore(baseline: Baseline): ExtractRecord["before"] {
   if (baseline.kind === "none") return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "damaged", run, reason: baseline.reason };
@@ -105,7 +106,7 @@ function statedBefore(baseline: Baseline): ExtractRecord["before"] {
   return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns };
 }
 
-function statedHistory(history: PreviousHistory): ExtractRecord["history"] {
+export function statedHistory(history: PreviousHistory): ExtractRecord["history"] {
   if (history.kind !== "carried") return history;
   return { kind: "carried", run: history.run, forgotten: history.forgotten };
 }

@@ -25,7 +25,7 @@ import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { factsOf, wantedDestinations } from "./facts.ts";
 import { policyOf } from "./personal-fields.ts";
-import { fingerprintSettings, reuseOf } from "./reuse.ts";
+import { changedMostOf, fingerprintSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
 import { openClient } from "./source.ts";
 
@@ -136,6 +136,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
       reuse: () => reuseOf(run),
+      changedMost: async (read) => changedMostOf(run, { read, details: wanted.details, files: index.files }),
       resumed,
       findMissing: async (listed) =>
         findMissing({

@@ -6,13 +6,13 @@ import { ConfigError } from "../config/faults.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { probeFieldNames } from "../extract/probe.ts";
-import type { PolicyOptions } from "../raw/personal.ts";
 import {
   ITEM_FIELD_NAMES,
   isItemField,
   NO_PERSONAL_FIELDS,
   type PersonalFields,
-} from "../raw/personal-fields.ts";
+} from "../raw/personal/fields.ts";
+import type { PolicyOptions } from "../raw/personal/policy.ts";
 
 export interface FieldSource {
   readonly client: Pick<HttpClient, "readAs">;

@@ -8,6 +8,7 @@ import {
   findHistory,
   type PreviousHistory,
   type PreviousRun,
+  renamedHistory,
   undoneHistory,
 } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -15,6 +16,7 @@ import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Baseline, Before, PersonalTreatment } from "../warehouse/baseline.ts";
 import { type OutputFolder, parseRunName, type StagingFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import type { NewNames } from "../warehouse/replacement/numbers.ts";
 
 /** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
@@ -43,10 +45,14 @@ export function withoutPersonal(
   return { ...history, forgotten: customFieldIds.filter((id) => !treated.has(id)) };
 }
 
+type RunBefore = Extract<Baseline, { kind: "run" }>;
+
 /** A published run that is built again, and the run before it where that is kept. */
 interface Again {
   readonly own: PreviousRun & { readonly manifest: Manifest };
-  readonly kept: Extract<Baseline, { kind: "run" }> | undefined;
+  readonly kept: RunBefore | undefined;
+  /** Names of runs that are replaced, to their new ones. */
+  readonly renamed: NewNames;
   readonly temporaryDirectory: string;
 }
 
@@ -58,33 +64,49 @@ export async function heldAgainst(
   { before, history }: Pick<ExtractRecord, "before" | "history">,
   again: Again,
 ): Promise<{ before: Before; history: PreviousHistory }> {
-  const { own, kept } = again;
+  const { own, kept, renamed } = again;
   const carried = await carriedAgain(history, again);
   if (before.kind !== "run") return { before, history: carried };
   const { run, sha256, rows, emptyColumns } = before;
+  const now = renamed.get(run);
   const pruned: Before = {
     kind: "pruned",
-    run,
-    sha256: sha256 ?? undefined,
+    run: now ?? run,
+    // The manifest of a run that is replaced would be another.
+    sha256: (now === undefined && sha256) || undefined,
     manifest: { rows, emptyColumns: [...emptyColumns] },
     changes: own.manifest.changes,
   };
   return { before: kept ?? pruned, history: carried };
 }
 
+/** The same where the run before is kept, or was made anew: as a night is held against it. */
+export async function heldAgainstRun(
+  before: RunBefore,
+  {
+    facts,
+    pipeline,
+    folder,
+  }: { readonly facts: ExtractRecord; readonly pipeline: Pipeline; readonly folder: OutputFolder },
+): Promise<{ before: Before; history: PreviousHistory }> {
+  const history = await previousHistory(before, pipeline, folder);
+  return { before, history: withoutPersonal(history, before, facts.personalData) };
+}
+
 async function carriedAgain(
   history: ExtractRecord["history"],
-  { own, kept, temporaryDirectory }: Again,
+  { own, kept, renamed, temporaryDirectory }: Again,
 ): Promise<PreviousHistory> {
   if (history.kind !== "carried") return history;
   const found =
     kept === undefined
       ? await undoneHistory(own, history.run, temporaryDirectory)
       : await findHistory(kept, temporaryDirectory);
-  return found.kind === "carried" ? { ...found, forgotten: history.forgotten } : found;
+  if (found.kind !== "carried") return found;
+  return renamedHistory({ ...found, forgotten: history.forgotten }, renamed);
 }
 
-function hasHistory({ tables }: Pipeline): boolean {
+export function hasHistory({ tables }: Pipeline): boolean {
   return tables.some(({ stage }) => stage === "history");
 }
 

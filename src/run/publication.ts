@@ -8,7 +8,7 @@ import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { prune } from "../warehouse/retention.ts";
+import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
@@ -68,6 +68,7 @@ async function landAndBuild(
     const landed = await land(run);
     const built = await build({
       folder,
+      runs: () => listRuns(folder),
       staging,
       landed,
       pipeline,
@@ -75,6 +76,7 @@ async function landAndBuild(
       before: baseline,
       ranges: baseline.kind === "run" ? baseline : undefined,
       history,
+      replayOf: null,
       loads,
       threads,
       nodeVersion,

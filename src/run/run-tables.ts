@@ -24,6 +24,8 @@ export interface RunFacts
   readonly passthrough: boolean;
   /** Null: the service refused no request. */
   readonly throttled: Throttled | null;
+  /** Null: the run is no replay. */
+  readonly replayOf: string | null;
   readonly personalData: string;
 }
 

@@ -98,10 +98,15 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused({ count: number, wanted, oldestSeconds }: Reused): string {
+function reused({ count: number, wanted, oldestSeconds, changedMost }: Reused): string {
   const days = Math.floor(oldestSeconds / DAY_SECONDS);
   const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
-  return `${count(number)} of ${counted(wanted, "single item")} unchanged since earlier runs, the oldest ${age} old`;
+  const oldest = number === 0 ? "" : `, the oldest ${age} old`;
+  const why =
+    changedMost === null
+      ? ""
+      : `; ${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
+  return `${count(number)} of ${counted(wanted, "single item")} unchanged since earlier runs${oldest}${why}`;
 }
 
 const DAY_SECONDS = 24 * 60 * 60;

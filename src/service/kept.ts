@@ -5,12 +5,14 @@
 import { join } from "node:path";
 import { BASIC_FIELDS } from "../api/basic.ts";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
+import { codeOf } from "../common/errors.ts";
 import type { Shape } from "../raw/document.ts";
 import { RawRows } from "../raw/raw-file.ts";
 import type { RawIndex, RawPlace } from "../raw/raw-index.ts";
 import { readRaw } from "../raw/read-raw.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { assertRawWhole } from "../warehouse/raw-documents.ts";
+import { HttpError } from "./http-error.ts";
 import { pageOf } from "./listing.ts";
 import { unknownActor } from "./permissions.ts";
 import { parseNames, type ViewRequest } from "./query.ts";
@@ -45,7 +47,7 @@ export async function keptContent(kept: KeptRun): Promise<KeptContent> {
   const there = [...items.sorted()].filter(
     (item) => !gone.has(items.idOf(item)) && index.counting(item).length > 0,
   );
-  const documents = new KeptDocuments(index);
+  const documents = new KeptDocuments(index, kept.run);
   const orders = { dynamic: listed(index, there, "dynamic"), full: listed(index, there, "full") };
   return {
     count: there.length,
@@ -105,11 +107,13 @@ const FILES_OPEN = 8;
 
 class KeptDocuments {
   readonly #index: RawIndex;
+  readonly #run: string;
   /** By their place in the index, the one that was read last at the end. */
   readonly #open = new Map<number, RawRows>();
 
-  constructor(index: RawIndex) {
+  constructor(index: RawIndex, run: string) {
     this.#index = index;
+    this.#run = run;
   }
 
   /** JSON of an item in a list: what lists give, of the document of a listing alone. */
@@ -142,7 +146,7 @@ class KeptDocuments {
   }
 
   #read({ file, row }: RawPlace): Document {
-    const rows = this.#open.get(file) ?? new RawRows(this.#index.files[file] ?? "");
+    const rows = this.#open.get(file) ?? this.#opened(this.#index.files[file] ?? "");
     this.#open.delete(file);
     this.#open.set(file, rows);
     const [oldest] = this.#open;
@@ -151,6 +155,17 @@ class KeptDocuments {
       oldest[1][Symbol.dispose]();
     }
     return rows.view(row).document;
+  }
+
+  /** Throws 503 where the run was pruned or replaced meanwhile: that an item is gone would be taken for a removal. */
+  #opened(file: string): RawRows {
+    try {
+      return new RawRows(file);
+    } catch (thrown) {
+      if (codeOf(thrown) !== "ENOENT") throw thrown;
+      const gone = `Run ${this.#run} was removed from the warehouse while it was served; serve another one.`;
+      throw new HttpError(503, gone);
+    }
   }
 }
 

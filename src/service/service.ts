@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { codeOf, WarehouseError } from "../common/errors.ts";
-import { buildApp } from "./app.ts";
 import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import type { RateLimitSpec } from "./rate-limit.ts";
@@ -75,6 +74,8 @@ export async function serve(content: ServedContent, options: ServingOptions): Pr
   const { rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
   const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
   const { requestTimeoutMs = 30_000 } = options;
+  // Its framework takes a tenth of a command's start, and only who serves needs it.
+  const { buildApp } = await import("./app.ts");
   const app = buildApp({
     content,
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },

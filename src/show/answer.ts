@@ -164,23 +164,35 @@ function drawn(section: Section, some: readonly Row[], width: number | undefined
 
 const NAME_WIDTH = 10;
 
-/** Lines of a name and its text: a sentence, which a narrow screen breaks, or lines to copy. */
-function linesText({ rows }: Section, { width, isColoured }: Screen): string {
-  const names = rows.map((row) => String(row.name));
-  const nameWidth = Math.max(NAME_WIDTH, ...names.map(({ length }) => length));
-  return rows
-    .map(({ text, notable }, index) => {
-      const name = names[index] ?? "";
-      const lead = `  ${name.padEnd(nameWidth)} `;
-      const [first = "", ...others] = printableText(String(text)).split("\n");
-      const told =
-        others.length === 0
-          ? paragraph(lead, first, width)
-          : [`${lead}${first}\n`, ...others.map((line) => `${" ".repeat(lead.length)}${line}\n`)].join("");
+/** Lines of what a row is, and its text: a sentence, which a narrow screen breaks, or lines to copy. */
+function linesText(section: Section, { width, isColoured }: Screen): string {
+  const names = shownColumns(section).map(([name]) => name);
+  const [text = "", last = "", ...others] = names.toReversed();
+  const cells = (name: string) => section.rows.map((row) => shownCell(section, name, row));
+  const padded = (name: string, least: number) => {
+    const nameWidth = Math.max(least, ...cells(name).map(({ length }) => length));
+    return cells(name).map((cell) => cell.padEnd(nameWidth));
+  };
+  const leading = [...others.reverse().map((name) => padded(name, 0)), padded(last, NAME_WIDTH)];
+  return section.rows
+    .map((row, index) => {
+      const called = leading.map((column) => column[index]).join("  ");
+      const told = indented(`  ${called} `, shownCell(section, text, row), width);
       if (!isColoured) return told;
-      return `  ${painted(notable === true ? "yellow" : "dim", name)}${told.slice(2 + name.length)}`;
+      const name = called.trimEnd();
+      return `  ${painted(row.notable === true ? "yellow" : "dim", name)}${told.slice(2 + name.length)}`;
     })
     .join("");
+}
+
+/** Further lines keep what they are indented by themselves. */
+function indented(lead: string, text: string, width: number | undefined): string {
+  const [first = "", ...others] = printableText(text).split("\n");
+  const further = others.map((line) => {
+    const own = line.trimStart();
+    return paragraph(" ".repeat(lead.length + line.length - own.length), own, width);
+  });
+  return [paragraph(lead, first, width), ...further].join("");
 }
 
 function painted(colour: "green" | "yellow" | "dim", text: string): string {

@@ -1,7 +1,7 @@
 /** A run's progress: lines that change in place on a terminal, a line every few seconds elsewhere. */
 import { count, duration, megabytes } from "../common/figures.ts";
 import type { OnProgress, Progress, StageName } from "../common/progress.ts";
-import { truncate } from "./terminal.ts";
+import { printableLine, truncate } from "./terminal.ts";
 
 export interface DisplayOptions {
   readonly write: (text: string) => void;
@@ -50,6 +50,26 @@ export function createDisplay(options: DisplayOptions): Display {
 /** Shows no progress, and the log all the same. */
 export function quietDisplay(write: DisplayOptions["write"]): Display {
   return { onProgress: () => {}, log: write, end: () => {} };
+}
+
+/** One line of a terminal that says what a command is at; it goes when the command has its answer. */
+export interface StatusLine {
+  tell(text: string): void;
+  /** Writes lines of a log above it. */
+  log(lines: string): void;
+  clear(): void;
+}
+
+/** Tells nothing where the output is none whose cursor can move. */
+export function createStatusLine({ write, columns }: Pick<DisplayOptions, "write" | "columns">): StatusLine {
+  if (columns === undefined) return { tell: () => {}, log: write, clear: () => {} };
+  let told = "";
+  const draw = (above: string) => write(`\r\u001b[K${above}${told}`);
+  const tell = (text: string) => {
+    told = truncate(printableLine(text), columns() - 1);
+    draw("");
+  };
+  return { tell, log: draw, clear: () => tell("") };
 }
 
 function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number): Timed {

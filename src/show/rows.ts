@@ -3,25 +3,31 @@ import {
   DuckDBArrayValue,
   DuckDBDateValue,
   DuckDBDecimalValue,
+  DuckDBListType,
   DuckDBListValue,
+  DuckDBMapType,
   DuckDBMapValue,
+  DuckDBStructType,
   DuckDBStructValue,
   DuckDBTimestampMillisecondsValue,
   DuckDBTimestampNanosecondsValue,
   DuckDBTimestampSecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
+  type DuckDBType,
   DuckDBUnionValue,
   type DuckDBValue,
   DuckDBVariantValue,
 } from "@duckdb/node-api";
 import { csvRow } from "../common/csv.ts";
-import { jsonText, printableText, spreadsheetText } from "../common/printable.ts";
+import { jsonAsItIs, jsonText, printableText, spreadsheetText } from "../common/printable.ts";
 
 export type Rows = Iterable<readonly DuckDBValue[]>;
 
 export interface RowStream {
   readonly names: readonly string[];
+  /** Of the columns; undefined: none of them is JSON. */
+  readonly types?: readonly DuckDBType[] | undefined;
   /** Some rows at a time. */
   readonly chunks: AsyncIterable<Rows>;
 }
@@ -52,15 +58,15 @@ export async function* rowTexts(chunks: AsyncIterable<Rows>, text: RowText): Asy
 
 /** Writes a row as an object of its cells by the names of the columns. */
 export const objectOf =
-  (names: readonly string[]): RowText =>
+  ({ names, types }: Pick<RowStream, "names" | "types">): RowText =>
   (row) =>
-    jsonObject(names.map((name, index) => [name, row[index] ?? null]));
+    jsonObject(names.map((name, index) => [name, row[index] ?? null, types?.[index]]));
 
 /** An array of objects, one per line. */
-export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<string> {
-  const object = objectOf(names);
+export async function* jsonArray(rows: RowStream): AsyncIterable<string> {
+  const object = objectOf(rows);
   let before = "[\n";
-  yield* rowTexts(chunks, (row) => {
+  yield* rowTexts(rows.chunks, (row) => {
     const text = before + object(row);
     before = ",\n";
     return text;
@@ -68,18 +74,20 @@ export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<st
   yield before === "[\n" ? "[]" : "\n]";
 }
 
-export function jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
-  const object = objectOf(names);
-  return rowTexts(chunks, (row) => `${object(row)}\n`);
+export function jsonLines(rows: RowStream): AsyncIterable<string> {
+  const object = objectOf(rows);
+  return rowTexts(rows.chunks, (row) => `${object(row)}\n`);
 }
 
 export interface CsvOptions {
-  /** Texts that a spreadsheet would take for formulas get an apostrophe in front. */
+  /** Texts that a spreadsheet would take for formulas get an apostrophe in front; the file begins with U+FEFF. */
   readonly spreadsheet: boolean;
   readonly toScreen: boolean;
 }
 
 export async function* csvTexts({ names, chunks }: RowStream, options: CsvOptions): AsyncIterable<string> {
+  // Excel takes a file without it for one of an old code page.
+  if (options.spreadsheet && !options.toScreen) yield "\uFEFF";
   yield csvLine(names, options);
   yield* rowTexts(chunks, (row) => csvLine(row, options));
 }
@@ -118,31 +126,47 @@ export function cellText(value: DuckDBValue): string {
 }
 
 /**
- * A value as JSON text. Numbers of any size are written digit by digit, what JSON has no number for (NaN, infinity)
- * as text. Characters that could steer a terminal are escaped.
+ * A value as JSON text; JSON is written as it is. Numbers of any size are written digit by digit, what JSON has no number
+ * for (NaN, infinity) as text. Characters that could steer a terminal are escaped. `type`: undefined where it is not JSON.
  */
-function cellJson(value: DuckDBValue): string {
+function cellJson(value: DuckDBValue, type?: DuckDBType): string {
+  if (typeof value === "string" && type?.alias === "JSON") return jsonAsItIs(value) ?? jsonText(value);
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number")
     return Number.isFinite(value) ? JSON.stringify(value) : jsonText(String(value));
   if (typeof value === "bigint" || value instanceof DuckDBDecimalValue) return String(value);
-  return nestedJson(value) ?? jsonText(cellText(value));
+  return nestedJson(value, type) ?? jsonText(cellText(value));
 }
 
 /** JSON of a value that has values within; undefined of any other. */
-function nestedJson(value: DuckDBValue): string | undefined {
-  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
-    return `[${value.items.map(cellJson).join(",")}]`;
-  if (value instanceof DuckDBStructValue) return jsonObject(Object.entries(value.entries));
-  if (value instanceof DuckDBMapValue)
-    return `[${value.entries.map((entry) => jsonObject(Object.entries(entry))).join(",")}]`;
+function nestedJson(value: DuckDBValue, type?: DuckDBType): string | undefined {
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) {
+    const of = type instanceof DuckDBListType ? type.valueType : undefined;
+    return `[${value.items.map((item) => cellJson(item, of)).join(",")}]`;
+  }
+  if (value instanceof DuckDBStructValue) {
+    const of = type instanceof DuckDBStructType ? type.entryTypes : [];
+    return jsonObject(Object.entries(value.entries).map(([name, cell], index) => [name, cell, of[index]]));
+  }
+  if (value instanceof DuckDBMapValue) {
+    const of = type instanceof DuckDBMapType ? type.valueType : undefined;
+    const entries = value.entries.map(({ key, value: cell }) =>
+      jsonObject([
+        ["key", key],
+        ["value", cell, of],
+      ]),
+    );
+    return `[${entries.join(",")}]`;
+  }
   if (value instanceof DuckDBUnionValue) return jsonObject([[value.tag, value.value]]);
   return value instanceof DuckDBVariantValue ? cellJson(value.value) : undefined;
 }
 
 /** An object of values by name, in their order. */
-function jsonObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
-  return `{${entries.map(([name, value]) => `${jsonText(name)}:${cellJson(value)}`).join(",")}}`;
+function jsonObject(
+  entries: readonly (readonly [name: string, value: DuckDBValue, type?: DuckDBType | undefined])[],
+): string {
+  return `{${entries.map(([name, value, type]) => `${jsonText(name)}:${cellJson(value, type)}`).join(",")}}`;
 }
 
 function plainInstant(value: { readonly isFinite: boolean }, sign: bigint): string {

@@ -72,6 +72,10 @@ export const content = defineTable({
       from: ["dynamic:field_locks", "dynamic:field_locks.body.locked"],
       comment: "Which fields of the item are locked, as an object by field name.",
     }),
+    boolean("single_item_read", {
+      comment:
+        "Whether the item was read by itself, with the nine fields that only this gives: payment, tasks_begin_at and tasks_end_at here, and those of content_events. Where it was not, they are NULL and say nothing.",
+    }),
     timestamp("created_at", { from: ["dynamic:created_at"], comment: "When the item was created." }),
     timestamp("updated_at", {
       from: ["basic:updated_at", "dynamic:updated_at"],
@@ -103,11 +107,11 @@ export const content = defineTable({
     }),
     timestamp("tasks_begin_at", {
       from: ["dynamic:tasks_begin_at"],
-      comment: "Earliest deadline of a task; NULL unless the run asked for each item by itself.",
+      comment: "Earliest deadline of a task; NULL unless single_item_read.",
     }),
     timestamp("tasks_end_at", {
       from: ["dynamic:tasks_end_at"],
-      comment: "Latest deadline of a task; NULL unless the run asked for each item by itself.",
+      comment: "Latest deadline of a task; NULL unless single_item_read.",
     }),
     text("assignee_id", {
       from: ["basic:assignee_id", "dynamic:author"],
@@ -138,7 +142,7 @@ export const content = defineTable({
     text("content", {
       from: ["full:content", "dynamic:content"],
       comment: "Body as HTML; empty for content types without text.",
-      emptyDefault: true,
+      emptyDefault: "text",
     }),
     text("body_fragment", { from: ["dynamic:body_fragment"], comment: "Body as sanitized HTML." }),
     text("excerpt", { from: ["dynamic:excerpt"], comment: "Excerpt of the body." }),
@@ -162,8 +166,8 @@ export const content = defineTable({
     }),
     text("published_url", {
       from: ["full:published_url", "dynamic:published_url"],
-      comment: "URL where the item is published; content_published_urls has all.",
-      emptyDefault: true,
+      comment: "URL where the item is published; NULL where there is none. content_published_urls has all.",
+      emptyDefault: "null",
     }),
     text("publish_destination", {
       from: ["dynamic:publish_destination"],
@@ -210,7 +214,7 @@ export const content = defineTable({
     }),
     double("payment", {
       from: ["dynamic:payment"],
-      comment: "Payment rate; NULL unless the run asked for each item by itself.",
+      comment: "Payment rate; NULL unless single_item_read.",
     }),
     boolean("favorite", {
       from: ["dynamic:favorite"],

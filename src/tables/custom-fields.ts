@@ -172,7 +172,11 @@ export const contentCustomFieldValues = itemTable({
         "full:custom_fields[].value",
         "dynamic:previewable_custom_field_values",
       ],
-      comment: "Value as text; numbers and booleans too.",
+      comment: "Value as text, as it was sent; numbers and booleans too.",
+    }),
+    text("select_value", {
+      comment:
+        "Value of the select value that the item means, however it was sent: by its ID, else by its text; custom_field_select_values.value. NULL where the field offers no such value.",
     }),
     json("value_json", {
       from: [

@@ -4,9 +4,8 @@ import { isObject } from "../common/objects.ts";
 import { isArrayOf, isText } from "../common/options.ts";
 import { DATA_TABLES } from "./all.ts";
 import { COLUMN_TYPES } from "./declare.ts";
+import { VIEWS } from "./views.ts";
 
-/** Views of a warehouse. */
-export const VIEWS = ["content_wide", "content_mapped_wide", "mapping_coverage", "mapped_value_intervals"];
 const MACROS = ["mapped_values_as_of", "payloads_as_of", "payload_as_of", "mapped_value_changes"];
 /** What stands beside the tables while they are built and asked. */
 const TAKEN = ["run", "mapping_targets", "mapping_inputs", "mapping_answers", "constructor"];
@@ -40,7 +39,7 @@ export function customTableFaults(table: unknown): string[] {
 function nameFaults(name: unknown): string[] {
   if (typeof name !== "string") return ["its name is not a text"];
   if (!NAME.test(name)) return ["its name is not in lower-case letters, digits and _"];
-  if (VIEWS.includes(name) || MACROS.includes(name))
+  if (VIEWS.some((view) => view.name === name) || MACROS.includes(name))
     return [`${name} is the name of a view or macro of the package`];
   if (DATA_TABLES.some((table) => table.name === name))
     return [`${name} is the name of a table of the package`];

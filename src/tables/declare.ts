@@ -31,6 +31,9 @@ export interface Origin {
 export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
+export const EMPTY_DEFAULTS = ["text", "null"] as const;
+export type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
+
 export interface Column<
   Name extends string = string,
   Type extends ColumnType = ColumnType,
@@ -44,8 +47,11 @@ export interface Column<
   readonly personal: boolean;
   readonly origins: readonly Origin[];
   readonly format: WireFormat;
-  /** The specification's default is the empty string: then an empty string and null in two views are one. */
-  readonly emptyDefault: boolean;
+  /**
+   * The specification's default is the empty string: then an empty string and null in two views are one. `null`: an empty
+   * string is NULL, whoever sends it.
+   */
+  readonly emptyDefault: EmptyDefault | undefined;
   /** Of a derived column: its value, made from those of its API fields. */
   readonly make: Make | undefined;
   /** What was wrong with the options that it was made with. */
@@ -84,9 +90,10 @@ export interface Reference {
  * - `derived`: SQL steps over the other tables.
  * - `history`: SQL steps over the other tables and the history of the run before.
  * - `query`: a query of the user's own over the other tables.
+ * - `view`: SQL over the tables, in the database alone.
  * - `run`: the run's own account of itself.
  */
-export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run";
+export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run" | "view";
 
 /**
  * How the transform finds an item's rows.
@@ -110,6 +117,26 @@ export interface Table<Name extends string = string> {
   readonly columns: readonly Column[];
   readonly references: readonly Reference[];
   readonly rows: Rows;
+}
+
+/** What is done with personal data: `keep` writes it as it is. */
+type PersonalPolicy = "drop" | "hash" | "keep";
+
+const DONE_BY_POLICY = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
+
+/** The table as a run under the policy has it: the comments of its personal columns say what they hold. */
+export function underPolicy(table: Table, policy: PersonalPolicy): Table {
+  const done = DONE_BY_POLICY[policy];
+  if (done === undefined || !table.columns.some(({ personal }) => personal)) return table;
+  const columns = table.columns.map((column) => {
+    const comment = `${column.comment} ${done} by the personal-data policy.`;
+    return column.personal ? { ...column, comment } : column;
+  });
+  return { ...table, columns };
+}
+
+export function isView({ stage }: Pick<Table, "stage">): boolean {
+  return stage === "view";
 }
 
 /** API fields as origins: `["full:title", "dynamic:title"]`. */
@@ -144,7 +171,7 @@ export interface ColumnOptions<
   readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
   readonly personal?: boolean;
   readonly format?: WireFormat;
-  readonly emptyDefault?: boolean;
+  readonly emptyDefault?: EmptyDefault;
 }
 
 const isFlag: Options[string] = (value) => typeof value === "boolean" || "is not true or false";
@@ -164,7 +191,8 @@ const COLUMN_OPTIONS: Options = {
   personal: isFlag,
   format: (value) =>
     WIRE_FORMATS.some((format) => format === value) || `is not one of ${WIRE_FORMATS.join(", ")}`,
-  emptyDefault: isFlag,
+  emptyDefault: (value) =>
+    EMPTY_DEFAULTS.some((form) => form === value) || `is not one of ${EMPTY_DEFAULTS.join(", ")}`,
 };
 
 function columnFaults(column: string, options: unknown): string[] {
@@ -192,7 +220,7 @@ export function column<
     make,
     personal = false,
     format = "plain",
-    emptyDefault = false,
+    emptyDefault,
   }: ColumnOptions<Type, Field> = faults.length > 0 ? { comment: "" } : options;
   const nullable = !required as IsNullable<Required>;
   return {

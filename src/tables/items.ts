@@ -72,32 +72,46 @@ export const ITEM_TABLES = [
   itemTable({
     name: "content_events",
     comment:
-      "Dates and place of an item that is an event; filled only where the run asked for each item by itself.",
+      "Dates and place of an item that is an event; NULL, whatever the event has, unless content.single_item_read.",
     key: [],
     rows: { kind: "item", when: "event" },
     columns: [
       date("event_start_date", {
         from: ["dynamic:event_start_date"],
-        comment: "Start date of the event; two-digit years are read as 20YY.",
+        comment:
+          "Start date of the event; two-digit years are read as 20YY; NULL unless content.single_item_read.",
         format: "us_date",
       }),
       text("event_start_date_text", {
         from: ["dynamic:event_start_date"],
-        comment: "Start date of the event as the service sends it.",
+        comment: "Start date of the event as the service sends it; NULL unless content.single_item_read.",
       }),
       date("event_end_date", {
         from: ["dynamic:event_end_date"],
-        comment: "End date of the event; two-digit years are read as 20YY.",
+        comment:
+          "End date of the event; two-digit years are read as 20YY; NULL unless content.single_item_read.",
         format: "us_date",
       }),
       text("event_end_date_text", {
         from: ["dynamic:event_end_date"],
-        comment: "End date of the event as the service sends it.",
+        comment: "End date of the event as the service sends it; NULL unless content.single_item_read.",
       }),
-      double("latitude", { from: ["dynamic:latitude"], comment: "Latitude of the place, degrees north." }),
-      double("longitude", { from: ["dynamic:longitude"], comment: "Longitude of the place, degrees east." }),
-      text("place_id", { from: ["dynamic:place_id"], comment: "ID of the place on the map." }),
-      text("timezone_name", { from: ["dynamic:timezone_name"], comment: "Time zone of the event." }),
+      double("latitude", {
+        from: ["dynamic:latitude"],
+        comment: "Latitude of the place, degrees north; NULL unless content.single_item_read.",
+      }),
+      double("longitude", {
+        from: ["dynamic:longitude"],
+        comment: "Longitude of the place, degrees east; NULL unless content.single_item_read.",
+      }),
+      text("place_id", {
+        from: ["dynamic:place_id"],
+        comment: "ID of the place on the map; NULL unless content.single_item_read.",
+      }),
+      text("timezone_name", {
+        from: ["dynamic:timezone_name"],
+        comment: "Time zone of the event; NULL unless content.single_item_read.",
+      }),
     ],
   }),
   itemTable({

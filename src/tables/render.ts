@@ -1,5 +1,5 @@
 /** The declared tables as JSON, Markdown and a Mermaid diagram. */
-import type { Column, Origin, Table } from "./declare.ts";
+import { type Column, isView, type Origin, type Table } from "./declare.ts";
 
 /** An API field that no column comes from, and why. */
 interface UnplacedField extends Origin {
@@ -19,16 +19,21 @@ const UNPLACED: readonly UnplacedField[] = [
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
 export function schemaDocument(tables: readonly Table[]) {
   return {
-    tables: tables.map(({ name, comment, key, references, columns }) => ({
-      name,
-      comment,
-      key,
-      references,
-      columns: columns.map(({ name, type, nullable, comment, personal, origins }) => {
-        return { name, type, nullable, comment, personal, origins };
-      }),
-    })),
+    tables: tables.filter((table) => !isView(table)).map(described),
+    views: tables.filter(isView).map(described),
     unplaced: UNPLACED,
+  };
+}
+
+function described({ name, comment, key, references, columns }: Table) {
+  return {
+    name,
+    comment,
+    key,
+    references,
+    columns: columns.map(({ name, type, nullable, comment, personal, origins }) => {
+      return { name, type, nullable, comment, personal, origins };
+    }),
   };
 }
 

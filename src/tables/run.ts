@@ -48,6 +48,9 @@ export const run = defineTable({
       comment:
         "Requests a second that the service was found to allow; NULL where it refused none, or said nothing about it.",
     }),
+    text("replay_of", {
+      comment: "Run that this one was built again of from raw documents; NULL where it is not a replay.",
+    }),
     text("personal_data", { comment: "Policy for personal data: `drop`, `hash` or `keep`.", required: true }),
     text("package_version", { comment: "Version of content-warehouse.", required: true }),
     text("duckdb_version", { comment: "Version of DuckDB.", required: true }),
@@ -188,10 +191,10 @@ export const drift = defineTable({
     "API fields and values outside the contract, and values that differ between two documents of an item.",
   key: ["path", "kind"],
   columns: [
-    text("path", { comment: "API path, or table and column.", required: true }),
+    text("path", { comment: "API path, or table or view and column.", required: true }),
     text("kind", {
       comment:
-        "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
+        "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed`, `token_redacted` or `field_type` (values that do not read as the type of their custom field, so that its column of content_wide is text).",
       required: true,
     }),
     bigint("count", { comment: "How often it occurred.", required: true }),

@@ -75,7 +75,7 @@ export const SHARED_TABLES = [
   sharedTable({
     name: "users",
     comment:
-      "Users that items name: creators, assignees, owners and editors. Personal columns are filled only where the configuration keeps personal data.",
+      "Users that items name: creators, assignees, owners and editors. To count by person, group by user_id: names and other personal columns are filled only where the configuration keeps personal data.",
     key: ["user_id"],
     columns: [
       text("user_id", {

@@ -228,6 +228,8 @@ export function customFieldValueRows(
           ordinal: at,
           value_id: value.valueId,
           value: value.value,
+          // Known once the definitions are loaded.
+          select_value: null,
           value_json: value.valueJson,
           file_id: value.fileId,
           updated_at: changed,

@@ -1,5 +1,6 @@
 /** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
 
+import { DYNAMIC_COLUMNS } from "../api/dynamic.ts";
 import { WarehouseError } from "../common/errors.ts";
 import {
   deeplyFrozen,
@@ -42,10 +43,20 @@ const WHOLE: Place = { ordinal: 0, within: undefined };
 /** A cell that is not one API value. */
 type Made = (item: Item, place: Place) => Cell;
 
+const SINGLE_ITEM_FIELDS = Object.entries(DYNAMIC_COLUMNS).flatMap(([name, { singleItemOnly }]) =>
+  singleItemOnly ? [name] : [],
+);
+
+/** A single-item request gives its fields with null, too; a listing never has them. */
+function isReadSingly({ shape, document }: View): boolean {
+  return shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined);
+}
+
 /** Columns of these names have no API field of their own. */
 const OF_ITEM: Readonly<Record<string, Made>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, { ordinal }) => ordinal,
+  single_item_read: (item) => item.views.some(isReadSingly),
   // The last column, made when all others are.
   extra: () => null,
 };

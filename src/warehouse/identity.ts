@@ -83,7 +83,7 @@ type Previous = Pick<Manifest, "previousRun" | "previousSha256" | "supersedes">;
 
 /**
  * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
- * gone or damaged, nor beyond one that took another's place when a person was erased, whose number is not that of its night.
+ * gone or damaged, nor beyond one that took another's place, by a replay or an erasure, whose number is not that of its night.
  */
 export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
   const past: RunKey[] = [];
@@ -155,7 +155,7 @@ function previousKey({
 }
 
 /**
- * The kept run that another was compared with when it was made, or the one that an erase put in its place; undefined: it
+ * The kept run that another was compared with when it was made, or the one that took its place; undefined: it
  * is no longer kept, or there was none.
  */
 export function previousOf<Run extends KeptRun>(

@@ -283,8 +283,12 @@ export function stagingFolder({ staging }: OutputFolder, run: string, place = st
  * Makes the staging folders of a run, for their owner alone; those that are there stay. So it is with the folder of the
  * runs, which a run that failed may have taken away before the lock was free.
  */
-export async function createStaging(folder: OutputFolder, run: string): Promise<StagingFolder> {
-  const staging = stagingFolder(folder, run);
+export async function createStaging(
+  folder: OutputFolder,
+  run: string,
+  place?: string,
+): Promise<StagingFolder> {
+  const staging = stagingFolder(folder, run, place);
   await mkdir(folder.runs, { recursive: true });
   for (const path of [staging.root, staging.result, staging.parts]) {
     await mkdir(path, { recursive: true, mode: 0o700 });

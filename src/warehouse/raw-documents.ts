@@ -20,12 +20,22 @@ export function rawDocumentsOf({ run, manifest }: Kept): PublishedFile[] {
 
 /** Holds each against the manifest, in the run's folder or in a copy of it. Throws `verify.failed`, with the file. */
 export async function assertRawWhole(kept: Kept, directory: string): Promise<void> {
-  for (const file of rawDocumentsOf(kept)) {
+  const finding = await damageIn(directory, rawDocumentsOf(kept));
+  if (finding === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The raw documents of run ${kept.run} are damaged: ${finding}; name another run, or restore this one.`,
+  );
+}
+
+/** What is wrong with the first that is not as it was published, in a clause; undefined: nothing. */
+export async function damageIn(
+  directory: string,
+  files: readonly PublishedFile[],
+): Promise<string | undefined> {
+  for (const file of files) {
     const finding = await findingIn(directory, file);
-    if (finding === undefined) continue;
-    throw new WarehouseError(
-      "verify.failed",
-      `The raw documents of run ${kept.run} are damaged: ${finding}; name another run, or restore this one.`,
-    );
+    if (finding !== undefined) return finding;
   }
+  return undefined;
 }

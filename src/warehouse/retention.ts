@@ -4,7 +4,6 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { suggestion } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
-import { finishErase } from "./erase-plan.ts";
 import {
   currentRun,
   DATABASE_FILE,
@@ -14,6 +13,7 @@ import {
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
+import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -87,7 +87,7 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
  * and changes nothing, where the run lacks a file, has one of another size, or has a log beside its database.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  await finishErase(folder);
+  await finishReplacement(folder);
   const found = await findRun(folder, wanted);
   if (found.manifest instanceof WarehouseError) throw found.manifest;
   assertWhole(found.directory, found.manifest);
@@ -116,7 +116,7 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
   }
-  await finishErase(folder);
+  await finishReplacement(folder);
   const current = await currentRun(folder);
   const old = (await runsIn(folder)).slice(keep).filter(({ run }) => run !== current);
   for (const { run } of old) await removeRun(folder, run);

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -21,12 +21,33 @@ export interface Site {
   serve(data: string): Promise<Service>;
 }
 
+const CHANGES = packagePath("data/sample-night-2");
+
 /** The sample, and the sample with the changes of its second night. */
-export async function sampleNights(folder: string): Promise<readonly [first: string, second: string]> {
-  const first = packagePath("data/sample");
+export async function sampleNights(
+  folder: string,
+  first = packagePath("data/sample"),
+): Promise<readonly [first: string, second: string]> {
   const second = join(folder, "second-night");
-  await applyChanges(first, packagePath("data/sample-night-2"), second);
+  await applyChanges(first, CHANGES, second);
   return [first, second];
+}
+
+/** The same of every tenth item of the sample, and of those that the second night changes. */
+export async function fewSampleNights(folder: string): Promise<readonly [first: string, second: string]> {
+  const few = join(folder, "few");
+  await cp(packagePath("data/sample"), few, { recursive: true });
+  const [content, ...changes] = await Promise.all(
+    [join(few, "content.ndjson"), join(CHANGES, "content.ndjson"), join(CHANGES, "removed.ndjson")].map(
+      (file) => readFile(file, "utf8"),
+    ),
+  );
+  const lines = (content ?? "").trimEnd().split("\n");
+  const kept = lines.filter(
+    (line, index) => index % 10 === 0 || changes.join().includes(JSON.parse(line).id),
+  );
+  await writeFile(join(few, "content.ndjson"), `${kept.join("\n")}\n`);
+  return sampleNights(folder, few);
 }
 
 /** A warehouse of one service, whose content changes from night to night; call it outside of hooks. */

@@ -9,6 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { checkCommand } from "../../src/cli/commands/check.ts";
 import { eraseCommand } from "../../src/cli/commands/erase.ts";
+import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { long } from "../long.ts";
@@ -123,7 +124,8 @@ test("an interrupted command says what it leaves, and no question is answered", 
   for (const [make, args, left] of [
     [verifyCommand, [], "the question was not answered"],
     [eraseCommand, ["--user", "u-1"], "nothing was erased"],
-    [checkCommand, ["--sample", "--json"], "the check is not finished"],
+    [replayCommand, [], "nothing was replaced"],
+    [checkCommand, ["--sample", "--format", "json"], "the check is not finished"],
   ] as const) {
     const said = await told(make, [...args, "--warehouse", out], out);
     assert.deepEqual(said, ["run.interrupted", `Interrupted; ${left}.`, ""]);

@@ -8,7 +8,6 @@ import { helpCommand } from "../../src/cli/commands/help.ts";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/common/version.ts";
 import { configSpec } from "../../src/config/config-spec.ts";
-import { long } from "../long.ts";
 import { capture } from "./capture.ts";
 import { program } from "./running.ts";
 
@@ -44,7 +43,7 @@ for (const [what, args, message] of [
 }
 
 suite("empty text, as a lost variable leaves it, is refused", () => {
-  long("and nothing is written into the working directory", async () => {
+  test("and nothing is written into the working directory", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "empty-"));
     after(() => rm(cwd, { recursive: true }));
     const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--warehouse", ""], {
@@ -106,16 +105,6 @@ suite("the help", () => {
     for (const name of Object.keys(configSpec.shape).filter((each) => each !== "$schema"))
       assert.match(settings, new RegExp(`\\n {2}${name} +\\S`));
     assert.deepEqual([...tooWide(codes), ...tooWide(settings)], []);
-  });
-
-  long("of what there is not names the nearest command or topic", async () => {
-    const { code, stderr } = await program(["help", "exit-code"]);
-    assert.equal(code, 2);
-    assert.equal(stderr, '"content-warehouse" has no command "exit-code"; did you mean exit-codes?\n');
-    assert.match(
-      (await program(["help", "nope"])).stderr,
-      / lists the commands; or name a topic: exit-codes, configuration\.\n$/,
-    );
   });
 
   test("of erase says what is not searched", async () => {
@@ -190,7 +179,7 @@ suite("run --json that fails prints one object, and the sentence on standard err
     assert.ok(!Number.isNaN(Date.parse(time)));
   });
 
-  long("where an argument is", async () => {
+  test("where an argument is", async () => {
     const { code, stdout, stderr } = await program(["run", "--json"]);
     assert.equal(code, 2);
     const { code: failure, message } = JSON.parse(stdout);

@@ -11,6 +11,8 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["exprot", 'has no command "exprot"; did you mean report?'],
   ["--quiet", 'has no option --quiet; "content-warehouse --help" lists the options.'],
   ["help runz", 'has no command "runz"; did you mean run?'],
+  ["help exit-code", 'has no command "exit-code"; did you mean exit-codes?'],
+  ["help nope", "lists the commands; or name a topic: exit-codes, configuration."],
 
   ["run", '"content-warehouse run" needs <pipeline>'],
   ["run nigthly --sample", 'There is no pipeline "nigthly"'],
@@ -71,6 +73,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["audit --status unmaped", "did you mean unmapped?"],
   ["audit --section value", "did you mean values?"],
   ["audit --fail-on unmaped", '--fail-on "unmaped": give unmapped, '],
+  ["audit --fail-on unmapped,unmapped=900", '"unmapped" stands there twice'],
   ["audit --export-mapping x.xls", "x.xls"],
   ["audit --section collisions --status unmapped", "leave them out."],
 
@@ -89,6 +92,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
   [`explain ${ITEM.slice(0, -1)}9`, `The nearest is "${ITEM}".`],
   [`explain ${ITEM} --field audienc`, 'The nearest is "audience".'],
+  [`explain ${ITEM} --destination`, 'The nearest is "Web CMS".', ["web cms"]],
   [`explain ${ITEM} --run 2`, 'There is no run "2"'],
   [`explain ${ITEM} --as-of 2026-13-45`, "2026-13-45 is no instant"],
   [`explain ${ITEM} --run 1 --as-of 1`, "--run and --as-of both say which run is meant"],

@@ -1,4 +1,4 @@
-/** Erases a user and ends, as a kill would end it, at a step: `node killed-erase.ts FOLDER USER "rewrite 2"`. */
+/** Erases a user and ends, as a kill would end it, at a step: `node killed-erase.ts FOLDER USER "make 2"`. */
 import { systemClock } from "../../src/common/clock.ts";
 import { eraseUser } from "../../src/erase/erase.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";

@@ -4,9 +4,11 @@ import fc from "fast-check";
 import { distinctColumnNames } from "../../src/load/column-names.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 
-const names = (wanted: readonly (readonly [string, string])[], reserved: readonly string[] = []) =>
+type Wanted = readonly [name: string, tag: string, ...tags: string[]];
+
+const names = (wanted: readonly Wanted[], reserved: readonly string[] = []) =>
   distinctColumnNames(
-    wanted.map(([name, tag]) => ({ name, tag })),
+    wanted.map(([name, ...tags]) => ({ name, tags })),
     reserved,
   );
 
@@ -37,6 +39,23 @@ test("C9: all names that differ only in case get their tag, by the rules of Unic
       ["é", "f4"],
     ]),
     ["k (f1)", "\u212A (f2)", "É (f3)", "é (f4)"],
+  );
+});
+
+test("the first tag is taken where it tells namesakes apart, else the last one", () => {
+  assert.deepEqual(
+    names(
+      [
+        ["topic", "Old topic", "f1"],
+        ["topic", "New topic", "f2"],
+        ["Region", "Market", "f3"],
+        ["region", "market", "f4"],
+        ["title", "Title", "f5"],
+        ["Title", "", "f6"],
+      ],
+      ["title"],
+    ),
+    ["topic (Old topic)", "topic (New topic)", "Region (f3)", "region (f4)", "title (Title)", "Title (f6)"],
   );
 });
 
@@ -72,7 +91,7 @@ test("whatever is wanted, each column has a name that can be quoted and that no 
     fc.constantFrom("", "a", "A", "a (a)", "a (A) #2", "(a)", "\0", "\uFFFD", "k", "\u212A", "x".repeat(300)),
     fc.string({ unit: "grapheme", maxLength: 300 }),
   );
-  const wanted = fc.array(fc.record({ name: part, tag: part }), { maxLength: 12 });
+  const wanted = fc.array(fc.record({ name: part, tags: fc.tuple(part, part) }), { maxLength: 12 });
   fc.assert(
     fc.property(
       wanted,

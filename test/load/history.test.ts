@@ -344,8 +344,8 @@ long("a further copy of a value begins and ends by itself, because the item chan
   assert.deepEqual(await changes(1, 5), []);
   assert.deepEqual(
     await lines(
-      `SELECT copy, valid_from_sequence, valid_to_sequence, array_to_string(cause, ', '),
-         array_to_string(valid_to_cause, ', ')
+      `SELECT copy, valid_from_sequence, valid_to_sequence, array_to_string(cause::VARCHAR[], ', '),
+         array_to_string(valid_to_cause::VARCHAR[], ', ')
        FROM mapped_value_intervals ORDER BY ALL`,
     ),
     [

@@ -10,6 +10,7 @@ import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import {
   contentCustomFieldValues,
+  customFieldFiles,
   customFieldSelectValues,
   customFields,
 } from "../../src/tables/custom-fields.ts";
@@ -27,6 +28,7 @@ const TABLES: readonly Table[] = [
   customFields,
   customFieldSelectValues,
   contentCustomFieldValues,
+  customFieldFiles,
   destinations,
   customFieldMappings,
   customFieldMappingValues,

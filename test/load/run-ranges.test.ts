@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import {
   boundsTogether,
+  fileBounds,
   memoryLimitMb,
   rangeBounds,
   vectorBytes,
@@ -90,6 +91,48 @@ suite("the ranges of a table that is narrower than the widest", () => {
 
   test("are those of the widest where the table is as wide", () => {
     assert.deepEqual(boundsTogether(bounds, 240 * MB), bounds);
+  });
+});
+
+suite("the ranges of the files of a run after another", () => {
+  /** Bounds of a table of so many bytes that is the widest, where the run before has those of 25,000 items. */
+  function after(ids: readonly string[], bytes: number, before: readonly string[] | undefined) {
+    const weighed = weighing(ids, () => 1, bytes);
+    const ranges = {
+      bounds: rangeBounds(weighed),
+      stagedBytes: new Map([["content", bytes]]),
+      before: new Map(before === undefined ? [] : [["content", before]]),
+    };
+    return fileBounds(weighed, ranges).get("content");
+  }
+  const first = idsOf(25_000);
+  const held = ["", "c-010000", "c-020000"];
+
+  test("are cut as in a first run where nothing is known of the run before", () => {
+    assert.deepEqual(after(first, 50 * MB, undefined), rangeBounds(weighing(first, () => 1, 50 * MB)));
+  });
+
+  test("stay where an item goes or comes, though all that follow would move", () => {
+    assert.deepEqual(after(first.slice(1), 50 * MB, held), held);
+    assert.deepEqual(after(["c", ...first], 50 * MB, held), held);
+    assert.deepEqual(after(idsOf(35_000), 70 * MB, held), held);
+  });
+
+  test("are cut anew where one has more than twice its items or bytes, and there alone", () => {
+    assert.deepEqual(after(idsOf(45_000), 90 * MB, held), [...held, "c-030000", "c-040000"]);
+    assert.deepEqual(after(idsOf(45_000), 90 * MB, [""]), [
+      "",
+      "c-010000",
+      "c-020000",
+      "c-030000",
+      "c-040000",
+    ]);
+    assert.deepEqual(after(first, 119 * MB, held), held);
+    assert.ok((after(first, 140 * MB, held)?.length ?? 0) > 3);
+  });
+
+  test("of many small items are no more than the table's bytes ask for", () => {
+    assert.deepEqual(after(idsOf(45_000), 20 * MB, [""]), [""]);
   });
 });
 

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { FieldDefinition, Mapping } from "../../src/audit/mapping/definitions.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createViews } from "../../src/load/views.ts";
+import { fieldTypeDrift } from "../../src/load/wide-columns.ts";
 import { all, execute, scalar } from "../../src/storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
@@ -148,6 +149,161 @@ test("content_wide shows the text of an offered value, the file, the JSON text o
   ]);
 });
 
+/** Texts of some type, each with what it reads as; undefined: as nothing. */
+const TYPED = {
+  number: [
+    ["1", 1],
+    ["-2.50", -2.5],
+    ["1e3", 1000],
+    ["12,5", undefined],
+    ["NaN", undefined],
+    ["1e999", undefined],
+    [" 1", undefined],
+    ["1_0", undefined],
+  ],
+  currency: [
+    ["0.10", 0.1],
+    ["9007199254740993", 9007199254740992],
+    ["$5", undefined],
+    ["0x10", undefined],
+    ["inf", undefined],
+  ],
+  percentage: [
+    ["45", 45],
+    ["45%", undefined],
+  ],
+  date: [
+    ["2024-02-29", "2024-02-29"],
+    ["0001-01-01", "0001-01-01"],
+    ["2024-02-30", undefined],
+    ["2024-2-3", undefined],
+    ["today", undefined],
+    ["2024-02-29T00:00:00Z", undefined],
+  ],
+  boolean: [
+    ["true", true],
+    ["false", false],
+    ["True", undefined],
+    ["1", undefined],
+    ["yes", undefined],
+  ],
+} as const;
+const TYPE_OF = {
+  number: "DOUBLE",
+  currency: "DOUBLE",
+  percentage: "DOUBLE",
+  date: "DATE",
+  boolean: "BOOLEAN",
+};
+
+test("content_wide has a column of the field's type where every value reads as one, else of texts, with one entry", async () => {
+  const kinds = Object.keys(TYPED) as (keyof typeof TYPED)[];
+  const cellsOf = fc.constantFrom(...kinds).chain((kind) =>
+    fc.record({
+      kind: fc.constant(kind),
+      // Mostly what reads: else hardly any column would be typed.
+      cells: fc.array(
+        fc.oneof(
+          {
+            weight: 8,
+            arbitrary: fc.constantFrom(...TYPED[kind].filter(([, reads]) => reads !== undefined)),
+          },
+          fc.constantFrom(...TYPED[kind]),
+          fc.constant(["", null] as const),
+        ),
+        { minLength: 1, maxLength: 6 },
+      ),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(cellsOf, async ({ kind, cells }) => {
+      await emptyTables(connection);
+      const items = cells.map(([text], place) => item(`i${place}`, { f1: [text] }));
+      await fillTables(connection, {
+        fields: [field({ name: "given", fieldType: kind })],
+        destinations: [],
+        items,
+      });
+      await createViews(connection);
+      const first = cells.findIndex(([, reads]) => reads === undefined);
+      const type = await all(
+        connection,
+        "SELECT data_type FROM duckdb_columns() WHERE table_name = 'content_wide' AND column_name = 'given'",
+      );
+      assert.equal(type[0]?.data_type, first < 0 ? TYPE_OF[kind] : "VARCHAR");
+      assert.deepEqual(
+        await rowsOf("SELECT given FROM content_wide ORDER BY content_id"),
+        cells.map(([text, reads]) => ({ given: first < 0 ? reads : text })),
+      );
+      const entry = {
+        path: "content_wide.given",
+        kind: "field_type",
+        count: cells.filter(([, reads]) => reads === undefined).length,
+        order: 0,
+        contentId: `i${first}`,
+        example: cells[first]?.[0],
+      };
+      assert.deepEqual(await fieldTypeDrift(connection), first < 0 ? [] : [entry]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("content_wide has texts where a field of a type has several values, an object, or no value at all", async () => {
+  await build({
+    fields: [
+      field({ name: "pages", fieldType: "number" }),
+      field({ customFieldId: "f2", name: "unused", fieldType: "number" }),
+      field({ customFieldId: "f3", name: "odd", fieldType: "date" }),
+    ],
+    items: [item("a", { f1: ["1", "2"] }), item("b", { f1: ["3"] })],
+  });
+  await execute(
+    connection,
+    `INSERT INTO content_custom_field_values BY NAME
+     SELECT 'a' AS content_id, 'f3' AS custom_field_id, 0 AS ordinal, '{"day":1}' AS value_json`,
+  );
+  await createViews(connection);
+  assert.deepEqual(
+    await rowsOf("SELECT pages, unused, typeof(unused) AS type, odd FROM content_wide ORDER BY content_id"),
+    [
+      { pages: '["1","2"]', unused: null, type: "DOUBLE", odd: '{"day":1}' },
+      { pages: "3", unused: null, type: "DOUBLE", odd: null },
+    ],
+  );
+  assert.deepEqual(
+    (await fieldTypeDrift(connection)).map(({ path, count, example }) => [path, count, example]),
+    [
+      ["content_wide.odd", 1, '{"day":1}'],
+      ["content_wide.pages", 1, "2"],
+    ],
+  );
+});
+
+test("content_wide gives the ID, the name and the URL of a file", async () => {
+  await build({
+    fields: [field({ name: "hero", fieldType: "image" })],
+    items: [item("a", {}), item("b", {}), item("c", {})],
+  });
+  await execute(
+    connection,
+    `INSERT INTO content_custom_field_values BY NAME
+     SELECT * FROM (VALUES ('a', 'f1', 0, 'i1', NULL), ('b', 'f1', 0, 'gone', NULL), ('c', 'f1', 0, NULL, 'https://x.example/y'))
+       AS given(content_id, custom_field_id, ordinal, file_id, value);
+     INSERT INTO custom_field_files BY NAME
+     SELECT 'i1' AS file_id, 'tent.jpg' AS file_name, 'https://x.example/tent.jpg' AS file_url`,
+  );
+  await createViews(connection);
+  assert.deepEqual(
+    await rowsOf("SELECT hero, hero_file_name, hero_file_url FROM content_wide ORDER BY content_id"),
+    [
+      { hero: "i1", hero_file_name: "tent.jpg", hero_file_url: "https://x.example/tent.jpg" },
+      { hero: "gone", hero_file_name: null, hero_file_url: null },
+      { hero: "https://x.example/y", hero_file_name: null, hero_file_url: "https://x.example/y" },
+    ],
+  );
+});
+
 test("content_wide loses nothing where a field that should have one value has several", async () => {
   await build({ fields: [field({})], items: [item("a", { f1: ['say "x"', "y"] }), item("b", { f1: [""] })] });
   assert.deepEqual(await rowsOf("SELECT region FROM content_wide ORDER BY content_id"), [
@@ -156,7 +312,7 @@ test("content_wide loses nothing where a field that should have one value has se
   ]);
 });
 
-test("H10: content_wide names fields that share a name, also with a column of content, by their ID", async () => {
+test("H10: content_wide names fields that share a name, also with a column of content, by their label, else their ID", async () => {
   await build({
     fields: [
       field({ customFieldId: "f1", name: "Topic" }),
@@ -166,14 +322,17 @@ test("H10: content_wide names fields that share a name, also with a column of co
     ],
     items: [item("a", { f1: ["one"], f2: ["two"], f3: ["three"], f4: ["four"] })],
   });
+  const labels = `UPDATE custom_fields SET display_label = CASE custom_field_id WHEN 'f1' THEN 'Old' WHEN 'f3' THEN 'TITLE' ELSE '' END`;
+  await execute(connection, labels);
+  await createViews(connection);
   assert.deepEqual(
-    await rowsOf(`SELECT title, "Topic (f1)", "topic (f2)", "Title (f3)", "(f4)" FROM content_wide`),
+    await rowsOf(`SELECT title, "Topic (Old)", "topic (f2)", "Title (TITLE)", "(f4)" FROM content_wide`),
     [
       {
         title: "Title of a",
-        "Topic (f1)": "one",
+        "Topic (Old)": "one",
         "topic (f2)": "two",
-        "Title (f3)": "three",
+        "Title (TITLE)": "three",
         "(f4)": "four",
       },
     ],
@@ -455,25 +614,11 @@ test("the uses in mapping_coverage are the rows of content_mapped_values", async
   assert.deepEqual(await rowsOf(uses), await rowsOf(ledger));
 });
 
-test("views and the columns of custom fields have comments", async () => {
+test("columns of custom fields and of external fields have comments", async () => {
   await build({ fields: [field({ name: "it's", mappings: [mapping(`"q"`, {})] })] });
-  const views = await all(
-    connection,
-    "SELECT view_name, comment FROM duckdb_views() WHERE NOT internal ORDER BY view_name",
-  );
-  assert.deepEqual(
-    views.map((view) => [view.view_name, typeof view.comment]),
-    [
-      ["content_mapped_wide", "string"],
-      ["content_wide", "string"],
-      ["mapping_coverage", "string"],
-    ],
-  );
   const columns = await all(
     connection,
-    `SELECT column_name, comment FROM duckdb_columns()
-     WHERE table_name IN ('content_wide', 'content_mapped_wide') AND comment IS NOT NULL AND column_name IN ('it''s', '"q"')
-     ORDER BY column_name`,
+    `SELECT column_name, comment FROM duckdb_columns() WHERE column_name IN ('it''s', '"q"') ORDER BY column_name`,
   );
   assert.deepEqual(
     columns.map((column): DuckDBValue[] => [column.column_name ?? null, column.comment ?? null]),

@@ -58,6 +58,19 @@ suite("an assistant that speaks the Model Context Protocol", () => {
     assert.ok(tables.every(({ comment }) => comment !== null));
     const columns = JSON.parse(await answered("describe_table", { table: "content" }));
     assert.equal(columns[0].name, "content_id");
+    const users: { name: string; comment: string }[] = JSON.parse(
+      await answered("describe_table", { table: "users" }),
+    );
+    assert.equal(
+      users.find(({ name }) => name === "name")?.comment,
+      "Name. Dropped by the personal-data policy.",
+    );
+    const read =
+      "SELECT DISTINCT single_item_read AS read, body_type = 'event' AS event FROM content ORDER BY ALL";
+    assert.deepEqual(JSON.parse(await answered("query", { sql: read })).rows, [
+      { read: false, event: false },
+      { read: true, event: true },
+    ]);
     assert.equal(
       await refused("describe_table", { table: "contnet" }),
       'There is no table "contnet" in the warehouse. The nearest is "content".',

@@ -80,6 +80,8 @@ export function fieldValueRows(document: Document, values: readonly FieldValue[]
       ordinal,
       value_id: isSelect ? id : null,
       value: text,
+      select_value:
+        (isSelect && field.formatted_select_values?.find((value) => value.id === id)?.value) || null,
       value_json: null,
       file_id: orNull(file?.id),
       updated_at: instant(changed),

@@ -64,6 +64,7 @@ function contentRow(
     published_date: instant(document.published_date),
     synced_to_gallery_date: instant(document.synced_to_gallery_date),
     // Single-item requests are made of events only.
+    single_item_read: isEvent,
     tasks_begin_at: isEvent ? orNull(deadlines[0]) : null,
     tasks_end_at: isEvent ? orNull(deadlines.at(-1)) : null,
     payment: isEvent ? orNull(document.payment) : null,
@@ -108,12 +109,12 @@ function contentRow(
 }
 
 /**
- * The first URL that is not null. Where there is none, full says the empty string and dynamic says null: the two
- * disagree, and NULL is kept.
+ * The first URL that is not null; an empty one is none. Where there is none, full says the empty string and dynamic
+ * says null: NULL is kept.
  */
 function publishedUrl(document: Document): string | null {
   for (const { published_url } of document.published_urls ?? []) {
-    if (published_url !== null) return published_url;
+    if (published_url !== null) return published_url === "" ? null : published_url;
   }
   return null;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { documentPreparer } from "../../src/raw/prepare.ts";
 import { onlyRow, transform } from "../transform/harness.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { readList, type SentDocument } from "../../src/extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { rawJson } from "../../src/raw/raw-json.ts";
 import { bodyOf } from "../extract/landing/nightly-landing.ts";

@@ -3,6 +3,21 @@ import { customFields, destinations, listing, singleItems } from "../../src/extr
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import { contentTables, history, mappedValues } from "../../src/transform/stages.ts";
 
+/** What mapped values are made from, and people. */
+export const OF_VALUES = [
+  "content",
+  "content_types",
+  "users",
+  "custom_fields",
+  "custom_field_select_values",
+  "content_custom_field_values",
+  "custom_field_files",
+  "destinations",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "content_current_editors",
+] as const;
+
 /** Mapped values, people, and the history, which takes half as long as all tables. */
 export default definePipeline({
   name: "history",
@@ -10,19 +25,7 @@ export default definePipeline({
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [
     contentTables({
-      only: [
-        "content",
-        "content_types",
-        "users",
-        "custom_fields",
-        "custom_field_select_values",
-        "content_custom_field_values",
-        "custom_field_files",
-        "destinations",
-        "custom_field_mappings",
-        "custom_field_mapping_values",
-        "content_current_editors",
-      ],
+      only: OF_VALUES,
     }),
     mappedValues(),
     history(),

@@ -9,12 +9,13 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import type { Log } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import type { Config, PersonalData } from "../../src/config/config.ts";
-import { personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal/policy.ts";
 import { either, long } from "../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
   failsWith,
+  HISTORY,
   NIGHTLY,
   rowsOf,
   temporaryFolder,
@@ -214,7 +215,7 @@ async function exportTeam(t: TestContext, config: Partial<Config>) {
     url: service.url,
     out,
     log,
-    pipelineUrl: NIGHTLY,
+    pipelineUrl: HISTORY,
     config: { ...TEAM_CONFIG, ...config },
   });
   return { service, out, directory, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
@@ -325,7 +326,7 @@ test("a run that was interrupted is resumed, but not where the fields have other
         ended.abort(new WarehouseError("run.interrupted", "Ended early."));
       return answer(question);
     };
-    const options = { url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG, log };
+    const options = { url: service.url, out, pipelineUrl: HISTORY, config: TEAM_CONFIG, log };
     lines.length = 0;
     await assert.rejects(exportFrom({ ...options, signal: ended.signal }));
     return inspect(lines).includes("Resuming an interrupted run.");
@@ -333,7 +334,7 @@ test("a run that was interrupted is resumed, but not where the fields have other
   assert.deepEqual([await run(), await run()], [false, true]);
   const others = { body: [...DEFINITIONS, { ...DEFINITIONS[0], id: "another" }] };
   service.script = (question) => (question.kind === "custom_fields" ? others : answer(question));
-  const summary = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG });
+  const summary = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config: TEAM_CONFIG });
   assert.equal(summary.resumed, null);
 });
 
@@ -344,7 +345,7 @@ test("a field that becomes personal leaves nothing in the histories, which begin
     exportFrom({
       url: service.url,
       out,
-      pipelineUrl: NIGHTLY,
+      pipelineUrl: HISTORY,
       config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
     }).then(({ directory, warnings }) => {
       assert.equal(
@@ -395,7 +396,7 @@ test("a field of the name that the lookup did not give ends the run before anyth
     });
   const { message } = await failsWith(
     "source.protocol",
-    exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: TEAM_CONFIG }),
+    exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config: TEAM_CONFIG }),
   );
   assert.match(message, /"owner_team" of `personalFields` has the ID another/);
   assert.deepEqual(await visibleIn(out), []);

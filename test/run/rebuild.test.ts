@@ -1,13 +1,12 @@
 /** A run built again from its raw documents, its facts and the run before: equal but for when its tables were built. */
 import assert from "node:assert/strict";
-import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
-import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
-import { sampleWarehouse } from "../audit/sample.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { either, long } from "../long.ts";
 import { applyChanges } from "../overlay.ts";
@@ -15,16 +14,6 @@ import { assertSameReport, assertSameRun, builtAgain } from "./again.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, NIGHTLY, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
-
-const sample = await sampleWarehouse();
-
-test("the sample is built again from its raw documents", async (t) => {
-  const { runs } = outputFolder(await realpath(sample));
-  const directory = join(runs, (await currentRun(outputFolder(sample))) ?? "");
-  const again = await builtAgain(t, { directory });
-  assert.deepEqual(await assertSameRun(directory, again), [55, 46]);
-  await assertSameReport(directory, again);
-});
 
 const COLOR = (
   external: string,

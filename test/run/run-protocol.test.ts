@@ -234,6 +234,7 @@ test("E1: a single item that is gone is no failure: its listed views count, and 
     config: { details: "events", perPage: 100 },
   });
   assert.equal(accounting.loaded, 20);
-  const check = "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'single items%'";
+  const check =
+    "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'single items that were gone%'";
   assert.deepEqual(await rowsOf(directory, check), [["warning", "1", "of 2 single-item requests"]]);
 });

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { Secret } from "../../src/common/secret.ts";
 import { keyId } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { personalHash } from "../../src/raw/personal.ts";
+import { personalHash } from "../../src/raw/personal/policy.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
 import {

@@ -45,6 +45,7 @@ suite("two nightly runs over a set that has everything, with more threads and re
     const config = {
       details: "all",
       perPage: 2,
+      rereadDays: 0,
       destinations: ["Portal", "Shop", "Nowhere"].map((name) => ({ name, platform: "External" })),
       customFields: ["no such field"],
     } as const;

@@ -69,7 +69,7 @@ test("JSON and CSV have every column, exact", async () => {
   ]);
   assert.equal(
     await drawn({ format: "csv", spreadsheet: true }),
-    'item_id,item,values,size,covered,sent,since,isOld\na,\'=one,1234,5000,0.5,"[""x"",""y,z""]",2026-11-20T02:00:00Z,true\nb,,0,,,,,false\n',
+    '\uFEFFitem_id,item,values,size,covered,sent,since,isOld\na,\'=one,1234,5000,0.5,"[""x"",""y,z""]",2026-11-20T02:00:00Z,true\nb,,0,,,,,false\n',
   );
 });
 

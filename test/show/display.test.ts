@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { count, duration, megabytes } from "../../src/common/figures.ts";
 import type { Progress, StageName } from "../../src/common/progress.ts";
-import { createDisplay } from "../../src/show/display.ts";
+import { createDisplay, createStatusLine } from "../../src/show/display.ts";
 import { displayWidth } from "../../src/show/terminal.ts";
 
 const ESCAPE = "\u001b";
@@ -217,4 +217,25 @@ test("figures are written for people", () => {
     "1 h 0 min",
     "1 h 5 min",
   ]);
+});
+
+test("what a command is at stands in one line below its log, no wider than the terminal, and goes at the end", () => {
+  let written = "";
+  const line = createStatusLine({ write: (text) => (written += text), columns: () => 12 });
+  line.tell("memory: ok");
+  line.tell("configuration: failed");
+  line.log("A warning.\n");
+  line.clear();
+  const anew = "\r\u001b[K";
+  const cut = "configurat…";
+  assert.equal(written, `${anew}memory: ok${anew}${cut}${anew}A warning.\n${cut}${anew}`);
+});
+
+test("where no line can be taken back, the log alone is written", () => {
+  let written = "";
+  const line = createStatusLine({ write: (text) => (written += text), columns: undefined });
+  line.tell("memory: ok");
+  line.log("A warning.\n");
+  line.clear();
+  assert.equal(written, "A warning.\n");
 });

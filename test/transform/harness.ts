@@ -1,7 +1,7 @@
 import { parseExact } from "../../src/common/json.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import {
   type DocumentOptions,
   documentPreparer,

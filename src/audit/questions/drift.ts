@@ -59,6 +59,7 @@ const PART_OF_KIND: Readonly<Record<DriftLine["kind"], DriftPart>> = {
   personal_dropped: "policy",
   personal_hashed: "policy",
   token_redacted: "policy",
+  field_type: "outsideContract",
 };
 
 /** Undefined: it was in the run before, and what it was is right by now. */
@@ -203,6 +204,7 @@ const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
   personal_dropped: "dropped",
   personal_hashed: "hashed",
   token_redacted: "token redacted",
+  field_type: "not readable as the custom field's type",
 };
 
 /** `run`: name or number of a run; it is compared with the one that was current when it began. */

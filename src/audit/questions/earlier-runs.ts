@@ -1,24 +1,25 @@
 /** The kept runs before the one that a report is of: what each came to, and the run before to compare with. */
 import { WarehouseError } from "../../common/errors.ts";
 import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
-import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
+import { parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import type { PublishedRun } from "../../warehouse/retention.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
 import { listedRun } from "./runs.ts";
 
 type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
 
-export type EarlierRuns = Awaited<ReturnType<typeof earlierRuns>>;
+export type EarlierRuns = ReturnType<typeof earlierRuns>;
 
 /** Runs that a report lists, its own included. */
 const RUNS_SHOWN = 30;
 
-export async function earlierRuns(
-  folder: OutputFolder,
+/** `published`: the runs of the warehouse, the newest first. */
+export function earlierRuns(
+  published: readonly PublishedRun[],
   stated: Pick<Manifest, "sequence" | "previousRun" | "previousSha256">,
 ) {
-  const runs = (await listRuns(folder)).flatMap((run) => readable(run) ?? []);
+  const runs = published.flatMap((run) => readable(run) ?? []);
   const before = previousOf(stated, runs);
   const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
   const shown = runs

@@ -1,12 +1,14 @@
 /** Where a run read what the procedure used: the request, its answer, and the part of the raw document. */
-import { col } from "../../common/answer.ts";
+import { join } from "node:path";
+import { col, type RowOf } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
+import type { Fullness } from "../checks/mass-change.ts";
 import type { Item } from "../mapping/procedure.ts";
-import { type OpenedRun, rawFilesOf } from "../open-run.ts";
+import { type OpenedRun, rawFilesIn } from "../open-run.ts";
 
 const required = { required: true } as const;
 
@@ -15,14 +17,17 @@ const REQUEST = {
   mode: col.text(required),
   pass: col.count(),
   page: col.count(),
+  contentId: col.text(),
   status: col.count(required),
   /** ISO 8601, UTC. */
   observedAt: col.text(required),
   /** Of the response as it came, in hexadecimal. */
   sha256: col.text(required),
 } as const;
+type Request = RowOf<typeof REQUEST>;
 
 const REUSED = {
+  contentId: col.text(required),
   /** The earlier run. */
   run: col.text(required),
   /** ISO 8601, UTC. */
@@ -32,6 +37,7 @@ const REUSED = {
 } as const;
 
 const DOCUMENT = {
+  contentId: col.text(required),
   filename: col.text(required),
   mode: col.text(required),
   pass: col.count(required),
@@ -39,81 +45,148 @@ const DOCUMENT = {
   position: col.count(required),
   /** Of the document as it is kept. */
   sha256: col.text(required),
-  document: col.text(required),
 } as const;
 
-export type DocumentEvidence = NonNullable<Awaited<ReturnType<typeof findDocument>>>;
-export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
+/** Where a run's tables are open. */
+export type EvidentRun = Pick<OpenedRun, "connection" | "directory"> & {
+  readonly manifest: Pick<Fullness, "rows">;
+};
 
-export async function findEvidence(opened: OpenedRun, contentId: string) {
-  const lookups = `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`;
+/** Items by a query that has their IDs, as `content_id`, and no other column. */
+export interface SomeItems {
+  readonly sql: string;
+  readonly params: readonly string[];
+}
+
+export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
+/** But for what is the same of all items. */
+export type EvidenceOfItem = ReturnType<Awaited<ReturnType<typeof evidenceOfItems>>["of"]>;
+export type DocumentEvidence = NonNullable<Evidence["document"]>;
+
+/** Of one item. */
+export async function findEvidence(run: EvidentRun, contentId: string) {
+  const found = await evidenceOfItems(run, { sql: "SELECT $1::VARCHAR AS content_id", params: [contentId] });
+  const { document, ...others } = found.of(contentId);
   return {
-    /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
-    document: await findDocument(opened, contentId),
-    reused: await findReused(opened, contentId),
-    /** Lookups of destinations and custom fields. */
-    lookups: await rowsBy(opened.connection, REQUEST, lookups),
+    ...others,
+    document: document && { ...document, parts: await partsOf(run, contentId, document) },
+    lookups: found.lookups,
   };
 }
 
-/** Documents of the item that earlier runs read; none in a run of an earlier version. */
-async function findReused({ connection, manifest }: OpenedRun, contentId: string) {
+/** Of many items at once, with the same statements. */
+export async function evidenceOfItems(run: EvidentRun, items: SomeItems) {
+  const documents = await findDocuments(run, items);
+  const requests = await requestsOf(run, items);
+  const reused = Map.groupBy(await findReused(run, items), ({ contentId }) => contentId);
+  const lookups = `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`;
+  return {
+    of: (contentId: string) => {
+      const document = documents.get(contentId);
+      return {
+        /**
+         * With the answer that it came with, where that is recorded. Undefined where the run kept no raw documents, or none
+         * of the item with `custom_fields`.
+         */
+        document: document && { ...document, request: requests.get(placeOf(document)) },
+        reused: reused.get(contentId) ?? [],
+      };
+    },
+    /** Lookups of destinations and custom fields. */
+    lookups: await rowsBy(run.connection, REQUEST, lookups),
+  };
+}
+
+/** Documents of items that earlier runs read; none in a run of an earlier version. */
+async function findReused({ connection, manifest }: EvidentRun, { sql, params }: SomeItems) {
   if (manifest.rows.run_documents === undefined) return [];
   return rowsBy(
     connection,
     REUSED,
-    `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
-     FROM run_documents WHERE content_id = $1 AND read_by_run IS NOT NULL ORDER BY observation`,
-    [contentId],
+    `SELECT content_id, read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+     FROM run_documents WHERE content_id IN (${sql}) AND read_by_run IS NOT NULL ORDER BY content_id, observation`,
+    params,
   );
 }
 
 const REQUESTS = `
-  SELECT request, mode, pass, page, status, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+  SELECT request, mode, pass, page, content_id, status, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
   FROM run_requests`;
 
-/** $1 mode, $2 pass, $3 page, $4 item */
-const REQUEST_OF_DOCUMENT = `${REQUESTS}
-  WHERE mode = $1 AND pass = $2 AND CASE
-    WHEN mode = 'item' THEN content_id = $4 AND status = 200
-    ELSE page = $3 AND content_id IS NULL
-  END
-  ORDER BY request DESC LIMIT 1`;
-
-/**
- * The latest document of the item whose `custom_fields` is an object: that is what the run read. Only the column of
- * IDs is read of files that do not have the item.
- */
-async function findDocument(opened: OpenedRun, contentId: string) {
-  const { connection } = opened;
-  const files = rawFilesOf(opened, ["dynamic", "item"]);
-  if (files.length === 0) return undefined;
-  const source = readParquet(files, ["filename"]);
-  const [row] = await rowsBy(
+/** The last request for a document, by where it stood. */
+async function requestsOf(
+  { connection }: EvidentRun,
+  { sql, params }: SomeItems,
+): Promise<Map<string, Request>> {
+  const rows = await rowsBy(
     connection,
-    DOCUMENT,
-    `SELECT filename, mode, pass, page, position, sha256, document FROM ${source}
-     WHERE content_id = $1 AND shape = 'dynamic' AND json_type(document::JSON, '$.custom_fields') = 'OBJECT'
-     ORDER BY observation DESC LIMIT 1`,
-    [contentId],
+    REQUEST,
+    `${REQUESTS}
+     WHERE CASE
+       WHEN mode = 'item' THEN status = 200 AND content_id IN (${sql})
+       ELSE mode = 'dynamic' AND content_id IS NULL
+     END
+     ORDER BY request`,
+    params,
   );
-  if (row === undefined) return undefined;
-  const { filename, document, ...place } = row;
-  const { mode, pass, page } = place;
-  const [request] = await rowsBy(connection, REQUEST, REQUEST_OF_DOCUMENT, [mode, pass, page, contentId]);
-  return {
-    /** Below the run's folder. */
-    file: filename.slice(opened.directory.length + 1),
-    ...place,
-    /** The answer that it came with; undefined: it is not recorded. */
-    request,
-    /** What the procedure read there, by custom field ID: the JSON text at `/custom_fields/<ID>`. */
-    parts: partsOf(document),
-  };
+  return new Map(rows.map((row) => [placeOf(row), row]));
 }
 
-function partsOf(document: string): Map<string, string> {
-  const parsed = parseExact(document);
+/** One that was asked for singly stood on no page. */
+function placeOf({
+  mode,
+  pass,
+  page,
+  contentId,
+}: Pick<Request, "mode" | "pass" | "page" | "contentId">): string {
+  return JSON.stringify([mode, pass, mode === "item" ? contentId : page]);
+}
+
+/**
+ * By item: the latest document whose `custom_fields` is an object, which is what the run read. What is asked of a document
+ * stands in the aggregate, so that only those of the items are read for it.
+ */
+async function findDocuments({ connection, directory }: EvidentRun, { sql, params }: SomeItems) {
+  const files = rawFilesIn(directory, ["dynamic", "item"]);
+  if (files.length === 0) return new Map<string, never>();
+  const rows = await rowsBy(
+    connection,
+    DOCUMENT,
+    `SELECT content_id, unnest(latest) FROM (
+       SELECT content_id, max_by(
+         {filename: filename, mode: mode, pass: pass, page: page, position: position, sha256: sha256}, observation
+       ) FILTER (WHERE json_type(document, '$.custom_fields') = 'OBJECT') AS latest
+       FROM ${readParquet(files, ["filename"])}
+       WHERE shape = 'dynamic' AND content_id IN (${sql})
+       GROUP BY content_id
+     ) WHERE latest IS NOT NULL`,
+    params,
+  );
+  return new Map(
+    rows.map(({ filename, ...row }) => {
+      // Below the run's folder.
+      const file = filename.slice(directory.length + 1);
+      return [row.contentId, { ...row, file }];
+    }),
+  );
+}
+
+const TEXT = { document: col.text(required) } as const;
+
+/** What the procedure read there, by custom field ID: the JSON text at `/custom_fields/<ID>`. */
+async function partsOf(
+  { connection, directory }: EvidentRun,
+  contentId: string,
+  { file, page, position }: { readonly file: string; readonly page: number; readonly position: number },
+): Promise<Map<string, string>> {
+  const source = readParquet([join(directory, file)]);
+  const [row] = await rowsBy(
+    connection,
+    TEXT,
+    `SELECT document FROM ${source} WHERE content_id = $1 AND page = $2 AND position = $3`,
+    [contentId, page, position],
+  );
+  const parsed = row && parseExact(row.document);
   const fields = isObject(parsed) ? parsed.custom_fields : undefined;
   return new Map(Object.entries(isObject(fields) ? fields : {}).map(([id, value]) => [id, jsonText(value)]));
 }

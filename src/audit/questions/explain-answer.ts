@@ -7,16 +7,10 @@ import { type MappedValue, type Payloads, placeKey, STATUSES } from "../mapping/
 import type { OpenedRun, Question } from "../open-run.ts";
 import { assertNotPast, type Moment, runAsOf } from "./as-of.ts";
 import { DESTINATION, FIELD } from "./coverage.ts";
+import { evidenceSection } from "./evidence-answer.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
 import { explainPast, type PastExplanation } from "./explain-past.ts";
-import {
-  evidenceSection,
-  isWanted,
-  type Outcome,
-  outcomeText,
-  stepsSection,
-  type Told,
-} from "./explain-steps.ts";
+import { isWanted, type Outcome, outcomeText, stepsSection, type Told } from "./explain-steps.ts";
 import { matching, resolveScope, type Scoped } from "./filters.ts";
 import type { Since } from "./item-history.ts";
 

@@ -1,6 +1,5 @@
 /** The steps of an explanation: for each rule of the mapping procedure what it was given, what it gives, and by what. */
 import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Destination, FieldDefinition } from "../mapping/definitions.ts";
 import type { MappedValue } from "../mapping/mapped-value.ts";
@@ -14,7 +13,7 @@ import type {
   TypeStep,
 } from "../mapping/procedure.ts";
 import { DESTINATION } from "./coverage.ts";
-import { type DocumentEvidence, pointerTo } from "./evidence.ts";
+import { pointerTo } from "./evidence.ts";
 import type { ItemExplanation } from "./explain.ts";
 
 /** What of an explanation is told; undefined: all. */
@@ -236,58 +235,4 @@ export function outcomeText(
   if (externalValue === null) return `the entry ${mappingValueId} has no external value`;
   if (externalFieldName === null) return "the mapping has no external field name";
   return `the entry ${mappingValueId} makes it "${externalValue}"`;
-}
-
-const EVIDENCE = {
-  what: col.text({ required: true }),
-  request: col.count(),
-  answered: col.instant(),
-  pass: col.count(),
-  page: col.count(),
-  position: col.count(),
-  sha256: col.name({ required: true, head: "SHA-256" }),
-  file: col.text(),
-} as const;
-
-/** Where it was read: the document, the response that it came with, and the lookups. */
-export function evidenceSection({ evidence, mapped }: ItemExplanation): Section {
-  const { document, lookups, reused } = evidence;
-  const none = { request: null, answered: null, pass: null, page: null, position: null, file: null };
-  const responses = [...(document?.request === undefined ? [] : [document.request]), ...lookups];
-  const { ledger, payloads } = mapped;
-  const kept =
-    document === undefined
-      ? "The run keeps no raw document of the item, so that its values are those of content_custom_field_values. "
-      : "";
-  return section({
-    key: "evidence",
-    title: "Where this was read",
-    lead: `${kept}The run published the same: ${counted(ledger.length, "row")} of content_mapped_values and ${counted(payloads.size, "payload")} for this item, compared with what the rules give.`,
-    columns: EVIDENCE,
-    rows: [
-      ...(document === undefined ? [] : [{ ...none, ...documentCells(document) }]),
-      ...reused.map(({ run, observedAt, sha256 }) => ({
-        ...none,
-        what: `item document, read by run ${run}`,
-        answered: new Date(observedAt),
-        sha256,
-      })),
-      ...responses.map(({ mode, request, observedAt, pass, page, sha256 }) => ({
-        ...none,
-        what: `${mode} response`,
-        request,
-        answered: new Date(observedAt),
-        pass,
-        page,
-        sha256,
-      })),
-    ],
-    limit: 1000,
-  });
-}
-
-function documentCells({ mode, pass, page, position, sha256, file }: DocumentEvidence) {
-  // One that was asked for singly stood on no page.
-  const listed = mode === "item" ? {} : { pass, page, position };
-  return { ...listed, what: `${mode} document`, sha256, file };
 }

@@ -2,7 +2,8 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { suggestion } from "../../common/nearest.ts";
+import { listed, suggestion } from "../../common/nearest.ts";
+import { printable } from "../../common/printable.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 
 type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
@@ -57,8 +58,20 @@ export function matching(
   const found = candidates.filter(({ id, name }) => id === wanted || name === wanted);
   if (found.length > 0) return [...new Set(found.map(({ id }) => id))];
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
-  const known = candidates.length === 0 ? "The run has none." : "No name in the run is like it.";
-  throw notFound(`There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, known)}`);
+  throw notFound(
+    `There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, thereAre(candidates))}`,
+  );
+}
+
+/** Names that a sentence lists. */
+const NAMES_LISTED = 10;
+
+function thereAre(candidates: Parameters<typeof matching>[0]): string {
+  if (candidates.length === 0) return "The run has none.";
+  const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
+  const more = names.length - NAMES_LISTED;
+  const shown = more > 0 ? [...names.slice(0, NAMES_LISTED), `${more} more`] : names;
+  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${listed(shown, "and")}.`;
 }
 
 export function notFound(message: string): WarehouseError {

@@ -1,5 +1,4 @@
 /** Items with all their mapped values, those that need attention most first; packed: what is said often is said once. */
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { scalar } from "../../storage/duckdb.ts";
@@ -9,7 +8,17 @@ import { loadSql } from "../load-sql.ts";
 import { isSent, MAPPED_VALUE, STATUSES, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
+import { type EvidentRun, evidenceOfItems } from "./evidence.ts";
+import {
+  EVIDENCE,
+  EVIDENCE_TITLE,
+  type EvidenceRow,
+  itemEvidenceRows,
+  lookupEvidenceRows,
+  NO_DOCUMENT,
+} from "./evidence-answer.ts";
 import { whyOf } from "./explain-answer.ts";
+
 import { sendsAsIs } from "./read-run.ts";
 
 /** How much of a run is packed. */
@@ -28,7 +37,8 @@ const TEXT_LIMIT = 300;
 
 export type PackedItems = Awaited<ReturnType<typeof packItems>>;
 
-export async function packItems(connection: DuckDBConnection, limits: ItemLimits = ITEM_LIMITS) {
+export async function packItems(run: EvidentRun, limits: ItemLimits = ITEM_LIMITS) {
+  const { connection } = run;
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
@@ -41,6 +51,7 @@ export async function packItems(connection: DuckDBConnection, limits: ItemLimits
     fields: await rowsBy(connection, FIELD, FIELDS),
     answers: await rowsBy(connection, ANSWER, loadSql("report_answers")),
     items: await rowsBy(connection, ITEM, loadSql("report_item_rows"), [TEXT_LIMIT]),
+    evidence: await evidenceOfItems(run, { sql: "SELECT content_id FROM report_chosen", params: [] }),
   };
   const packed = pack(unpacked, limits.bytes);
   return {
@@ -111,6 +122,7 @@ interface Unpacked {
   readonly fields: readonly RowOf<typeof FIELD>[];
   readonly answers: readonly AnswerRow[];
   readonly items: readonly RowOf<typeof ITEM>[];
+  readonly evidence: Awaited<ReturnType<typeof evidenceOfItems>>;
 }
 
 /** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
@@ -140,14 +152,17 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
       bits.reduce((all, bit) => all + bit),
     ];
   });
+  const evidence = new EvidenceRows();
+  const lookups = lookupEvidenceRows(unpacked.evidence).map((row) => evidence.packed(row));
   const items: unknown[][] = [];
   let bytes = 0;
   for (const { contentId, title, type, published, answers: numbers } of unpacked.items) {
     const own = numbers?.split(",").map((number) => answers.of(Number(number))) ?? [];
-    const item = [contentId, title, types.ofNullable(type), published, own];
+    const read = itemEvidenceRows(unpacked.evidence.of(contentId)).map((row) => evidence.packed(row));
+    const item = [contentId, title, types.ofNullable(type), published, own, read];
     bytes += jsonBytes(item);
     // The texts and names of an item that does not fit are small: they stay.
-    if (bytes + answers.bytes + texts.bytes + types.bytes > bytesLimit) break;
+    if (bytes + answers.bytes + texts.bytes + types.bytes + evidence.bytes > bytesLimit) break;
     items.push(item);
   }
   return {
@@ -159,6 +174,13 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
     types: types.all,
     texts: texts.all,
     answers: answers.all,
+    evidence: {
+      title: EVIDENCE_TITLE,
+      none: NO_DOCUMENT,
+      columns: Object.entries(EVIDENCE).map(([name, column]) => ("head" in column ? column.head : name)),
+      rows: evidence.all,
+      lookups,
+    },
     items,
   };
 }
@@ -187,6 +209,35 @@ class Numbered<K, T> {
     this.#numbers.set(key, this.all.length);
     return this.all.push(value) - 1;
   }
+}
+
+/** Of a digest, in characters: whole ones of all documents would make the page a third larger. `explain --steps` has them. */
+const DIGEST_LENGTH = 24;
+
+/**
+ * Rows of evidence. Many items came with one response, which is said once; what is an item's own is its place in it and the
+ * beginning of its digest, beside the number of a row that has the rest.
+ */
+class EvidenceRows extends Numbered<string, unknown> {
+  constructor() {
+    super((cells) => JSON.parse(cells));
+  }
+
+  packed(row: EvidenceRow): number | readonly [row: number, position: number | null, digest: string] {
+    const { position, sha256 } = row;
+    if (row.request !== null) return this.of(cellsOf(row));
+    const number = this.of(cellsOf({ ...row, position: null, sha256: "" }));
+    return [number, position, Buffer.from(sha256.slice(0, DIGEST_LENGTH), "hex").toString("base64url")];
+  }
+}
+
+function cellsOf(row: EvidenceRow): string {
+  const cells: Readonly<Record<string, unknown>> = {
+    ...row,
+    sha256: row.sha256 === "" ? "" : `${row.sha256.slice(0, DIGEST_LENGTH)}…`,
+    answered: row.answered?.toISOString().replace(".000Z", "Z") ?? null,
+  };
+  return JSON.stringify(Object.keys(EVIDENCE).map((name) => cells[name]));
 }
 
 /** With the comma after it. */

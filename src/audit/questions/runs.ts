@@ -33,7 +33,10 @@ const RUNS = {
   unmapped: col.count(),
   took_ms: col.milliseconds({ head: "took" }),
   size_bytes: col.bytes({ head: "size" }),
+  /** The run that it was built again of; shown where there is one. */
+  replay_of: col.name({ hidden: true }),
 } as const;
+const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 export type ListedRun = RowOf<typeof RUNS>;
 
 /** What a run states of itself, as far as a list of runs has it. */
@@ -49,6 +52,7 @@ type Stated = Pick<
   | "mappedValues"
   | "changes"
   | "files"
+  | "replayOf"
 >;
 
 /** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
@@ -70,6 +74,7 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     unmapped: mappedValues?.unmapped ?? null,
     took_ms: tookMs(manifest),
     size_bytes: sizeOf(files),
+    replay_of: manifest.replayOf ?? null,
   };
 }
 
@@ -106,7 +111,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
         ? undefined
         : `* is the current one; change: new +, changed ~, removed -, since the run before${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
     none: "nothing was published yet",
-    columns: RUNS,
+    columns: runs.some(({ replay_of }) => replay_of !== null) ? WITH_REPLAYS : RUNS,
     rows: runs,
     keys: 2,
     limit: 1000,
@@ -115,7 +120,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
 
 function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
   const nothing = { started_at: null, items: null, change: null, new: null, changed: null, removed: null };
-  const unknown = { rejected: null, unmapped: null, took_ms: null, size_bytes: null };
+  const unknown = { rejected: null, unmapped: null, took_ms: null, size_bytes: null, replay_of: null };
   return { mark, current: mark === "*", run, sequence, verdict: "unreadable", ...nothing, ...unknown };
 }
 
@@ -174,7 +179,8 @@ export async function runAnswer(
 /** What the lines about a run say, for programs; null: the run does not state it. */
 function figuresOf({ run, manifest, current }: ReadableRun): Answer["facts"] {
   const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
-  const { items, changes, mappedValues, previousRun, supersedes, erasedAt, personalData, files } = manifest;
+  const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
+  const { supersedes, replayOf, erasedAt } = manifest;
   return {
     run,
     sequence,
@@ -190,6 +196,7 @@ function figuresOf({ run, manifest, current }: ReadableRun): Answer["facts"] {
     mappedValues: mappedValues ?? null,
     previousRun,
     supersedes: supersedes ?? null,
+    replayOf: replayOf ?? null,
     erasedAt: erasedAt ?? [],
     personalData: { policy: personalData.policy, keyId: personalData.keyId },
     versions,
@@ -203,7 +210,7 @@ function aboutSection(
   before: Manifest["files"] | undefined,
 ): Section {
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
-  const { items, mappedValues, supersedes, erasedAt } = manifest;
+  const { items, mappedValues, supersedes, erasedAt, replayOf } = manifest;
   const change = changeText(manifest);
   const erased = erasedAt?.at(-1);
   const took = duration(tookMs(manifest) / 1000);
@@ -220,6 +227,7 @@ function aboutSection(
       `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
     ],
     ["Before it", previousRun ?? "no run"],
+    replayOf !== undefined && ["Replay of", replayOf],
     // It took the place of another when somebody was erased from it.
     supersedes !== undefined &&
       erased !== undefined && ["Supersedes", `${supersedes}, erased ${minuteOf(new Date(erased))} UTC`],

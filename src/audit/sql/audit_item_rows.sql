@@ -16,12 +16,12 @@ intervals AS (
   /* intervals */
 )
 SELECT
-  intervals.*,
+  intervals.* REPLACE (CAST(intervals.cause AS VARCHAR[]) AS cause),
   since.sequence AS since_sequence,
   strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS since_started_at,
   since.previous_run IS NULL AS begins,
   CASE
-    WHEN list_contains(intervals.cause, 'item_returned')
+    WHEN json_contains(intervals.cause, '"item_returned"')
       THEN (
         SELECT max(seen.sequence)
         FROM content_history AS items

@@ -3,7 +3,7 @@ import { beforeEnd, systemClock } from "../../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
-import { type EraseReport, type EraseStep, eraseUser } from "../../erase/erase.ts";
+import { type EraseReport, eraseUser } from "../../erase/erase.ts";
 import type { Target } from "../../pipeline.ts";
 import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
 import { jsonLine, printableText, writeOutcome } from "../../show/terminal.ts";
@@ -13,7 +13,8 @@ import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
 import { delivered, type TargetOptions } from "../targets.ts";
-import { inTemporaryFolder, interruptStatementsOn } from "../temporary-folder.ts";
+import { inTemporaryFolder } from "../temporary-folder.ts";
+import { untilDecided } from "../until-decided.ts";
 
 interface Options extends TargetOptions {
   readonly user: string;
@@ -62,25 +63,13 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     });
 }
 
-/** The signal ends it until the erasure is decided; from then on it is carried out. Throws its reason. */
 async function eraseInFolder(
   folder: OutputFolder,
   userId: string,
   signal: AbortSignal,
 ): Promise<EraseReport> {
-  using _interrupting = interruptStatementsOn(signal);
-  let decided = false;
-  const onStep = ({ kind }: EraseStep) => {
-    if (!decided) signal.throwIfAborted();
-    decided ||= kind === "commit";
-  };
   const common = { clock: systemClock, threads: availableParallelism(), freeBytes };
-  try {
-    return await eraseUser(folder, { ...common, userId, onStep });
-  } catch (thrown) {
-    if (!decided) signal.throwIfAborted();
-    throw thrown;
-  }
+  return untilDecided(signal, (onStep) => eraseUser(folder, { ...common, userId, onStep }));
 }
 
 /** `left`: sentences about what a target still holds, and how that ends; null: it was not asked to forget. */

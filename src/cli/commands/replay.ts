@@ -1,8 +1,16 @@
-import { findReadable } from "../../audit/open-run.ts";
+import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { configuredWishes } from "../../config/config.ts";
 import { thisMachine } from "../../run/context.ts";
+import { replayRuns } from "../../run/replay/replay.ts";
+import { replayedAnswer } from "../../run/replay/replay-answer.ts";
 import { isAsBuilt, replayAnswer, verifyReplay } from "../../run/replay/verify-replay.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
+import { ANSWER_FORMATS, type AnswerFormat, answerTexts, show } from "../../show/answer.ts";
+import { writeOutcome } from "../../show/terminal.ts";
+import { pipelineUrl } from "../../transform/pipelines.ts";
+import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
+import { acquireLock } from "../../warehouse/lock.ts";
+import { finishPublication } from "../../warehouse/publish.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -10,13 +18,19 @@ import {
   invalid,
   logTo,
   processEnvironment,
+  StopSignals,
 } from "../command.ts";
+import { Prompt } from "../init/prompt.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
+import { untilDecided } from "../until-decided.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 
 interface Options {
   readonly warehouse: string;
   readonly verify?: true;
+  readonly pipeline?: string;
+  readonly config?: string;
+  readonly yes?: true;
   readonly format: AnswerFormat;
 }
 
@@ -24,31 +38,51 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse replay --verify
   $ content-warehouse replay --verify 42 --format json
+  $ content-warehouse replay 42 --pipeline ./my-pipeline.ts
 
-RUN is a run's name, its number, or "current". The run is built again from its raw documents, in a temporary folder
-(TMPDIR) and without a request, and compared with what was published: the rows of every table and the bytes of every
-data file. Exit code 0: equal. 31: it differs, or a raw file is damaged. Another version of the program may give other
-tables: then the differences are shown, and are no failure.
+RUN is a run's name, its number, or "current"; it is built again from its raw documents, without a request.
+
+With --verify that is done in a temporary folder (TMPDIR), and compared with what was published: the rows of every table
+and the bytes of every data file. Exit code 0: equal. 31: it differs, or a raw file is damaged. Another version of the
+program may give other tables: then the differences are shown, and are no failure.
+
+Without it the run and all that go on from it are built by this version of the program, each with the pipeline of its
+night or with --pipeline, and take the places of the old ones together, with later numbers. What an interrupted run has
+read goes, and a pipeline's own loaders are told of nothing. Exit code 2: the pipeline needs what was not asked for.
+31: a raw file is damaged. Then every run is as it was.
 `;
 
 export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
-    .description("build a run again from its raw documents, and compare it with what was published")
+    .description("build runs again from their raw documents, in place of the old ones or to compare")
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--verify", "compare, and change nothing")
+    .option(
+      "--pipeline <pipeline>",
+      "name of a pipeline of the package, or path of a module of your own (default: that of each night)",
+    )
+    .option("--yes", "ask nothing: what an interrupted run has read may go")
     .warehouse()
+    .config()
     .format(...ANSWER_FORMATS)
     .addHelpText("after", EXAMPLES)
-    .action((run: string, options: Options) => replay(run, options, environment));
+    .action(async (run: string, options: Options) => {
+      if (options.verify === true && options.pipeline !== undefined)
+        throw invalid("--verify compares with what the run's own pipeline gives; leave --pipeline out.");
+      keepHeapsSmall();
+      const folder = existingFolder(options.warehouse);
+      if (options.verify === true)
+        await verify(await findReadable(folder, run), folder, options, environment);
+      else await replay(run, folder, options, environment);
+    });
 }
 
-async function replay(wanted: string, options: Options, { out, err }: CliEnvironment): Promise<void> {
-  if (options.verify !== true) {
-    throw invalid("A run is built again to be compared alone, and replaces nothing: give --verify.");
-  }
-  keepHeapsSmall();
-  const folder = existingFolder(options.warehouse);
-  const published = await findReadable(folder, wanted);
+async function verify(
+  published: ReadableRun,
+  folder: OutputFolder,
+  options: Options,
+  { out, err }: CliEnvironment,
+): Promise<void> {
   const { threads } = thisMachine();
   const verification = await withTemporaryFolder("replay", (place, signal) =>
     verifyReplay({
@@ -58,7 +92,7 @@ async function replay(wanted: string, options: Options, { out, err }: CliEnviron
       threads,
       signal,
       onProgress: () => {},
-      log: logTo(err, { level: "warn", format: "text", secrets: [] }),
+      log: logOf(err),
     }),
   );
   await show(out, replayAnswer(verification), options);
@@ -67,4 +101,60 @@ async function replay(wanted: string, options: Options, { out, err }: CliEnviron
     "verify.failed",
     `Run ${published.run} is not what its raw documents give; do not trust it before somebody has looked why.`,
   );
+}
+
+const logOf = (err: CliEnvironment["err"]) => logTo(err, { level: "warn", format: "text", secrets: [] });
+
+async function replay(
+  wanted: string,
+  folder: OutputFolder,
+  options: Options,
+  environment: CliEnvironment,
+): Promise<void> {
+  const { out, err, cwd, env } = environment;
+  const wishes = await configuredWishes({ cwd, env, flags: options });
+  const url = options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd);
+  await using _lock = await acquireLock(folder);
+  await finishPublication(folder);
+  const run = await findReadable(folder, wanted);
+  await acceptLoss(folder, options, environment);
+  using stop = new StopSignals("nothing was replaced");
+  const { threads, nodeVersion, freeBytes } = thisMachine();
+  const replayed = await untilDecided(stop.signal, (onStep) =>
+    replayRuns({
+      folder,
+      run,
+      pipelineUrl: url,
+      wishes,
+      threads,
+      nodeVersion,
+      freeBytes,
+      signal: stop.signal,
+      onProgress: () => {},
+      onStep,
+      log: logOf(err),
+    }),
+  );
+  const answer = replayedAnswer(
+    replayed,
+    wishes.targets.map(({ name }) => name),
+  );
+  const texts = await Array.fromAsync(answerTexts(answer, { ...options, width: out.columns }));
+  await writeOutcome(environment, { text: texts.join(""), done: "The runs are replaced, but what was done" });
+}
+
+/** Throws where nobody says that the work of an interrupted run may go. */
+async function acceptLoss(
+  folder: OutputFolder,
+  { yes }: Options,
+  { input, out, err }: CliEnvironment,
+): Promise<void> {
+  const [interrupted] = await stagingLeftovers(folder);
+  if (interrupted === undefined || yes === true) return;
+  const loss = `What the interrupted run ${interrupted.run} has read will be gone`;
+  const refused = () => invalid(`${loss}; finish it with "run" first, or give --yes.`);
+  if (input.isTTY !== true || out.isTTY !== true) throw refused();
+  using prompt = new Prompt(input, err);
+  const answer = await prompt.ask(`${loss}. Go on?`, "no", (text) => text.toLowerCase());
+  if (!["y", "yes"].includes(answer)) throw refused();
 }

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { findReadable } from "../../audit/open-run.ts";
 import { earlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
 import { withRuns } from "../with-run.ts";
@@ -51,7 +52,7 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
 /** The run, and beside it the run before, where there is one to compare with. */
 async function chooseRuns(folder: OutputFolder, wanted: string) {
   const { run, manifest } = await findReadable(folder, wanted);
-  const earlier = await earlierRuns(folder, manifest);
+  const earlier = earlierRuns(await listRuns(folder), manifest);
   return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
 }
 

@@ -11,7 +11,14 @@ import { createDisplay, type Display, quietDisplay } from "../../show/display.ts
 import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames } from "../../transform/pipelines.ts";
-import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  liveColumns,
+  logTo,
+  processEnvironment,
+  StopSignals,
+} from "../command.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
@@ -108,18 +115,15 @@ export function takesColours(
   return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
-/** Width of a terminal that does not know its own. */
-const COLUMNS = 80;
-
 /** The log and the progress of a run: lines of one form, or lines that change in place on a terminal. */
 function standardError(
-  { env, err }: CliEnvironment,
+  environment: CliEnvironment,
   { quiet, logFormat = "text" }: RunFlags,
   secrets: readonly Secret[],
 ): { readonly log: Log; readonly display: Display } {
+  const { err } = environment;
   const write = (text: string) => err.write(text);
   const common = { format: logFormat, secrets };
-  const isLive = err.isTTY === true && env.TERM !== "dumb" && logFormat === "text";
   const progress = logTo(err, { ...common, level: "info" });
   const display =
     quiet === true
@@ -127,7 +131,7 @@ function standardError(
       : createDisplay({
           write,
           report: (line) => progress.info(line),
-          columns: isLive ? () => err.columns || COLUMNS : undefined,
+          columns: logFormat === "text" ? liveColumns(environment) : undefined,
           elapsedMs: () => performance.now(),
         });
   return { log: logTo({ write: display.log }, { ...common, level: "warn" }), display };

@@ -2,10 +2,12 @@ import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { paragraph, writeAll } from "../../show/terminal.ts";
 import { TABLES } from "../../tables/all.ts";
-import { VIEWS } from "../../tables/custom-tables.ts";
-import type { Column, Table } from "../../tables/declare.ts";
+import { type Column, isView, type Table, underPolicy } from "../../tables/declare.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
-import { CliCommand, processEnvironment } from "../command.ts";
+import { VIEWS } from "../../tables/views.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
+import { listRuns } from "../../warehouse/retention.ts";
+import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
@@ -18,6 +20,11 @@ const FORMATS = {
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, Render>>;
 
+interface Options {
+  readonly format: keyof typeof FORMATS;
+  readonly warehouse: string;
+}
+
 const EXAMPLES = `
 Examples:
   $ content-warehouse schema | less
@@ -25,37 +32,52 @@ Examples:
   $ content-warehouse schema --format dbt > models/sources.yml
   $ content-warehouse schema --format json | jq '.tables[].name'
 
-It shows the tables of the package. Tables of a pipeline's own describe themselves, as views do:
+It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns.
+Tables of a pipeline's own, and the columns that content_wide and content_mapped_wide have for the fields of a run,
+describe themselves:
   $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
 `;
 
 export function schemaCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("schema")
-    .description("show the tables: columns, keys, comments and where each column comes from")
-    .argument("[table]", "only this table")
+    .description("show the tables and views: columns, keys, comments and where each column comes from")
+    .argument("[table]", "only this table or view")
     .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
+    .warehouse()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
-      const tables = name === undefined ? TABLES : [tableNamed(name)];
+    .action(async (name: string | undefined, { format, warehouse }: Options) => {
+      const policy = await policyOf(warehouse);
+      const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
       await writeAll(out, [FORMATS[format](tables, out.columns)]);
     });
 }
 
-/** Throws `config.not_found`. */
+/** Of the current run; without one nobody knows it, and nothing is said of it. */
+async function policyOf(warehouse: string) {
+  const runs = await listRuns(outputFolder(warehouse));
+  const manifest = runs.find(({ current }) => current)?.manifest;
+  return manifest === undefined || manifest instanceof WarehouseError ? "keep" : manifest.personalData.policy;
+}
+
+/** What has keys and references: views stand for themselves there. */
+const OF_TABLES_ALONE: ReadonlySet<string> = new Set(["mermaid"] satisfies (keyof typeof FORMATS)[]);
+
+/** Throws `config.not_found`, and `config.invalid` for a view in a form that is for tables. */
+function tablesOf(name: string | undefined, format: keyof typeof FORMATS): readonly Table[] {
+  if (name === undefined) return OF_TABLES_ALONE.has(format) ? TABLES : [...TABLES, ...VIEWS];
+  const table = tableNamed(name);
+  if (!isView(table) || !OF_TABLES_ALONE.has(format)) return [table];
+  throw invalid(`${table.name} is a view, and --format ${format} is for tables; use another format.`);
+}
+
 function tableNamed(name: string): Table {
-  const table = TABLES.find((each) => each.name === name.toLowerCase());
-  if (table !== undefined) return table;
-  const view = VIEWS.find((each) => each === name.toLowerCase());
-  if (view !== undefined) {
-    throw new WarehouseError(
-      "config.not_found",
-      `${view} is a view, and this shows tables; it describes itself: content-warehouse sql "DESCRIBE ${view}".`,
-    );
-  }
-  const names = TABLES.map((each) => each.name);
+  const relations = [...TABLES, ...VIEWS];
+  const found = relations.find((each) => each.name === name.toLowerCase());
+  if (found !== undefined) return found;
+  const names = relations.map((each) => each.name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all of the package; views and tables of your own describe themselves: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
+    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all of the package; tables of your own describe themselves: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
   );
 }
 

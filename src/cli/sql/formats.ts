@@ -11,6 +11,7 @@ import {
   markdownRow,
   PIECE,
   pieces,
+  type RowStream,
   type Rows,
   rowTexts,
 } from "../../show/rows.ts";
@@ -52,7 +53,7 @@ type FormOptions = Omit<TextForm, "format">;
 const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOptions) => Texts>> = {
   table: (result, { width }) => (width === undefined ? tableTexts(result) : screenTexts(result, width)),
   json: jsonTexts,
-  jsonl: (result) => jsonLines({ names: result.deduplicatedColumnNames(), chunks: rowsOf(result) }),
+  jsonl: (result) => jsonLines(streamOf(result)),
   csv: (result, { width, spreadsheet }) =>
     csvTexts(
       { names: result.columnNames(), chunks: rowsOf(result) },
@@ -63,7 +64,15 @@ const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOpt
 
 export function answerTexts(result: DuckDBResult, form: AnswerForm): Texts {
   if (form.format !== "page") return FORMS[form.format](result, form);
-  return pageTexts({ names: result.deduplicatedColumnNames(), chunks: rowsOf(result) }, form);
+  return pageTexts(streamOf(result), form);
+}
+
+function streamOf(result: DuckDBResult): RowStream {
+  return {
+    names: result.deduplicatedColumnNames(),
+    types: result.columnTypes(),
+    chunks: rowsOf(result),
+  };
 }
 
 /** Of cells that were handed over, before garbage is taken away: some ten megabytes. */
@@ -182,7 +191,7 @@ export function planTexts(result: DuckDBResult): Texts {
 }
 
 async function* jsonTexts(result: DuckDBResult): Texts {
-  yield* jsonArray({ names: result.deduplicatedColumnNames(), chunks: rowsOf(result) });
+  yield* jsonArray(streamOf(result));
   yield "\n";
 }
 

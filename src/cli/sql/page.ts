@@ -27,12 +27,12 @@ export async function* pageTexts(answer: RowStream, limits: PageLimits): AsyncIt
   yield pageJson(await pageOf(answer, limits));
 }
 
-async function pageOf({ names, chunks }: RowStream, { maxRows, maxBytes }: PageLimits): Promise<Page> {
-  const object = objectOf(names);
+async function pageOf(answer: RowStream, { maxRows, maxBytes }: PageLimits): Promise<Page> {
+  const object = objectOf(answer);
   const rows: string[] = [];
   const leftOut: string[] = [];
   let room = maxBytes - FRAME_BYTES;
-  for await (const chunk of chunks) {
+  for await (const chunk of answer.chunks) {
     for (const cells of chunk) {
       const number = rows.length + leftOut.length + 1;
       const row = object(cells);

@@ -1,7 +1,8 @@
 /** A question to the published database: one statement, and nothing but a question. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { listed } from "../../common/nearest.ts";
+import { listed, suggestion } from "../../common/nearest.ts";
+import { printable } from "../../common/printable.ts";
 import { all, duckdbError } from "../../storage/duckdb.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 
@@ -35,8 +36,25 @@ export async function questionOf(connection: DuckDBConnection, query: string): P
       isPlan,
     };
   } catch (thrown) {
-    throw refusal(thrown);
+    throw (await unknownTable(connection, thrown)) ?? refusal(thrown);
   }
+}
+
+/** For a table that is not there: the nearest of the warehouse, where the engine takes its own into account. */
+async function unknownTable(
+  connection: DuckDBConnection,
+  thrown: unknown,
+): Promise<WarehouseError | undefined> {
+  const message = thrown instanceof Error ? thrown.message : "";
+  const [, name] = /^Catalog Error: Table with name (.*) does not exist!/.exec(message) ?? [];
+  if (name === undefined) return undefined;
+  const rows = await all(
+    connection,
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'main'`,
+  );
+  const names = rows.map((row) => String(row.name));
+  const near = suggestion(name, names, '"SHOW TABLES" lists those that there are.');
+  return refused(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
 }
 
 /** Writes the answer into a new Parquet file, in a folder that the database may write. */

@@ -3,7 +3,7 @@ import type { Clock } from "../../common/clock.ts";
 import { mayHoldLarge } from "../../common/json.ts";
 import type { JsonObject } from "../../raw/document.ts";
 import type { Drift } from "../../raw/drift.ts";
-import type { PolicyOptions } from "../../raw/personal.ts";
+import type { PolicyOptions } from "../../raw/personal/policy.ts";
 import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../../raw/prepare.ts";
 import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../../raw/raw-file.ts";
 import type { RawFiles } from "../../raw/raw-files.ts";

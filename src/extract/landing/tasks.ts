@@ -47,7 +47,7 @@ export interface ItemTask extends GroupKey {
   /** Whether all configured columns were asked for. */
   readonly whole: boolean;
   /** What the listing says of the item; blank fingerprint: the answer is not reused by a run to come. */
-  readonly listed: Pick<ListedItem, "fingerprint" | "updatedAt">;
+  readonly listed: Pick<ListedItem, "fingerprint">;
   readonly body: Body;
 }
 

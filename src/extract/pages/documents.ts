@@ -3,7 +3,7 @@
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
-import { fingerprintOf, NO_FINGERPRINT } from "../../raw/fingerprint.ts";
+import { fingerprintOf, isOfFingerprint, NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import { toSecond } from "../../raw/instant.ts";
 import {
   type DocumentOptions,
@@ -19,6 +19,7 @@ import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { tooDeep } from "../http/source-error.ts";
 import type { ListedItem, Reject } from "../landing/checkpoint-form.ts";
 import type { CopyTask, ItemTask, PageTask } from "../landing/tasks.ts";
+import { FRESH_MS, isFresh, secondsOf } from "../passes/pass-snapshot.ts";
 import { type Details, isWanted } from "../wanted-columns.ts";
 import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
 import { RecurringObjects } from "./object-cache.ts";
@@ -213,12 +214,20 @@ export class DocumentReader {
     const parsed = { document, objects: [], largeNumbers: true, text: undefined };
     const raw = this.#raw(place, parsed, drift);
     addFieldNames(fieldNames, shape, document);
-    // Where the item was edited since it was listed, the listing does not tell what the answer says.
-    const isAsListed = task.body.dated && item.updatedAt === task.listed.updatedAt;
-    const fingerprint = isAsListed ? task.listed.fingerprint : NO_FINGERPRINT;
+    const fingerprint = isAsListed(task, item, document) ? task.listed.fingerprint : NO_FINGERPRINT;
     const reuse = reuseOf({ document, at: { order, contentId }, drift }, fingerprint);
     return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
+}
+
+/**
+ * Whether the listing tells what the answer says, tonight and later: not where it was asked for in the seconds in which
+ * the item was edited, where the listing is of another state, or where nobody knows when it was answered.
+ */
+function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListedItem, document: JsonObject): boolean {
+  const { dated, observedAt } = body;
+  const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
+  return dated && !isEdited && isOfFingerprint(listed.fingerprint, document);
 }
 
 /** Puts an object where an empty one stands for it. */

@@ -110,7 +110,7 @@ export async function askForUnlisted(context: ExtractContext, after: AfterPass) 
 const EVERY_ONE: RejectLimits = { share: 1, items: Number.POSITIVE_INFINITY };
 
 /** No listing is known that says what the answer says. */
-const UNLISTED = { fingerprint: NO_FINGERPRINT, updatedAt: null };
+const UNLISTED = { fingerprint: NO_FINGERPRINT };
 
 /** Asks until too many items were refused: then the others would be, too. */
 async function askSingly(

@@ -1,6 +1,7 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
+import type { Extraction } from "../../raw/extract-record.ts";
 import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
 import type { ExtractContext } from "../context.ts";
 import { isOpen, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
@@ -35,12 +36,8 @@ export interface DetailsRead {
   readonly reused: Reused;
 }
 
-/** Documents of earlier runs that stood in for requests. */
-export interface Reused {
-  readonly count: number;
-  /** From when the oldest was answered until its item was listed; 0 where there is none. */
-  readonly oldestSeconds: number;
-}
+/** Documents of earlier runs that stood in for requests; how old the oldest is, 0 where there is none. */
+export type Reused = Pick<Extraction["detailsReused"], "count" | "oldestSeconds">;
 
 /** What may stand in for requests. */
 export interface Reuse extends ReusableItems {

@@ -1,10 +1,28 @@
--- The custom fields in the order of their columns in content_wide, numbered from 1.
+-- The columns of content_wide that are the run's custom fields, in their order, numbered from 1.
+--
+-- part         value, or of a file: file_name, file_url
+-- column_type  the type that its values are to read as; else they are texts
+WITH parts AS (
+  SELECT 1 AS place, 'value' AS part, '' AS suffix
+  UNION ALL
+  SELECT 2, 'file_name', '_file_name'
+  UNION ALL
+  SELECT 3, 'file_url', '_file_url'
+)
 SELECT
-  CAST(row_number() OVER (ORDER BY custom_fields.name, custom_field_id) AS INTEGER) AS field,
+  CAST(row_number() OVER (ORDER BY custom_fields.name, custom_field_id, parts.place) AS INTEGER) AS field,
   custom_field_id,
-  coalesce(name, '') AS name,
+  parts.part,
+  coalesce(name, '') || parts.suffix AS name,
   coalesce(field_type, 'type unknown') AS type,
   coalesce(display_label, name, '') AS label,
-  coalesce(field_type = 'multiselect', false) AS is_list
+  coalesce(field_type = 'multiselect', false) AS is_list,
+  coalesce(field_type IN ('file', 'image'), false) AS is_file,
+  CASE
+    WHEN field_type IN ('number', 'currency', 'percentage') THEN 'DOUBLE'
+    WHEN field_type = 'date' THEN 'DATE'
+    WHEN field_type = 'boolean' THEN 'BOOLEAN'
+  END AS column_type
 FROM custom_fields
+JOIN parts ON parts.part = 'value' OR field_type IN ('file', 'image')
 ORDER BY field

@@ -1,6 +1,7 @@
 -- What content_wide shows of the items of a range, a row for each item: the texts of its custom fields by the number of
--- the field; lists of texts where the field is a multiselect. A text of another field with several values is a JSON
--- array.
+-- the column; lists of texts where the field is a multiselect. A text of another field with several values is a JSON
+-- array. A warehouse of an earlier version may lack select_value, and a pipeline the files: what stands in for both is in
+-- place of the marks.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
@@ -13,10 +14,24 @@ shown AS (
     numbers.field,
     numbers.is_list,
     item.ordinal,
-    coalesce(item.value, offered.value, item.file_id, CAST(item.value_json AS VARCHAR), item.value_id) AS shown
-  FROM content_custom_field_values AS item
+    CASE
+      WHEN NOT numbers.is_file
+        THEN coalesce(
+          item.select_value,
+          item.value,
+          offered.value,
+          item.file_id,
+          CAST(item.value_json AS VARCHAR),
+          item.value_id
+        )
+      WHEN numbers.part = 'value' THEN coalesce(item.file_id, item.value, CAST(item.value_json AS VARCHAR))
+      WHEN numbers.part = 'file_name' THEN file.file_name
+      ELSE coalesce(file.file_url, CASE WHEN contains(item.value, '://') THEN item.value END)
+    END AS shown
+  FROM /* items */ AS item
   JOIN numbers USING (custom_field_id)
   LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
+  LEFT JOIN /* files */ AS file USING (file_id)
   WHERE content_id >= coalesce($1::VARCHAR, '')
     AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
     AND shown IS NOT NULL

@@ -18,11 +18,11 @@ SELECT
   counting.observation,
   answered.request,
   counting.observed_at,
-  coalesce(nullif(counting.answer_sha256, ''), counting.sha256) AS sha256,
-  nullif(counting.read_by_run, '') AS read_by_run
+  counting.sha256,
+  counting.read_by_run
 FROM counting
 LEFT JOIN answered
-  ON counting.read_by_run = ''
+  ON counting.read_by_run IS NULL
   AND answered.mode = counting.mode
   AND answered.pass = counting.pass
   AND answered.asked = CASE counting.mode WHEN 'item' THEN counting.content_id ELSE CAST(counting.page AS VARCHAR) END

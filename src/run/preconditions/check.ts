@@ -59,6 +59,7 @@ const FACTS: Partial<Readonly<Record<keyof Facts, readonly [CheckName, string]>>
   source: ["service", "the service"],
   client: ["service", "the service"],
   answer: ["service", "an answer of the service"],
+  personalFields: ["personal fields", "the personal fields"],
 };
 
 /** By check: what it was skipped for. */

@@ -1,4 +1,5 @@
 /** What a check found, as a value. */
+import type { Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 
 export type CheckName =
@@ -20,10 +21,12 @@ export type CheckName =
   | "personal fields"
   | "current run"
   | "target"
-  | "observers";
+  | "observers"
+  | "requests";
 
 /** `warning`: a run begins all the same. `skipped`: what it needs failed before. */
-export type CheckStatus = "ok" | "warning" | "failed" | "skipped";
+export const CHECK_STATUSES = ["ok", "warning", "failed", "skipped"] as const;
+export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
 export interface Finding {
   readonly check: CheckName;
@@ -34,6 +37,8 @@ export interface Finding {
   readonly exitCode: number;
   /** Whether a run would publish nothing for it. */
   readonly stops: boolean;
+  /** What stands behind it. */
+  readonly table?: Section;
 }
 
 function finding(status: CheckStatus) {

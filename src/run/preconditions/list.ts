@@ -1,4 +1,5 @@
 /** All that a run needs before it begins, in order. */
+import { FORECAST } from "./forecast.ts";
 import { MACHINE } from "./machine.ts";
 import { SERVICE } from "./service.ts";
 import type { Step } from "./step.ts";
@@ -12,4 +13,5 @@ export const PRECONDITIONS: readonly Step[] = [
   ...CURRENT_RUN,
   ...SERVICE,
   ...OBSERVERS,
+  ...FORECAST,
 ];

@@ -6,7 +6,7 @@ import type { Probe } from "../../extract/probe.ts";
 import type { PreviousHistory } from "../../load/history-previous.ts";
 import type { Observers } from "../../observe/observers.ts";
 import type { Pipeline } from "../../pipeline.ts";
-import type { PersonalFields } from "../../raw/personal-fields.ts";
+import type { PersonalFields } from "../../raw/personal/fields.ts";
 import type { TargetState } from "../../targets/restore.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
 import type { Taken } from "../../warehouse/disk.ts";

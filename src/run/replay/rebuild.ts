@@ -2,7 +2,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ReadableRun } from "../../audit/open-run.ts";
-import { systemClock } from "../../common/clock.ts";
+import { type Clock, systemClock } from "../../common/clock.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { VERSION } from "../../common/version.ts";
@@ -56,10 +56,11 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
   await copyRaw(published, staging);
   const landed = await readRaw(join(staging.result, "raw"));
   const { pipeline, url } = await pipelineOf(landed, published);
-  const clock = { ...systemClock, now: await builtAt(published, staging) };
+  const clock = await clockOf(published, staging);
   await using loads = new StagedLoads([]);
   const built = await build({
     folder,
+    runs: () => listRuns(folder),
     staging,
     landed,
     pipeline,
@@ -67,6 +68,7 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
     ...(await heldAgainstThen(request, landed)),
     // Its own: those of the run before, which may be gone, with what it cut.
     ranges: published,
+    replayOf: manifest.replayOf ?? null,
     loads,
     threads: request.threads,
     nodeVersion: manifest.versions.node,
@@ -103,14 +105,8 @@ async function pipelineOf(
   { facts }: Landed,
   { manifest }: ReadableRun,
 ): Promise<{ pipeline: Pipeline; url: string }> {
-  const { name, module, fingerprint } = facts.pipeline;
-  if (module === null) {
-    throw new WarehouseError(
-      "config.invalid",
-      `The pipeline "${printable(name)}" of this run is no file that could be read again; name a run of a pipeline that is one.`,
-    );
-  }
-  const url = module.startsWith("file:") ? module : pipelineUrl(module, "");
+  const { name, fingerprint } = facts.pipeline;
+  const url = moduleOf(facts);
   const pipeline = await loadPipeline(url);
   if (manifest.versions.package !== VERSION || pipelineFingerprint(pipeline) === fingerprint)
     return { pipeline, url };
@@ -120,8 +116,17 @@ async function pipelineOf(
   );
 }
 
-/** When its tables were built, for a clock that shows it. */
-async function builtAt(published: ReadableRun, { temporary }: StagingFolder): Promise<() => number> {
+/** URL of the pipeline's module. Throws `config.invalid` where it had none. */
+export function moduleOf({ pipeline: { name, module } }: Landed["facts"]): string {
+  if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
+  throw new WarehouseError(
+    "config.invalid",
+    `The pipeline "${printable(name)}" of this run is no file that could be read again; name a run of a pipeline that is one.`,
+  );
+}
+
+/** Shows when the run's tables were built. */
+export async function clockOf(published: ReadableRun, { temporary }: StagingFolder): Promise<Clock> {
   const source = sourceOf(published);
   await using database = await openTables(source, {
     temporaryDirectory: temporary,
@@ -132,7 +137,7 @@ async function builtAt(published: ReadableRun, { temporary }: StagingFolder): Pr
     database.connection,
     `SELECT epoch_ms(ended_at) FROM ${fromTable(source, "run")}`,
   );
-  return () => endedMs;
+  return { ...systemClock, now: () => endedMs };
 }
 
 /** What the run was held against: the run before, where it is kept and still the same, or was made anew by an erasure. */
@@ -144,7 +149,7 @@ async function heldAgainstThen({ folder, published, place }: RebuildRequest, { f
     const isIt = manifest.run === before.run && (before.sha256 ?? sha256) === sha256;
     return isIt ? [{ kind: "run", run: manifest.run, directory, manifest, sha256 }] : [];
   });
-  return heldAgainst(facts, { own: published, kept, temporaryDirectory: place });
+  return heldAgainst(facts, { own: published, kept, renamed: new Map(), temporaryDirectory: place });
 }
 
 type KeptRun = Extract<Baseline, { kind: "run" }>;

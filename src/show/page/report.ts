@@ -1,10 +1,10 @@
 /** The report of a run: answers to the questions that commands answer, in one page. The same runs give the same bytes. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
-import { missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
+import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
 import { namelessDestinations, type RunAccount, readAccount } from "../../audit/questions/account.ts";
 import { type Coverage, coverageOf, mappedTotals } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
@@ -49,7 +49,10 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const checks = await readChecks(connection);
   const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
   const other = await run.connect();
-  const [coverage, items] = await together(coverageOf(connection, {}), packItems(other, limits));
+  const [coverage, items] = await together(
+    coverageOf(connection, {}),
+    packItems({ ...run, connection: other }, limits),
+  );
   const nameless = account.instanceUrl === "sample" ? [] : await namelessDestinations(connection);
   const compared = earlier?.before?.manifest;
   const changes = compared && (await readItemChanges(connection, manifest, compared));
@@ -94,11 +97,7 @@ function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "mani
 
 /** None where the run is published as DuckDB alone. */
 function parquetFiles(directory: string, table: string): string[] {
-  const folder = join(directory, "parquet", table);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .sort()
-    .map((name) => join(folder, name));
+  return filesIn(join(directory, "parquet", table));
 }
 
 /** As a list of runs has it, before it is published. */

@@ -177,7 +177,14 @@ test("a name that does not exist is told with the nearest that do", async () => 
     await told({ contentType: "Artcle" }),
     /no content type "Artcle" .* The nearest are "Article" and "article"\.$/,
   );
-  assert.match(await told({ field: "qqqqqqqqqqqqqqqq" }), /No name in the run is like it\.$/);
+  assert.equal(
+    await told({ destination: "nope" }),
+    'There is no destination "nope" in the run. The run has "20ff76a286238f962af5b190", "Partner Portal", "Print Archive" and "Web CMS".',
+  );
+  assert.match(
+    await told({ field: "qqqqqqqqqqqqqqqq" }),
+    /The run has "\w+", ("\w+", ){8}"\w+" and \d+ more\.$/,
+  );
   const value = await failsWith("config.not_found", coverageOf(run.connection, { ...ALL, value: "Nordix" }));
   assert.match(
     value.message,

@@ -214,6 +214,31 @@ long(
   },
 );
 
+test("an item shows, unfolded, where it was read: the rows of explain --steps", { skip }, async (t) => {
+  const out = nights?.out ?? "";
+  const { page } = await open(t);
+  await page.locator("#item-rows button.title").first().click();
+  const dialog = page.locator("#item");
+  const id = /#item=(.+)$/.exec(page.url())?.[1] ?? "";
+  const { stdout } = await program(["explain", id, "--steps", "--warehouse", out, "--format", "json"]);
+  const { evidence } = JSON.parse(stdout) as { evidence: Record<string, string | number | null>[] };
+  const table = dialog.getByRole("region", { name: "Where this was read" });
+  assert.equal(await table.count(), 0, "it is folded");
+  await dialog.getByText("Where this was read", { exact: true }).click();
+  const heads = await table.locator("thead th").allTextContents();
+  const rows = await table
+    .locator("tbody tr")
+    .evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)));
+  const digest = (sha256: unknown) => `${String(sha256).slice(0, 24)}…`;
+  const expected = evidence.map((row) => ({ ...row, "SHA-256": digest(row.sha256) }) as typeof row);
+  assert.deepEqual(
+    rows,
+    expected.map((row) => heads.map((head) => String(row[head] ?? ""))),
+  );
+  assert.ok(heads.includes("file") && heads.includes("position"));
+  assert.ok(rows.length > 3);
+});
+
 long("hostile titles are texts, with what cannot be seen made visible", { skip }, async (t) => {
   const { page } = await open(t);
   const shown = {

@@ -8,6 +8,7 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { writeReport } from "../../../src/show/page/report.ts";
 import { outputFolder, parseRunName } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { listRuns } from "../../../src/warehouse/retention.ts";
 import { sampleWarehouse } from "../sample.ts";
 
 const out = await sampleWarehouse();
@@ -43,7 +44,7 @@ test("the kept runs before a run are those with a lower number, the newest first
     { items: undefined, mappedValues: undefined },
     {},
   ]);
-  const { listed } = await earlierRuns(folder, { sequence: 6, previousRun: null });
+  const { listed } = earlierRuns(await listRuns(folder), { sequence: 6, previousRun: null });
   assert.deepEqual(
     listed.map(({ sequence, items, rejected, unmapped }) => ({ sequence, items, rejected, unmapped })),
     [
@@ -57,14 +58,17 @@ test("the run before is the one that was current, if it is kept, can be read and
   const { content_mapped_values: _, ...rows } = sample.rows;
   const folder = await kept([{}, null, { rows }, {}]);
   const asked = async (previousRun: string | null) => {
-    const { previous, before } = await earlierRuns(folder, { sequence: 7, previousRun });
+    const { previous, before } = earlierRuns(await listRuns(folder), { sequence: 7, previousRun });
     return [previous, before?.sequence];
   };
   assert.deepEqual(await asked(RUNS[0] ?? ""), [3, 3], "also after a rollback");
   assert.deepEqual(await asked(RUNS[1] ?? ""), [4, undefined], "damaged");
   assert.deepEqual(await asked(RUNS[2] ?? ""), [5, undefined], "without mapped values");
   const erased = await kept([{ supersedes: "000002-20261116T020000Z" }]);
-  const { before } = await earlierRuns(erased, { sequence: 6, previousRun: "000002-20261116T020000Z" });
+  const { before } = earlierRuns(await listRuns(erased), {
+    sequence: 6,
+    previousRun: "000002-20261116T020000Z",
+  });
   assert.equal(before?.sequence, 3, "under its new name after an erase");
   assert.deepEqual(await asked("000001-20261115T020000Z"), [1, undefined], "no longer kept");
   assert.deepEqual(await asked(null), [null, undefined]);

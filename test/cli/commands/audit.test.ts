@@ -97,30 +97,6 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   );
 });
 
-long("the exit codes of the process are 25 for a threshold and 2 for what cannot be asked", async () => {
-  const started = (...args: string[]) => program(["audit", "--warehouse", out, ...args]);
-  const exceeded = await started("--fail-on", "ambiguous", "--format", "json");
-  assert.equal(exceeded.code, 25);
-  assert.match(exceeded.stderr, /^There are 396 ambiguous values where 0 are allowed .*\n$/);
-  assert.equal(JSON.parse(exceeded.stdout).totals.ambiguous, 396, "the answer is whole");
-  for (const [args, said] of few(
-    [
-      [["--destination", "Web CSM"], /The nearest is "Web CMS"/],
-      [["7"], /There is no run "7"/],
-      [["--fail-on", "nothing"], /give unmapped, unknown_value, ambiguous or collision/],
-      [["--fail-on", "unmapped,unmapped=900"], /"unmapped" stands there twice/],
-      [["--status", "unmaped"], /takes mapped, unmapped, unknown_value or no_value_mapping/],
-      [["--status", "unmapped", "--section", "collisions"], /leave them out/],
-      [["--export-mapping", "mapping.xlsx"], /call it \.csv or \.json/],
-    ] as const,
-    3,
-  )) {
-    const { code, stdout, stderr } = await started(...args);
-    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
-    assert.match(stderr, said);
-  }
-});
-
 test("no file is written among what is published, by whatever way", async () => {
   const warehouse = await realpath(out);
   await symlink(join(warehouse, "runs"), join(warehouse, "..", "way"));

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
-import { program } from "../running.ts";
 
 const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
@@ -186,17 +184,4 @@ test("an instant may have a blank before the time, and is UTC unless it names a 
   const before = new Date(started - 1000).toISOString().slice(0, 19).replace("T", " ");
   const { error } = await outcome(explainCommand, [SLUG, "--warehouse", out, "--as-of", before]);
   assert.match(error?.message ?? "", /^No run had started by /);
-});
-
-long("what does not exist ends the process with 2 and one sentence with the nearest names", async () => {
-  for (const [args, said] of [
-    [[SLUG.slice(1)], `The nearest is "${SLUG}".`],
-    [[SLUG, "--destination", "web cms"], 'The nearest is "Web CMS".'],
-    [[SLUG, "--field", "seasn"], 'The nearest is "season"'],
-  ] as const) {
-    const { code, stdout, stderr } = await program(["explain", ...args, "--warehouse", out]);
-    assert.deepEqual([code, stdout], [2, ""]);
-    assert.ok(stderr.includes(said), stderr);
-    assert.equal(stderr.trimEnd().split("\n").length, 1);
-  }
 });

@@ -3,9 +3,13 @@ import { execFile } from "node:child_process";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { schemaCommand } from "../../../src/cli/commands/schema.ts";
+import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
+import { DUCKDB_TYPES } from "../../../src/storage/ddl.ts";
 import { TABLES } from "../../../src/tables/all.ts";
 import type { Table } from "../../../src/tables/declare.ts";
+import { VIEWS } from "../../../src/tables/views.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
 import { capture } from "../capture.ts";
 
 const schema = (format: string) => capture(schemaCommand, ["--format", format]);
@@ -13,7 +17,7 @@ const schema = (format: string) => capture(schemaCommand, ["--format", format]);
 suite("the schema", () => {
   test("as JSON has every table with its key, and every column with its type and its API fields", async () => {
     const document = JSON.parse(await schema("json"));
-    assert.deepEqual(Object.keys(document), ["tables", "unplaced"]);
+    assert.deepEqual(Object.keys(document), ["tables", "views", "unplaced"]);
     assert.deepEqual(
       document.tables.map(({ name }: { name: string }) => name),
       TABLES.map(({ name }) => name),
@@ -39,9 +43,9 @@ suite("the schema", () => {
   });
 
   for (const format of ["text", "markdown"]) {
-    test(`as ${format} has every table and every column`, async () => {
+    test(`as ${format} has every table and view and every column`, async () => {
       const text = await schema(format);
-      for (const table of TABLES) {
+      for (const table of [...TABLES, ...VIEWS]) {
         assert.ok(text.includes(table.name), table.name);
         for (const { name } of table.columns) assert.ok(text.includes(name), `${table.name}.${name}`);
       }
@@ -66,9 +70,13 @@ suite("the schema", () => {
       code: "config.not_found",
       message: /^There is no table content_tag \(did you mean .*"content_tags"/,
     });
-    await assert.rejects(capture(schemaCommand, ["mapping_coverage"]), {
-      code: "config.not_found",
-      message: /^mapping_coverage is a view, .*sql "DESCRIBE mapping_coverage"\.$/,
+    assert.match(
+      await capture(schemaCommand, ["mapping_coverage"]),
+      /^mapping_coverage: .*\n +destination_id /,
+    );
+    await assert.rejects(capture(schemaCommand, ["mapping_coverage", "--format", "mermaid"]), {
+      code: "config.invalid",
+      message: "mapping_coverage is a view, and --format mermaid is for tables; use another format.",
     });
   });
 
@@ -102,6 +110,43 @@ suite("the schema", () => {
       }
     }
   });
+});
+
+test("the views of a warehouse have the columns that are shown, each with its type and comment", async () => {
+  const sql = `SELECT table_name, column_name, replace(data_type, ' WITH TIME ZONE', 'TZ') AS data_type, comment
+     FROM duckdb_columns() WHERE NOT internal`;
+  const asked = ["--format", "json", "--warehouse", await sampleWarehouse()];
+  const columns: Record<"table_name" | "column_name" | "data_type" | "comment", string | null>[] = JSON.parse(
+    await capture(sqlCommand, [sql, ...asked]),
+  );
+  assert.deepEqual(
+    columns.filter(({ comment }) => comment === null || comment === ""),
+    [],
+  );
+  const { views } = JSON.parse(await schema("json"));
+  assert.equal(views.length, VIEWS.length);
+  for (const { name, columns: declared } of VIEWS) {
+    const shown = columns.filter(({ table_name }) => table_name === name);
+    assert.deepEqual(
+      shown.slice(0, declared.length).map((each) => [each.column_name, each.data_type, each.comment]),
+      declared.map((each) => [each.name, DUCKDB_TYPES[each.type], each.comment]),
+    );
+  }
+  const tables = JSON.parse(await capture(sqlCommand, [`FROM duckdb_views() WHERE NOT internal`, ...asked]));
+  assert.deepEqual(
+    tables.map((each: Record<string, string>) => [each.view_name, each.comment]).toSorted(),
+    VIEWS.map(({ name, comment }) => [name, comment]).toSorted(),
+  );
+});
+
+test("personal columns say what the policy of the current run does to them", async () => {
+  const warehouse = await sampleWarehouse();
+  const dropped = "Name. Dropped by the personal-data policy.";
+  for (const format of ["text", "json", "markdown", "dbt"]) {
+    const text = await capture(schemaCommand, ["users", "--format", format, "--warehouse", warehouse]);
+    assert.ok(text.includes(dropped), format);
+    assert.ok(!(await capture(schemaCommand, ["users", "--format", format])).includes("Dropped"), format);
+  }
 });
 
 test("a reader that goes away early is no failure", async () => {

@@ -17,7 +17,7 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
-import { long } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
 
@@ -120,15 +120,16 @@ test("S19: a table cannot steer the terminal, and each row stays one line", asyn
   assert.doesNotMatch(text.replaceAll("\n", ""), /[\p{Cc}\p{Bidi_Control}]/u);
 });
 
-test("json is an array of objects with exact numbers, ISO instants, and JSON columns as their text", async () => {
+test("json is an array of objects with exact numbers, ISO instants, and JSON as it is", async () => {
   const { ask } = warehouse();
   const text = await ask(EVERY_TYPE, "--format", "json");
   assert.ok(
     text.includes('"huge":170141183460469231731687303715884105727,"big":9007199254740993,"exact":-1.50,'),
   );
+  assert.ok(text.includes('"json":{"a": 12345678901234567890},'), "digit by digit");
   const [row, ...others] = JSON.parse(text);
   assert.deepEqual(others, []);
-  const { huge, big, exact, ...rest } = row;
+  const { huge, big, exact, json: _, ...rest } = row;
   for (const number of [huge, big, exact]) assert.equal(typeof number, "number");
   assert.deepEqual(rest, {
     double: 0.1,
@@ -142,13 +143,46 @@ test("json is an array of objects with exact numbers, ISO instants, and JSON col
     later: "infinity",
     clock: "10:00:00",
     span: "1 day",
-    json: '{"a": 12345678901234567890}',
     list: [1, null],
     struct: { a: ["2026-03-01"], b: "x" },
     map: [{ key: "k", value: 1 }],
     blob: "\\xAA",
     uuid: "00000000-0000-0000-0000-000000000001",
   });
+});
+
+test("JSON is JSON wherever it stands, on one line, and text where no JSON reader takes it", async () => {
+  const { ask } = warehouse();
+  const query = `SELECT '{"a":' || chr(10) || ' "' || chr(155) || '"}' AS text, CAST(text AS JSON) AS json,
+    ['[1]'::JSON, NULL] AS list, {'x': 'null'::JSON, 'y': '{}'} AS struct, MAP {'k': '2'::JSON} AS map,
+    '{"a":1,}'::JSON AS odd, NULL::JSON AS nothing`;
+  const [row] = JSON.parse(await ask(query, "--format", "json"));
+  assert.deepEqual(row, {
+    text: '{"a":\n "\u009b"}',
+    json: { a: "\u009b" },
+    list: [[1], null],
+    struct: { x: null, y: "{}" },
+    map: [{ key: "k", value: 2 }],
+    odd: '{"a":1,}',
+    nothing: null,
+  });
+  const line = await ask(query, "--format", "jsonl");
+  assert.match(line, /^[^\n\u009b]+\n$/);
+  assert.deepEqual(JSON.parse(line), row);
+});
+
+test("a table that is not there is told with the nearest of the warehouse, none of the engine's own", async () => {
+  const { ask } = warehouse();
+  for (const [query, message] of [
+    ["FROM contnt", 'The query was refused: there is no table "contnt". The nearest is "content".'],
+    ["DESCRIBE contnt", 'The query was refused: there is no table "contnt". The nearest is "content".'],
+    [
+      'SELECT 1 FROM content JOIN "tables\u001b pace" ON true',
+      'The query was refused: there is no table "tables pace". "SHOW TABLES" lists those that there are.',
+    ],
+  ] as const) {
+    await assert.rejects(ask(query), { code: "config.sql", message });
+  }
 });
 
 test("json keeps columns of equal names and a column named __proto__, and of no rows is an empty array", async () => {
@@ -196,11 +230,15 @@ test("C17, S17: csv is faithful; with --spreadsheet no cell and no name is a for
       await ask(query, "--format", "csv", "--spreadsheet"),
     ];
     assert.equal(faithful, `a,b\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\n`, JSON.stringify(start));
-    assert.equal(guarded, `a,b\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\n`, JSON.stringify(start));
+    assert.equal(
+      guarded,
+      `\uFEFFa,b\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\n`,
+      JSON.stringify(start),
+    );
   }
-  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--spreadsheet"), "a\n'[U+0000]=1\n");
-  assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--spreadsheet"), "'=HYPERLINK(1)\n1\n");
-  assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--spreadsheet"), "a,b\n-1,-0.5\n");
+  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--spreadsheet"), "\uFEFFa\n'[U+0000]=1\n");
+  assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--spreadsheet"), "\uFEFF'=HYPERLINK(1)\n1\n");
+  assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--spreadsheet"), "\uFEFFa,b\n-1,-0.5\n");
   await assert.rejects(ask("SELECT 1", "--spreadsheet", "--format", "json"), {
     code: "config.invalid",
     message: "--spreadsheet is for CSV, not for --format json; leave one of them out.",
@@ -323,7 +361,7 @@ test("S19: csv on a screen leaves control characters out; --spreadsheet shows th
   const query = `SELECT chr(27) || '[2J' || chr(155) || chr(8238) || 'x' || chr(9) || chr(10) || chr(13) AS "a${"\u202e"}"`;
   assert.equal(await ask(query, "--format", "csv"), 'a\u202e\n"\u001b[2J\u009b\u202ex\t\n\r"\n');
   assert.equal(await capture(sqlHere, [query, "--warehouse", out, "--format", "csv"], 80), 'a\n"[2Jx\t\n"\n');
-  assert.equal(await ask(query, "--spreadsheet"), 'a[U+202E]\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\n');
+  assert.equal(await ask(query, "--spreadsheet"), '\uFEFFa[U+202E]\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\n');
 });
 
 test("a screen gets the first 100 rows and says how many there are, a pipe gets all of them whole", async () => {
@@ -378,10 +416,7 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   "a table that is made while it is explained": ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", QUESTION],
   "a vacuum that is explained": ["explain (analyze, format json) VACUUM", QUESTION],
   "what is explained after a comment": ["EXPLAIN ANALYZE /* /* */ SELECT 1 -- */ VACUUM", QUESTION],
-  "what is explained behind a comment": [
-    "EXPLAIN /* x */ ANALYZE VACUUM",
-    /Table with name VACUUM does not exist/,
-  ],
+  "what is explained behind a comment": ["EXPLAIN /* x */ ANALYZE VACUUM", /there is no table "VACUUM"/],
   "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
   "a database that is exported": ["EXPORT DATABASE 'exported'", /disabled by configuration/],
   "a database that is attached": ["ATTACH 'other.duckdb'", QUESTION],
@@ -585,12 +620,13 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
   const endless = "SELECT count(*) FROM range(10000000000) a(i), range(100) b(j) WHERE hash(i, j) = 1";
   // This one asks for no memory, and so nothing but the signal ends it.
   const computing = "SELECT sum(hash(i)) FROM range(100000000000) t(i)";
-  for (const [query, signal, ended] of [
+  const cases = [
     [endless, "SIGINT", [130, null]],
     [computing, "SIGINT", [130, null]],
     [computing, "SIGTERM", [143, null]],
     [endless, "SIGKILL", [null, "SIGKILL"]],
-  ] as const) {
+  ] as const;
+  for (const [query, signal, ended] of few(cases, 3)) {
     const watcher = watch(TMPDIR);
     const appeared = once(watcher, "change");
     const child = startIn(query);
@@ -620,7 +656,7 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
 test("a reader that goes away ends the command quietly", async () => {
   const { out } = warehouse();
   const query = "SELECT i, repeat('x', 100) AS t FROM range(300000) r(i)";
-  for (const format of ["csv", "jsonl", "markdown", "table"]) {
+  for (const format of few(["csv", "jsonl", "markdown", "table"], 2)) {
     const child = start([query, "--warehouse", out, "--format", format], {
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -5,9 +5,7 @@ import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { whatIfCommand } from "../../../src/cli/commands/what-if.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { long } from "../../long.ts";
 import { capture } from "../capture.ts";
-import { program } from "../running.ts";
 
 const out = await sampleWarehouse();
 const file = join(out, "..", "mapping.csv");
@@ -64,25 +62,4 @@ test("a screen of 80 has every name and value whole, as the mapping and the filt
   assert.doesNotMatch(byValue, /…/);
   // Of an item only the title is cut: no other cell stands beside the ID.
   assert.doesNotMatch(items.replaceAll(/│ [0-9a-f]{24} │ [^│]* │/g, ""), /…/);
-});
-
-long("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
-  const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--warehouse", out]);
-  for (const [mapping, said] of [
-    [
-      await edited("value.csv", "caf893c7c05eb1c37b247cec", "caf893c7c05eb1c37b247ced"),
-      /value\.csv, line \d+, column \d+: the field \w+ has no value with the ID "caf893c7c05eb1c37b247ced"\. The nearest is "caf893c7c05eb1c37b247cec"/,
-    ],
-    [
-      await edited("column.csv", "mapping_value_id,", ""),
-      /column\.csv, line 1, column 1: the column mapping_value_id is missing/,
-    ],
-    [join(out, "none.csv"), /The mapping file .*none\.csv cannot be read \(ENOENT\)/],
-    [join(out, "none.txt"), /call it \.csv or \.json/],
-  ] as const) {
-    const { code, stdout, stderr } = await started(mapping);
-    assert.deepEqual([code, stdout], [2, ""], stderr);
-    assert.match(stderr, said);
-    assert.equal(stderr.trimEnd().split("\n").length, 1);
-  }
 });

@@ -6,7 +6,7 @@ import { Checkpoint, passOfStages } from "../../../src/extract/landing/checkpoin
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { EMPTY_RESUME } from "../../../src/extract/landing/resume-state.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawFiles } from "../../../src/raw/raw-files.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 

@@ -4,7 +4,7 @@ import { Lander } from "../../../src/extract/landing/land-page.ts";
 import type { GroupResult, PageTask } from "../../../src/extract/landing/tasks.ts";
 import { groups } from "../../../src/raw/groups.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 import { loadPipeline, pipelineUrl } from "../../../src/transform/pipelines.ts";
 import { GroupTransformer, type TransformedGroups } from "../../../src/transform/transform-group.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { dynamicItem } from "../../../src/api/dynamic.ts";
 import { DocumentReader } from "../../../src/extract/pages/documents.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal-fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import type { DocumentOptions } from "../../../src/raw/prepare.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 

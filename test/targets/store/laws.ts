@@ -163,7 +163,7 @@ export function storeLaws(under: StoreUnderTest): void {
     const name = randomUUID();
     const stores = await Promise.all(Array.from({ length: 8 }, () => under.open(name, NEVER)));
     const keys = Array.from(
-      { length: 50 },
+      { length: 12 },
       (_, index) => `content/_delta_log/${String(index).padStart(20, "0")}.json`,
     );
     const won = await Promise.all(

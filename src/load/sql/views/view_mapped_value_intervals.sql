@@ -96,9 +96,10 @@ SELECT
   after.started_at AS valid_to,
   placed.to_sequence AS valid_to_sequence,
   placed.valid_from_run AS version_from_run,
-  placed.cause,
+  -- As in the tables of the history.
+  to_json(placed.cause) AS cause,
   placed.valid_to_run AS version_to_run,
-  placed.valid_to_cause
+  to_json(placed.valid_to_cause) AS valid_to_cause
 FROM placed
 JOIN numbered AS first ON first.sequence = placed.from_sequence
 LEFT JOIN numbered AS after ON after.sequence = placed.to_sequence

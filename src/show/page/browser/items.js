@@ -27,9 +27,9 @@
       flags: flags.filter((_, bit) => (bits & (1 << bit)) !== 0),
     }),
   );
-  const items = data.items.map(([id, title, type, published, numbers]) => {
+  const items = data.items.map(([id, title, type, published, numbers, read]) => {
     const search = `${title ?? ""}\n${id}`.toLowerCase();
-    return { id, title, type: type === null ? null : data.types[type], published, numbers, search };
+    return { id, title, type: type === null ? null : data.types[type], published, numbers, read, search };
   });
   const answersOf = (item) => item.numbers.map((number) => answers[number]);
   const has = (answer, flag) => answer.flags.includes(flag);
@@ -225,6 +225,7 @@
         close,
       ),
       element("div", { class: "destinations" }, parts),
+      evidencePart(item),
       element("p", { class: "note" }, "Rule by rule, with the request that says so: ", command),
     );
     if (!dialog.open) dialog.showModal();
@@ -310,6 +311,54 @@
         ),
       ),
     );
+  }
+
+  /** The request, file and position of what was read, with the digest; a table for all destinations, which is made when it is asked for. */
+  function evidencePart({ read }) {
+    const { title, none, columns, lookups } = data.evidence;
+    const details = element("details", { class: "evidence" }, element("summary", {}, title));
+    const table = () => {
+      const rows = [...read, ...lookups].map(evidenceCells);
+      const shown = columns.map((head, place) => ({ head, place }));
+      const used = shown.filter(({ place }) => rows.some((cells) => cells[place] !== null));
+      const head = used.map((column) => element("th", { scope: "col" }, column.head));
+      const lines = rows.map((cells) => {
+        const made = used.map(({ head, place }) =>
+          element(place === 0 ? "th" : "td", { "data-head": head }, evidenceCell(cells[place])),
+        );
+        made[0].setAttribute("scope", "row");
+        return element("tr", {}, made);
+      });
+      return element(
+        "div",
+        { class: "scroll", role: "region", "aria-label": title, tabindex: "0" },
+        element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, lines)),
+      );
+    };
+    details.addEventListener(
+      "toggle",
+      () => details.append(...(read.length === 0 ? [element("p", { class: "note" }, none)] : []), table()),
+      { once: true },
+    );
+    return details;
+  }
+
+  /** A document has its position and the beginning of its digest beside a row that others have too. */
+  function evidenceCells(packed) {
+    if (typeof packed === "number") return data.evidence.rows[packed];
+    const [row, position, digest] = packed;
+    const given = { position, "SHA-256": `${hexadecimal(digest)}…` };
+    return data.evidence.rows[row].map((cell, place) => given[data.evidence.columns[place]] ?? cell);
+  }
+
+  function hexadecimal(base64url) {
+    const bytes = atob(base64url.replaceAll("-", "+").replaceAll("_", "/"));
+    return [...bytes].map((byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+  }
+
+  function evidenceCell(cell) {
+    if (cell === null) return "";
+    return typeof cell === "number" ? count(cell) : foreign(cell);
   }
 
   // The address names the item that is open, so that it can be sent to somebody.

@@ -1,16 +1,16 @@
 /**
  * How runs are replaced by others, all together. The replacements are staged first; once they are proven and on the
- * disk, a plan that names them is written, and from then on whoever has the lock carries it out: an erasure that was killed
- * before has changed nothing, and one that was killed after is finished by the next command that changes the warehouse.
+ * disk, a plan that names them is written, and from then on whoever has the lock carries it out: what was killed before
+ * has changed nothing, and what was killed after is finished by the next command that changes the warehouse.
  */
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeTree, sealTree, sync, syncTree } from "../common/tree.ts";
-import { currentRun, type OutputFolder, type StagingFolder, stagingFolder } from "./layout.ts";
-import { runIdentifier } from "./manifest.ts";
-import { pointCurrentAt, removeRun } from "./run-folders.ts";
+import { removeTree, sealTree, sync, syncTree } from "../../common/tree.ts";
+import { currentRun, type OutputFolder, type StagingFolder, stagingFolder } from "../layout.ts";
+import { runIdentifier } from "../manifest.ts";
+import { pointCurrentAt, removeRun } from "../run-folders.ts";
 
 const replacement = z.object({ from: runIdentifier, to: runIdentifier });
 const plan = z.object({ replacements: z.array(replacement) });
@@ -18,20 +18,20 @@ const plan = z.object({ replacements: z.array(replacement) });
 /** A run, and the one that takes its place. */
 export type Replacement = Readonly<z.infer<typeof replacement>>;
 
-/** Where an erasure stages its runs: apart from those of exports, which may be gone on with. */
-export function erasePlace(folder: OutputFolder): string {
-  return join(folder.staging, ".erase");
+/** Where replacements are staged: apart from the runs of exports, which may be gone on with. */
+export function replacementPlace(folder: OutputFolder): string {
+  return join(folder.staging, ".replace");
 }
 
 export function stagedReplacement(folder: OutputFolder, to: string): StagingFolder {
-  return stagingFolder(folder, to, erasePlace(folder));
+  return stagingFolder(folder, to, replacementPlace(folder));
 }
 
 const PLAN_FILE = "plan.json";
 
-/** Brings the staged runs to the disk, and then the plan: the point from which the erasure is finished, not forgotten. */
+/** Brings the staged runs to the disk, and then the plan: the point from which they are finished, not forgotten. */
 export async function commitPlan(folder: OutputFolder, replacements: readonly Replacement[]): Promise<void> {
-  const place = erasePlace(folder);
+  const place = replacementPlace(folder);
   for (const { to } of replacements) await syncTree(join(place, to));
   const unnamed = join(place, `${PLAN_FILE}.new`);
   await writeFile(unnamed, JSON.stringify({ replacements }), { mode: 0o600 });
@@ -42,12 +42,12 @@ export async function commitPlan(folder: OutputFolder, replacements: readonly Re
 }
 
 /**
- * Carries out a plan, if there is one, and clears the place of the erasure away. All replacements get their final names;
+ * Carries out a plan, if there is one, and clears the place of the replacements away. All replacements get their final names;
  * then `current` moves, if it names a run that is replaced; then the replaced runs go. Each step may have been done
  * before. Needs the lock.
  */
-export async function finishErase(folder: OutputFolder): Promise<void> {
-  const place = erasePlace(folder);
+export async function finishReplacement(folder: OutputFolder): Promise<void> {
+  const place = replacementPlace(folder);
   if (!existsSync(place)) return;
   const file = join(place, PLAN_FILE);
   if (existsSync(file)) {

@@ -1,9 +1,9 @@
 /** The personal-data policy, applied as soon as a document is parsed: nothing later can hold what was dropped. */
 import { createHmac } from "node:crypto";
-import { isObject, type JsonObject } from "./document.ts";
-import type { Drift } from "./drift.ts";
-import { FieldPolicy, type PersonalFields, put, type Treatment } from "./personal-fields.ts";
-import { meaningOfName } from "./personal-names.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import type { Drift } from "../drift.ts";
+import { FieldPolicy, type PersonalFields, put, type Treatment } from "./fields.ts";
+import { meaningOfName } from "./names.ts";
 import {
   declaredAt,
   KEPT_ATTRIBUTES,
@@ -12,7 +12,7 @@ import {
   placeName,
   USER_PLACES,
   userPlaceAbove,
-} from "./personal-places.ts";
+} from "./places.ts";
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
@@ -92,6 +92,11 @@ export interface PolicyOptions {
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
   readonly fields: PersonalFields;
+  /**
+   * Where a document was treated before, by another version: what that one hashed stays, and all else that is personal is
+   * dropped, since its hash would need the key of that night. Gets the field of each value.
+   */
+  readonly onDropped?: (field: string) => void;
 }
 
 /** What the drift calls what the policy treated. */
@@ -277,6 +282,23 @@ function objectsIn(value: unknown): JsonObject[] {
   return found;
 }
 
-function treatment(options: PolicyOptions): Treatment {
-  return options.policy === "hash" ? hashing(options.hashKey) : () => undefined;
+function treatment({ policy, hashKey, onDropped }: PolicyOptions): Treatment {
+  if (onDropped !== undefined) return policy === "hash" ? unlessHashed(onDropped) : dropping(onDropped);
+  return policy === "hash" ? hashing(hashKey) : () => undefined;
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+function unlessHashed(onDropped: (field: string) => void): Treatment {
+  const drop = dropping(onDropped);
+  const isTreated = (value: unknown) =>
+    value === null || value === "" || (typeof value === "string" && HASH.test(value));
+  return (field, value) => (isTreated(value) ? value : drop(field, value));
+}
+
+function dropping(onDropped: (field: string) => void): Treatment {
+  return (field) => {
+    onDropped(field);
+    return undefined;
+  };
 }

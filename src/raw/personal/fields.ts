@@ -3,10 +3,10 @@
  * are treated wherever they stand, in items and in definitions: no part of a value is told from another, since nobody
  * knows which part says who it is.
  */
-import { WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
-import { DATA_TABLES } from "../tables/all.ts";
-import { isObject, type JsonObject, shapeOf } from "./document.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
+import { DATA_TABLES } from "../../tables/all.ts";
+import { isObject, type JsonObject, shapeOf } from "../document.ts";
 
 export interface PersonalFields {
   /** As the configuration has them, by the specification's names. */

@@ -1,8 +1,8 @@
 /** Where the contract has people, and what of them is personal: the policy and erasing have it from here. */
-import { dynamicItem } from "../api/dynamic.ts";
-import { fullItem } from "../api/full.ts";
-import { userPlaces } from "../api/user-places.ts";
-import { DATA_TABLES } from "../tables/all.ts";
+import { dynamicItem } from "../../api/dynamic.ts";
+import { fullItem } from "../../api/full.ts";
+import { userPlaces } from "../../api/user-places.ts";
+import { DATA_TABLES } from "../../tables/all.ts";
 
 /** A path without what stands for elements and keys: a service may send a list where a single object is specified. */
 export function placeName(path: readonly string[]): string {

@@ -1,0 +1,31 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { execute } from "../storage/duckdb.ts";
+import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import type { Column, Table } from "../tables/declare.ts";
+
+type Comments = Pick<Column, "name" | "comment">;
+
+export interface CreateView {
+  readonly view: Table;
+  readonly sql: string;
+  /** Columns that only this run's view has. */
+  readonly further?: readonly Comments[];
+}
+
+/** Creates or replaces a view, with its comments. A warehouse of another version may lack some declared columns. */
+export async function createView(
+  connection: DuckDBConnection,
+  { view, sql, further = [] }: CreateView,
+): Promise<void> {
+  const name = quoteIdentifier(view.name);
+  await execute(connection, `CREATE OR REPLACE VIEW ${name} AS ${sql}`);
+  const has = new Set((await connection.runAndReadAll(`SELECT * FROM ${name} LIMIT 0`)).columnNames());
+  const columns = [...view.columns, ...further].filter((column) => has.has(column.name));
+  // In one text: on its own, each would go to the engine in several steps.
+  const comments = columns.map((column) => {
+    const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
+    return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`;
+  });
+  comments.unshift(`COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
+  await execute(connection, comments.join(";\n"));
+}

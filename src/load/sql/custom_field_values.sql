@@ -1,0 +1,18 @@
+-- The staged rows of content_custom_field_values, which stand in place of the mark, each with the select value that it
+-- means: by its ID, else by what rule 5 makes of the text. The text of mapping_inputs stands in place of the other mark.
+WITH inputs AS (
+  /* mapping_inputs */
+),
+texts AS (
+  SELECT inputs.custom_field_id, inputs.input, offered.value
+  FROM inputs
+  JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
+)
+SELECT item.* REPLACE (coalesce(offered.value, texts.value) AS select_value)
+FROM (/* staged */) AS item
+LEFT JOIN custom_field_select_values AS offered
+  ON offered.custom_field_id = item.custom_field_id AND offered.value_id = item.value_id
+LEFT JOIN texts
+  ON item.value_id IS NULL
+  AND texts.custom_field_id = item.custom_field_id
+  AND texts.input = coalesce(item.mapping_input, item.value)

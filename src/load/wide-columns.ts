@@ -1,0 +1,72 @@
+/** The columns that the wide views have for the definitions of a run; the same definitions give the same columns. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type DriftEntry, driftExample } from "../raw/drift.ts";
+import { all, type Row } from "../storage/duckdb.ts";
+import { fillMarks } from "../storage/sql-text.ts";
+import { content } from "../tables/content.ts";
+import { contentWide } from "../tables/views.ts";
+import { distinctColumnNames } from "./column-names.ts";
+import { loadSql } from "./load-sql.ts";
+
+export interface WideColumn {
+  readonly name: string;
+  readonly expression: string;
+  readonly comment: string;
+}
+
+interface Field {
+  readonly row: Row;
+  readonly name: string;
+}
+
+/** Columns of content_wide, each of its type where every value reads as one, else of texts. */
+export async function wideColumns(connection: DuckDBConnection): Promise<readonly WideColumn[]> {
+  const fields = await fieldsOf(connection);
+  return fields.map(({ name, row }) => ({ name, expression: expressionOf(row), comment: commentOf(row) }));
+}
+
+/** What does not read as the type of its custom field: an entry for each column that is of texts for that reason. */
+export async function fieldTypeDrift(connection: DuckDBConnection): Promise<DriftEntry[]> {
+  const fields = await fieldsOf(connection);
+  return fields
+    .filter(({ row }) => isMixed(row))
+    .map(({ name, row }) => ({
+      path: `${contentWide.name}.${name}`,
+      kind: "field_type",
+      count: Number(row.misfits),
+      order: 0,
+      contentId: String(row.content_id),
+      example: driftExample(String(row.example)),
+    }));
+}
+
+async function fieldsOf(connection: DuckDBConnection): Promise<readonly Field[]> {
+  const sql = fillMarks(loadSql("custom_field_columns"), { numbers: loadSql("custom_field_numbers") });
+  const rows = await all(connection, sql);
+  const own = (await connection.runAndReadAll(`SELECT * FROM ${content.name} LIMIT 0`)).columnNames();
+  const wanted = rows.map(({ name, label, custom_field_id }) => ({
+    name: String(name),
+    tags: [String(label), String(custom_field_id)],
+  }));
+  const names = distinctColumnNames(wanted, own);
+  return rows.map((row, place) => ({ row, name: names[place] ?? "" }));
+}
+
+const isMixed = ({ column_type, misfits }: Row): boolean => column_type !== null && Number(misfits) > 0;
+const isTyped = (row: Row): boolean => row.column_type !== null && !isMixed(row);
+
+/** A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text. */
+function expressionOf(row: Row): string {
+  const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
+  return isTyped(row) ? `TRY_CAST(${text} AS ${row.column_type})` : text;
+}
+
+function commentOf(row: Row): string {
+  const { label, part, type, custom_field_id, column_type } = row;
+  const field = `${label} (${type}, custom field ${custom_field_id})`;
+  if (part === "file_name") return `Name of the file: ${field}.`;
+  if (part === "file_url") return `URL of the file: ${field}.`;
+  if (isMixed(row)) return `${field}. Text, because not every value reads as ${column_type}; see run_drift.`;
+  if (column_type !== "DOUBLE") return `${field}.`;
+  return `${field}. Digits that a DOUBLE does not hold are in content_custom_field_values.value.`;
+}

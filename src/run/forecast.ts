@@ -1,0 +1,193 @@
+/** What a run would ask for, told before it begins: by the service's first answer, and by what the run before asked for. */
+import { col, type RowOf, type Section, section } from "../common/answer.ts";
+import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
+import type { ListMode } from "../extract/http/request.ts";
+import { PAGE_SIZES, type PerPage, type UsedSizes } from "../extract/pages/page-size.ts";
+
+/** Requests of one kind that the run before made. */
+export interface Spent {
+  readonly requests: number;
+  /** As they came. */
+  readonly bytes: number;
+  /** To the last byte, of all of them. */
+  readonly milliseconds: number;
+}
+
+export const FORECAST_MODES = ["dynamic", "full", "basic", "item", "destinations", "custom_fields"] as const;
+type Mode = (typeof FORECAST_MODES)[number];
+
+/** The run before. */
+export interface RunBefore {
+  /** That it listed. */
+  readonly items: number;
+  readonly spent: Readonly<Partial<Record<Mode, Spent>>>;
+  /** Requests for a first page that only tried a size. */
+  readonly tries: number;
+  /** Files that it published. */
+  readonly publishedBytes: number;
+}
+
+export interface Tonight {
+  /** That the token may read. */
+  readonly items: number;
+  readonly listings: readonly ListMode[];
+  readonly perPage: PerPage;
+  /** Of the run before. */
+  readonly pageSizes: UsedSizes;
+  /** The most that the service was seen to grant. */
+  readonly granted: number;
+  /** Items whose single-item answers the tables need, and of these the ones that stand in from the run before. */
+  readonly singles: { readonly wanted: number; readonly reused: number };
+  readonly destinations: number;
+  /** Whether custom fields are looked up. */
+  readonly customFields: boolean;
+  /** Null: none is set, and the service was found to set none. */
+  readonly ratePerSecond: number | null;
+  readonly concurrency: number;
+}
+
+const FORECAST = {
+  stage: col.text({ required: true }),
+  requests: col.count({ required: true }),
+  /** Null: no run before tells. */
+  bytes: col.bytes({ head: "received" }),
+  /** Null: neither does one, nor is there a rate. */
+  milliseconds: col.milliseconds({ head: "time" }),
+} as const;
+export type StageForecast = RowOf<typeof FORECAST>;
+
+export interface Forecast {
+  readonly stages: readonly StageForecast[];
+  readonly requests: number;
+  readonly bytes: number | null;
+  readonly milliseconds: number | null;
+  readonly publishedBytes: number | null;
+}
+
+/** `before`: undefined where there is none to go by. */
+export function forecastOf(tonight: Tonight, before: RunBefore | undefined): Forecast {
+  const { singles, listings, destinations, customFields } = tonight;
+  const asked = singles.wanted - singles.reused;
+  // One listing is certified by a further pass over IDs and times.
+  const [first, second = "basic"] = listings;
+  const modes = first === undefined ? [] : [first, second];
+  const pages = new Map(modes.map((mode) => [mode, pagesOf(mode, tonight)]));
+  const lookupsBefore = before === undefined ? 1 : (before.spent.custom_fields?.requests ?? 0);
+  const fieldLookups = customFields ? lookupsBefore : 0;
+  const stages = [
+    ...[...pages].map(([mode, requests]) => stageOf(`${mode} listing`, { mode, requests }, tonight, before)),
+    stageOf("page sizes", { mode: first ?? "dynamic", requests: triesOf(tonight, before) }, tonight, before),
+    stageOf("single items", { mode: "item", requests: asked }, tonight, before),
+    stageOf("destinations", { mode: "destinations", requests: destinations }, tonight, before),
+    stageOf("custom fields", { mode: "custom_fields", requests: fieldLookups }, tonight, before),
+  ].filter(({ requests }) => requests > 0);
+  const { items = 0, publishedBytes = null } = before ?? {};
+  return {
+    stages,
+    requests: sum(stages.map(({ requests }) => requests)),
+    bytes: sumOfKnown(stages.map(({ bytes }) => bytes)),
+    milliseconds: sumOfKnown(stages.map(({ milliseconds }) => milliseconds)),
+    publishedBytes: publishedBytes && Math.round(publishedBytes * growth(tonight.items, items)),
+  };
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
+
+/** Null where one of them is not known. */
+function sumOfKnown(numbers: readonly (number | null)[]): number | null {
+  const known = numbers.filter((each) => each !== null);
+  return known.length < numbers.length ? null : sum(known);
+}
+
+/** Of something that goes with the number of items. */
+export function growth(items: number, before: number): number {
+  return before === 0 ? 1 : items / before;
+}
+
+function pagesOf(mode: ListMode, { items, perPage, pageSizes, granted }: Tonight): number {
+  const [smallest = 1] = PAGE_SIZES;
+  const size = perPage === "auto" ? (pageSizes[mode] ?? smallest) : perPage;
+  return Math.max(1, Math.ceil(items / Math.min(size, granted)));
+}
+
+/** Where no run before tells, one larger size is tried and not granted. */
+function triesOf({ perPage, items }: Tonight, before: RunBefore | undefined): number {
+  if (perPage !== "auto") return 0;
+  const [smallest = 1] = PAGE_SIZES;
+  return before?.tries ?? (items > smallest ? 1 : 0);
+}
+
+/** As many bytes and as much time a request as the same took in the run before, held to the rate. */
+function stageOf(
+  stage: string,
+  { mode, requests }: { readonly mode: Mode; readonly requests: number },
+  { ratePerSecond, concurrency }: Tonight,
+  before: RunBefore | undefined,
+): StageForecast {
+  // What the run before did not ask for takes as long as the rest of it.
+  const all = Object.values(before?.spent ?? {});
+  const spent = before?.spent[mode];
+  const like = spent === undefined ? all : [spent];
+  const perRequest = (of: (each: Spent) => number) =>
+    like.length === 0 ? null : sum(like.map(of)) / sum(like.map((each) => each.requests));
+  const takenMs = perRequest(({ milliseconds }) => milliseconds);
+  const pausedMs = ratePerSecond === null ? null : 1000 / ratePerSecond;
+  const isKnown = takenMs !== null || pausedMs !== null;
+  const bytes = perRequest((each) => each.bytes);
+  return {
+    stage,
+    requests,
+    bytes: bytes === null ? null : Math.round(bytes * requests),
+    milliseconds: isKnown
+      ? Math.round(requests * Math.max(pausedMs ?? 0, (takenMs ?? 0) / concurrency))
+      : null,
+  };
+}
+
+interface Settings {
+  readonly ratePerSecond: number | null;
+  readonly rereadDays: number;
+  readonly singles: Tonight["singles"];
+  /** Whether there is a run before to go by. */
+  readonly isFirst: boolean;
+}
+
+export function forecastSection(forecast: Forecast, settings: Settings): Section {
+  const { stages, publishedBytes } = forecast;
+  const disk = publishedBytes === null ? "" : `About ${fileSize(publishedBytes)} would be published.`;
+  const lead = [disk, singlesText(forecast, settings)].filter((sentence) => sentence !== "").join(" ");
+  return section({
+    key: "forecast",
+    title: "What a run would ask for",
+    lead: lead === "" ? undefined : lead,
+    columns: FORECAST,
+    rows: stages,
+  });
+}
+
+export function forecastText(
+  { requests, bytes, milliseconds }: Forecast,
+  ratePerSecond: Tonight["ratePerSecond"],
+): string {
+  const asked = `about ${count(requests)}`;
+  if (milliseconds === null)
+    return `${asked}; without a run before and without \`ratePerSecond\` nobody can tell how long they take`;
+  const received = bytes === null ? "" : `, ${megabytes(bytes)},`;
+  const rate = ratePerSecond === null ? "" : ` at ${count(ratePerSecond)} a second`;
+  return `${asked}${received} in ${duration(milliseconds / 1000)}${rate}`;
+}
+
+/** What is saved, and where single items are the most, what `rereadDays` would save. */
+function singlesText({ requests }: Forecast, { singles, rereadDays, isFirst }: Settings): string {
+  const { wanted, reused } = singles;
+  const most = "Single items are the most of it";
+  if (reused > 0)
+    return `\`rereadDays\` ${rereadDays} saves ${count(reused)} of ${counted(wanted, "single item")}.`;
+  if (2 * wanted < requests) return "";
+  if (rereadDays === 0)
+    return `${most}: with \`rereadDays\` 7 those that do not change are asked for once a week.`;
+  const nightly = counted(Math.ceil(wanted / rereadDays), "request");
+  return isFirst
+    ? `${most}: from the next run on, as long as nothing changes, \`rereadDays\` ${rereadDays} makes them about ${nightly} a night.`
+    : `${most}: none can be reused, for the run before kept none that fits these settings, or all are due.`;
+}

@@ -1,0 +1,119 @@
+/**
+ * The views of a warehouse: each column with its type and comment. What a column has in a table holds in the views too.
+ * Columns that are a run's own (of its custom fields and external fields) are added when the run is built.
+ */
+import { content } from "./content.ts";
+import { customFieldSelectValues, customFields } from "./custom-fields.ts";
+import { bigint, type Column, defineTable, integer, type Table, text } from "./declare.ts";
+import { contentMappedValues, destinations } from "./destinations.ts";
+import { mappedValueHistory } from "./history.ts";
+
+type View = Omit<Table, "stage" | "rows">;
+
+const view = (declaration: View): Table => defineTable({ ...declaration, stage: "view" });
+
+/** A column of a table; under another name, or with another comment. */
+function shown(table: Table, name: string, as: Partial<Pick<Column, "name" | "comment">> = {}): Column {
+  const column = table.columns.find((each) => each.name === name);
+  if (column === undefined) throw new TypeError(`${table.name} has no column ${name}`);
+  return { ...column, ...as };
+}
+
+export const contentWide = view({
+  name: "content_wide",
+  comment:
+    "content with one column per custom field, by its name: a DOUBLE, DATE or BOOLEAN where the field is of such a " +
+    "type and every value of the run reads as one, else a text; a list of texts for a multiselect. A select field gives " +
+    "the value of the select value, a file field the file ID, with columns for the file's name and URL.",
+  key: content.key,
+  references: content.references,
+  columns: content.columns,
+});
+
+const destinationName = shown(destinations, "identification", {
+  name: "destination",
+  comment: "Name of the destination; NULL where only a mapping names it.",
+});
+
+export const contentMappedWide = view({
+  name: "content_mapped_wide",
+  comment:
+    "content_external_payloads with one list column per external field name; where an item has no payload for a " +
+    "destination, there is no row.",
+  key: ["content_id", "destination_id"],
+  references: contentMappedValues.references.filter(({ table }) => table !== "custom_fields"),
+  columns: [
+    shown(contentMappedValues, "content_id"),
+    shown(contentMappedValues, "destination_id"),
+    destinationName,
+  ],
+});
+
+export const mappingCoverage = view({
+  name: "mapping_coverage",
+  comment:
+    "Per destination, mapped custom field and value: its status, and how many items use it; 0 where a value is " +
+    "offered or mapped and not used. A field without value mappings has one row, and no value in it.",
+  key: [],
+  references: contentMappedValues.references.filter(({ table }) => table !== "content"),
+  columns: [
+    shown(contentMappedValues, "destination_id"),
+    destinationName,
+    shown(contentMappedValues, "custom_field_id"),
+    shown(customFields, "name", { name: "custom_field", comment: "Technical name of the custom field." }),
+    shown(contentMappedValues, "external_field_name"),
+    shown(customFieldSelectValues, "value_id", {
+      comment: "Value that is offered, mapped or used; custom_field_select_values.value_id.",
+    }),
+    shown(contentMappedValues, "value", {
+      comment: "Text of the value; NULL for a field whose type has no value mappings.",
+    }),
+    shown(contentMappedValues, "status"),
+    shown(contentMappedValues, "external_value"),
+    shown(contentMappedValues, "value_archived"),
+    bigint("items", { comment: "Number of items that use the value.", required: true }),
+    bigint("uses", { comment: "Number of uses: an item can give a value several times.", required: true }),
+  ],
+});
+
+const held = (name: string) => shown(mappedValueHistory, name);
+
+export const mappedValueIntervals = view({
+  name: "mapped_value_intervals",
+  comment:
+    "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
+    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds). copy counts the places of " +
+    "a value that stands at several; each has its own cause.",
+  key: ["content_id", "destination_id", "custom_field_id", "ordinal", "valid_from_sequence"],
+  references: [],
+  columns: [
+    held("content_id"),
+    held("destination_id"),
+    held("custom_field_id"),
+    ...contentMappedValues.columns.slice(contentMappedValues.key.length - 1),
+    held("value_number"),
+    integer("copy", { comment: "Which of the equal values of the field it is, from 1.", required: true }),
+    held("valid_from_run"),
+    held("valid_from"),
+    integer("valid_from_sequence", { comment: "Number of that run; inclusive.", required: true }),
+    held("valid_to_run"),
+    held("valid_to"),
+    integer("valid_to_sequence", { comment: "Number of that run; exclusive, NULL while it holds." }),
+    text("version_from_run", {
+      comment: "First run in which the value held, wherever it stood; cause is why.",
+      required: true,
+    }),
+    held("cause"),
+    text("version_to_run", {
+      comment: "First run in which the value no longer held, wherever it stood; NULL while it holds.",
+    }),
+    held("valid_to_cause"),
+  ],
+});
+
+export const VIEWS: readonly Table[] = [
+  contentWide,
+  contentMappedWide,
+  mappingCoverage,
+  mappedValueIntervals,
+];

@@ -1,0 +1,126 @@
+/** What `check` says that a run would ask for, and what the run that follows then does. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { checkCommand } from "../../src/cli/commands/check.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { outcome } from "../cli/capture.ts";
+import { long } from "../long.ts";
+import { CANARY, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+/** Of few tables, which takes little time, with single items and both lookups. */
+const PIPELINE = packagePath("test/run/parquet-pipeline.ts");
+
+type Settings = Readonly<Record<string, unknown>>;
+
+interface Row {
+  readonly stage: string;
+  readonly requests: number;
+  readonly bytes: number | null;
+  readonly milliseconds: number | null;
+}
+
+interface Checked {
+  readonly exit_code: number;
+  readonly checks: readonly { readonly check: string; readonly status: string; readonly detail: string }[];
+  readonly forecast: readonly Row[];
+}
+
+/** A folder with a warehouse, of a service or of the sample. */
+async function nights(t: TestContext, source: Settings & { readonly sample?: true }) {
+  const cwd = await temporaryFolder(t);
+  const { sample, ...settings } = source;
+  const command = async (make: typeof checkCommand, args: readonly string[], changed: Settings) => {
+    const file = join(cwd, "config.json");
+    await writeFile(file, JSON.stringify({ ...settings, ...changed }));
+    const all = [...args, "--config", file, ...(sample === true ? ["--sample"] : [])];
+    const { text, error } = await outcome(make, all, { cwd, env: { CONTENT_API_TOKEN: CANARY } });
+    assert.equal(error, undefined);
+    return JSON.parse(text);
+  };
+  const check = (changed: Settings = {}): Promise<Checked> =>
+    command(checkCommand, [PIPELINE, "--format", "json"], changed);
+  const run = (changed: Settings = {}): Promise<RunSummary> =>
+    command(runCommand, [PIPELINE, "--quiet", "--json"], changed);
+  return {
+    check,
+    run,
+    /** Checks, then runs, and holds the one against the other. */
+    both: async (changed: Settings = {}) => {
+      const checked = await check(changed);
+      const ran = await run(changed);
+      assertNear(total(checked, "requests"), ran.requests, "requests");
+      return { checked, ran };
+    },
+  };
+}
+
+function total({ forecast }: Checked, of: "requests" | "bytes" | "milliseconds"): number {
+  return forecast.reduce((all, row) => all + Number(row[of] ?? Number.NaN), 0);
+}
+
+function assertNear(told: number, actual: number, what: string): void {
+  assert.ok(Math.abs(told - actual) <= 0.15 * actual, `${what}: ${told} were told, and there were ${actual}`);
+}
+
+function requestsOf({ checks }: Checked) {
+  return checks.find(({ check }) => check === "requests") ?? assert.fail("nothing is said of requests");
+}
+
+const stage = ({ forecast }: Checked, name: string) =>
+  forecast.find((row) => row.stage === name)?.requests ?? 0;
+
+suite("what check tells is within 15 percent of what the next run does:", () => {
+  test("a first run, the nights after it, and nights without reuse", async (t) => {
+    const service = await Scripted.start(t, itemsOf(200));
+    const { both, check } = await nights(t, { url: service.url, perPage: 10 });
+    const first = await both();
+    assert.equal(stage(first.checked, "single items"), 20);
+    assert.match(requestsOf(first.checked).detail, /without a run before .* nobody can tell how long/);
+
+    const second = await both();
+    assert.equal(stage(second.checked, "single items"), 0);
+    assertNear(total(second.checked, "bytes"), second.ran.bytesReceived, "bytes");
+
+    const anew = await both({ rereadDays: 0 });
+    assert.equal(stage(anew.checked, "single items"), 20);
+    // Some have been added since, and other aliases make other documents.
+    service.items = itemsOf(260);
+    const grown = await both();
+    assertNear(total(grown.checked, "bytes"), grown.ran.bytesReceived, "bytes");
+    assert.equal(stage(await check({ aliases: { heading: "title" } }), "single items"), 26);
+  });
+
+  test("single items of all items, at a rate, of which the deadline is too near", async (t) => {
+    const service = await Scripted.start(t, itemsOf(60));
+    const all = { url: service.url, perPage: 20, details: "all", ratePerSecond: 100 };
+    const { both, check } = await nights(t, all);
+    const { checked, ran } = await both();
+    assertNear(total(checked, "milliseconds"), ran.requests * 10, "milliseconds");
+    assert.match(requestsOf(checked).detail, /^about 67 in 0\.7 s at 100 a second$/);
+    const second = await both({ rereadDays: 0 });
+    assert.ok(total(second.checked, "milliseconds") >= 0.85 * second.ran.requests * 10);
+
+    const late = await check({ rereadDays: 0, ratePerSecond: 1, deadlineMinutes: 1 });
+    assert.deepEqual([late.exit_code, requestsOf(late).status], [0, "warning"]);
+    assert.match(requestsOf(late).detail, /^about 66.* in 1 min 6 s at 1 a second, and `deadlineMinutes`/);
+    const reused = await check({ ratePerSecond: 1, deadlineMinutes: 1 });
+    assert.equal(requestsOf(reused).status, "ok");
+  });
+});
+
+long(
+  "the sample with pages as large as the service grants: three nights, and one of all items",
+  async (t) => {
+    const { both } = await nights(t, { sample: true });
+    await both();
+    const second = await both();
+    assertNear(total(second.checked, "bytes"), second.ran.bytesReceived, "bytes");
+    await both({ rereadDays: 0 });
+    await both({ details: "all" });
+  },
+);
