@@ -23,7 +23,7 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, sayAndEnd);
   await beginLoading(process.argv.slice(2).find((word) => !word.startsWith("-")));
   const program = await import("./program.ts").catch(cannotLoad);
-  process.exitCode = program === undefined ? 1 : await program.main(process.argv);
+  process.exitCode = (await program?.main(process.argv).catch(cannotLoad)) ?? 1;
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();
 }
 

@@ -4,30 +4,6 @@ import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { invalid, logTo, processEnvironment } from "./command.ts";
-import { auditCommand } from "./commands/audit.ts";
-import { checkCommand } from "./commands/check.ts";
-import { deliverCommand } from "./commands/deliver.ts";
-import { diffCommand } from "./commands/diff.ts";
-import { driftCommand } from "./commands/drift.ts";
-import { eraseCommand } from "./commands/erase.ts";
-import { explainCommand } from "./commands/explain.ts";
-import { fleetCommand } from "./commands/fleet.ts";
-import { helpCommand } from "./commands/help.ts";
-import { initCommand } from "./commands/init.ts";
-import { lakeCommand } from "./commands/lake.ts";
-import { mcpCommand } from "./commands/mcp.ts";
-import { rejectsCommand } from "./commands/rejects.ts";
-import { replayCommand } from "./commands/replay.ts";
-import { reportCommand } from "./commands/report.ts";
-import { restoreCommand } from "./commands/restore.ts";
-import { runCommand } from "./commands/run.ts";
-import { runsCommand } from "./commands/runs.ts";
-import { schemaCommand } from "./commands/schema.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { sqlCommand } from "./commands/sql.ts";
-import { targetsCommand } from "./commands/targets.ts";
-import { verifyCommand } from "./commands/verify.ts";
-import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./help.ts";
 import { usageError } from "./usage-error.ts";
@@ -43,6 +19,37 @@ Examples:
   $ content-warehouse sql "SELECT title, published_date FROM content LIMIT 5"
 `;
 
+/** In the order of the help. Each is loaded where it is wanted: most of the time of a short command is loading. */
+const COMMANDS = {
+  init: async () => (await import("./commands/init.ts")).initCommand(),
+  check: async () => (await import("./commands/check.ts")).checkCommand(),
+  run: async () => (await import("./commands/run.ts")).runCommand(),
+  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
+  sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
+  schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
+  runs: async () => (await import("./commands/runs.ts")).runsCommand(),
+  verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
+  replay: async () => (await import("./commands/replay.ts")).replayCommand(),
+  deliver: async () => (await import("./commands/deliver.ts")).deliverCommand(),
+  targets: async () => (await import("./commands/targets.ts")).targetsCommand(),
+  lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
+  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
+  audit: async () => (await import("./commands/audit.ts")).auditCommand(),
+  report: async () => (await import("./commands/report.ts")).reportCommand(),
+  rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
+  erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
+  explain: async () => (await import("./commands/explain.ts")).explainCommand(),
+  diff: async () => (await import("./commands/diff.ts")).diffCommand(),
+  drift: async () => (await import("./commands/drift.ts")).driftCommand(),
+  "what-if": async () => (await import("./commands/what-if.ts")).whatIfCommand(),
+  fleet: async () => (await import("./commands/fleet.ts")).fleetCommand(),
+  mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(),
+  help: async () => (await import("./commands/help.ts")).helpCommand(),
+} as const satisfies Record<string, () => Promise<Command>>;
+
+type Name = keyof typeof COMMANDS;
+const NAMES = Object.keys(COMMANDS) as Name[];
+
 /** Help and the version: commander writes them at once, and would not know that a stream refuses them. */
 interface Printed {
   readonly out: string[];
@@ -51,9 +58,12 @@ interface Printed {
 
 /**
  * The whole command line; a command that ends itself, such as one for help, throws a CommanderError. What commander prints
- * is added to `printed`.
+ * is added to `printed`. `names`: the commands that it has.
  */
-export function program(printed: Printed = { out: [], err: [] }): Command {
+export async function program(
+  printed: Printed = { out: [], err: [] },
+  names: readonly Name[] = NAMES,
+): Promise<Command> {
   const root = new Command("content-warehouse")
     .description("Exports a content-management service to DuckDB and Parquet.")
     .version(VERSION)
@@ -62,33 +72,7 @@ export function program(printed: Printed = { out: [], err: [] }): Command {
     .addHelpText("after", AFTER)
     .helpCommand(false)
     .hook("preAction", (_root, command) => refuseEmptyText(command));
-  const commands = [
-    initCommand(),
-    checkCommand(),
-    runCommand(),
-    serveCommand(),
-    sqlCommand(),
-    schemaCommand(),
-    runsCommand(),
-    verifyCommand(),
-    replayCommand(),
-    deliverCommand(),
-    targetsCommand(),
-    lakeCommand(),
-    restoreCommand(),
-    auditCommand(),
-    reportCommand(),
-    rejectsCommand(),
-    eraseCommand(),
-    explainCommand(),
-    diffCommand(),
-    driftCommand(),
-    whatIfCommand(),
-    fleetCommand(),
-    mcpCommand(),
-    helpCommand(),
-  ];
-  for (const command of commands) root.addCommand(command);
+  for (const name of names) root.addCommand(await COMMANDS[name]());
   for (const command of everyCommand(root)) tellErrorsOnce(command, printed);
   return root;
 }
@@ -158,7 +142,7 @@ function trimmed(argument: string): string {
 export async function main(argv: readonly string[]): Promise<number> {
   const { out, err } = processEnvironment();
   const printed: Printed = { out: [], err: [] };
-  const root = program(printed);
+  const root = await program(printed, wantedNames(argv));
   try {
     const exitCode = await parsed(root, argv);
     // Of a command that has told already that its outcome was not taken, nothing is to be tried again.
@@ -176,6 +160,16 @@ export async function main(argv: readonly string[]): Promise<number> {
     tell(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
+}
+
+/** The command that is named; all of them for help, and where none of that name is there to find the nearest. */
+function wantedNames(argv: readonly string[]): readonly Name[] {
+  const word = argv
+    .slice(2)
+    .map(trimmed)
+    .find((each) => !each.startsWith("-"));
+  const named = NAMES.find((name) => name === word);
+  return named === undefined || named === "help" ? NAMES : [named];
 }
 
 /** Runs the command and gives the exit code. */

@@ -18,6 +18,32 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
 /** Column types in Parquet. JSON is text there: readers of its JSON type round large integers and lose the JSON null. */
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
+/** Statements that create a table with its comments; a column's `options` stand behind its type, `constraints` at the end. */
+export function tableDdl(
+  table: Table,
+  { options = () => "", constraints = [] }: DdlOptions = {},
+): readonly [create: string, ...comments: string[]] {
+  const name = quoteIdentifier(table.name);
+  const definitions = table.columns.map((column) => {
+    const required = column.nullable ? "" : " NOT NULL";
+    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${options(column.name)}`;
+  });
+  const comments = table.columns.map(
+    (column) =>
+      `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
+  );
+  return [
+    `CREATE TABLE ${name} (\n  ${[...definitions, ...constraints].join(",\n  ")}\n)`,
+    `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
+    ...comments,
+  ];
+}
+
+interface DdlOptions {
+  readonly options?: (column: string) => string;
+  readonly constraints?: readonly string[];
+}
+
 /**
  * Creates a table with its comments in one transaction: each would wait for the disk. No PRIMARY KEY: its index would have
  * to fit in memory, so uniqueness is checked by a query. The columns in `longTexts` are compressed with Zstandard: left
@@ -28,20 +54,9 @@ export async function createTable(
   table: Table,
   longTexts: ReadonlySet<string> = new Set(),
 ): Promise<void> {
-  const name = quoteIdentifier(table.name);
-  const definitions = table.columns.map((column) => {
-    const required = column.nullable ? "" : " NOT NULL";
-    const compression = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
-    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${compression}`;
-  });
-  const comments = table.columns.map(
-    (column) =>
-      `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
-  );
-  const create = `CREATE TABLE ${name} (${definitions.join(", ")})`;
-  const comment = `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`;
+  const options = (column: string) => (longTexts.has(column) ? " USING COMPRESSION zstd" : "");
   try {
-    await execute(connection, ["BEGIN", create, comment, ...comments, "COMMIT"].join(";\n"));
+    await execute(connection, ["BEGIN", ...tableDdl(table, { options }), "COMMIT"].join(";\n"));
   } catch (thrown) {
     // The first failure is the one to report; the connection is not used after it.
     await execute(connection, "ROLLBACK").catch(() => undefined);

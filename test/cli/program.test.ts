@@ -27,6 +27,9 @@ test("an unknown option ends with 2 and says which was meant", async () => {
   assert.match(stderr, /^"content-warehouse run" has no option --smaple; did you mean --sample\?\n$/);
 });
 
+const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
+const wholeProgram = await commandLine(printed);
+
 for (const [what, args, message] of [
   ["a command that there is not", ["exprot"], /no command "exprot"/],
   [
@@ -37,7 +40,7 @@ for (const [what, args, message] of [
   ["no pipeline", ["run"], /needs <pipeline>, name of a pipeline/],
 ] as const) {
   test(`${what} is refused in words`, async () => {
-    const root = commandLine();
+    const root = await commandLine();
     await assert.rejects(root.parseAsync([...args], { from: "user" }), { message });
   });
 }
@@ -57,7 +60,7 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  for (const command of everyCommand(commandLine()).filter((each) => each.commands.length === 0)) {
+  for (const command of everyCommand(wholeProgram).filter((each) => each.commands.length === 0)) {
     const needed = [
       ...command.registeredArguments.filter(({ required }) => required).map(() => "1"),
       ...command.options.flatMap(({ mandatory, long }) => (mandatory ? [String(long), "1"] : [])),
@@ -70,7 +73,7 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
     for (const { long } of texts) {
       test(`for ${path} ${long}`, async () => {
         await assert.rejects(
-          commandLine().parseAsync([...path.split(" "), ...needed, `${long}`, " "], { from: "user" }),
+          (await commandLine()).parseAsync([...path.split(" "), ...needed, `${long}`, " "], { from: "user" }),
           { code: "config.invalid", message: new RegExp(`^The option ${long} is empty`) },
         );
       });
@@ -80,7 +83,7 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
         const options = needed.slice(command.registeredArguments.filter(({ required }) => required).length);
         const args = command.registeredArguments.slice(0, index).map(() => "1");
         await assert.rejects(
-          commandLine().parseAsync([...path.split(" "), ...args, "", ...options], { from: "user" }),
+          (await commandLine()).parseAsync([...path.split(" "), ...args, "", ...options], { from: "user" }),
           { code: "config.invalid", message: new RegExp(`^The argument ${argument.name()} is empty`) },
         );
       });
@@ -114,8 +117,7 @@ suite("the help", () => {
     assert.match(text, /anything of the user any more, but what free text may say\./);
   });
 
-  const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
-  for (const command of everyCommand(commandLine(printed)).slice(1)) {
+  for (const command of everyCommand(wholeProgram).slice(1)) {
     const path = pathOf(command);
     test(`of ${path} has an example, and fits 80 columns`, async () => {
       await assert.rejects(command.parseAsync(["--help"], { from: "user" }), { exitCode: 0 });

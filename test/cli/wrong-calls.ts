@@ -19,7 +19,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run ./nope.ts --sample", "There is no pipeline module at "],
   ["run nightly extra --sample", "takes 1 argument at most, and got nightly, extra"],
   ["run nightly --smaple", "has no option --smaple; did you mean --sample?"],
-  ["check --jsno", "has no option --jsno; did you mean --json?"],
+  ["check --fromat json", "has no option --fromat; did you mean --format?"],
   ["init --yes", "give --url (or CONTENT_API_URL)"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],
   [
@@ -45,7 +45,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["serve sample", "takes no arguments, and got sample; leave that out."],
 
   ["sql SELECT 1", "put quotes around one that has blanks."],
-  ["sql", 'did you mean "content"?', ["FROM contnt"]],
+  ["sql", 'The nearest is "content"', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
   ["sql", "is not a question; begin with SELECT", ["DROP TABLE content"]],
   ["sql", "did you mean json?", ["SELECT 1", "--format", "jsno"]],

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { schemaCommand } from "../../src/cli/commands/schema.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
@@ -33,7 +34,7 @@ interface Result {
 async function build(
   packages: readonly string[],
   sources: string,
-): Promise<{ results: Result[]; output: string }> {
+): Promise<{ results: Result[]; output: string; database: string }> {
   const project = await mkdtemp(join(folder, "project-"));
   const files = new Map([...(await projectOfThePage()), ["models/sources.yml", sources]]);
   for (const [name, text] of files) {
@@ -41,13 +42,18 @@ async function build(
     await writeFile(join(project, name), text.replaceAll("/srv/warehouse", warehouse));
   }
   const dbt = join(dirname(await pythonWith(packages)), "dbt");
-  const env = { PATH: process.env.PATH, HOME: project, DBT_SEND_ANONYMOUS_USAGE_STATS: "false" };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: project,
+    TZ: "Asia/Tokyo",
+    DBT_SEND_ANONYMOUS_USAGE_STATS: "false",
+  };
   const { stdout } = await promisify(execFile)(dbt, ["build", "--profiles-dir", ".", "--threads", "2"], {
     cwd: project,
     env,
   }).catch((error: { stdout: string }) => error);
   const { results } = JSON.parse(await readFile(join(project, "target/run_results.json"), "utf8"));
-  return { results, output: stdout };
+  return { results, output: stdout, database: join(project, "articles.duckdb") };
 }
 
 /** `content_favorites.user_id → users` of a test's ID, or of a check's name. */
@@ -62,7 +68,10 @@ function referenceIn(name: string): string {
 suite("a dbt project on the sources that are written", () => {
   for (const packages of DBT) {
     test(`builds and passes its tests with ${packages.join(" ")}`, async () => {
-      const { results, output } = await build(packages, await capture(schemaCommand, ["--format", "dbt"]));
+      const { results, output, database } = await build(
+        packages,
+        await capture(schemaCommand, ["--format", "dbt"]),
+      );
       assert.doesNotMatch(output, /deprecat/i);
       const tests = results.filter(({ unique_id }) => unique_id.startsWith("test."));
       const declared = TABLES.map(
@@ -90,6 +99,16 @@ suite("a dbt project on the sources that are written", () => {
       assert.ok(
         results.some(({ unique_id, status }) => unique_id.startsWith("model.") && status === "success"),
       );
+      const built = await (await DuckDBInstance.create(database, { access_mode: "READ_ONLY" })).connect();
+      const months = "SELECT epoch_ms(month) AS month, published::INT AS published FROM ";
+      const model = await built.runAndReadAll(`${months} published_by_month ORDER BY month`);
+      const counted = `(SELECT date_trunc('month', published_date) AS month, count(*) AS published FROM content
+        WHERE published AND deleted_at IS NULL GROUP BY ALL)`;
+      const inUtc = await capture(sqlCommand, [
+        `SELECT month::VARCHAR AS month, published FROM (${months} ${counted}) ORDER BY month::BIGINT NULLS LAST`,
+        ...["--format", "json", "--warehouse", warehouse],
+      ]);
+      assert.deepEqual(model.getRowObjectsJson(), JSON.parse(inUtc), "the months of UTC");
     });
   }
 

@@ -6,7 +6,7 @@
 import { inEachLane } from "../../src/storage/parallel.ts";
 import { globalSetup as makeSamples } from "../global-setup.ts";
 import { installEngine } from "./lake-engine.ts";
-import { DBT, OBSERVERS, pythonWith } from "./python.ts";
+import { DBT, IBIS, OBSERVERS, pythonWith } from "./python.ts";
 import { s3Program } from "./s3-server.ts";
 
 export { globalTeardown } from "../global-setup.ts";
@@ -17,6 +17,7 @@ const INSTALLED: readonly (() => Promise<unknown>)[] = [
   s3Program,
   ...DBT.map((packages) => () => pythonWith(packages)),
   () => installEngine("duckdb"),
+  () => pythonWith(IBIS),
   () => pythonWith(OBSERVERS),
 ];
 

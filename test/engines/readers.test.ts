@@ -9,7 +9,7 @@ import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
-import { duckdbOf, pythonWith, READERS, SPARK } from "./python.ts";
+import { duckdbOf, IBIS, pythonWith, READERS, SPARK } from "./python.ts";
 
 const run = promisify(execFile);
 
@@ -122,9 +122,10 @@ suite("the database file", () => {
 
 test("docs/tables.md names the versions that are tried here", async () => {
   const page = await readFile(packagePath("docs/tables.md"), "utf8");
-  for (const each of [...READERS, ...SPARK]) {
-    const [name = "", version = ""] = each.split("==");
-    if (OF_FOLDERS.includes(name)) assert.match(page, new RegExp(`${name} ${version}`, "i"), each);
+  for (const each of [...READERS, ...SPARK, ...IBIS]) {
+    const [name = "", version = ""] = each.replace(/\[.*\]/, "").split("==");
+    if ([...OF_FOLDERS, "ibis-framework"].includes(name))
+      assert.match(page, new RegExp(`${name} ${version}`, "i"), each);
   }
   for (const version of [...NEWER, "1.4.1", "1.3"]) assert.ok(page.includes(version), version);
 });

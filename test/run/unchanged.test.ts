@@ -1,6 +1,6 @@
 /** What did not change since the run before is the same file. */
 import assert from "node:assert/strict";
-import { chmod, cp, link, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
@@ -15,7 +15,6 @@ import { type PublishedFile, readManifest } from "../../src/warehouse/manifest.t
 import { digestOf } from "../../src/warehouse/verify.ts";
 import { capture } from "../cli/capture.ts";
 import { generateContentSet } from "../generator/generate.ts";
-import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { NIGHTLY, temporaryFolder } from "./running.ts";
 
@@ -105,26 +104,4 @@ test("an erasure changes no file that has another name", async (t) => {
   const inodes = [one, other].map((files, at) => inode(runs[at] ?? "", files?.get(types) ?? assert.fail()));
   assert.equal(await inodes[0], await inodes[1]);
   assert.match(await capture(verifyCommand, ["--all", "--warehouse", out]), /Whole/);
-});
-
-long("of 25,000 items, one that goes changes its own ranges alone", async (t) => {
-  const folder = await temporaryFolder(t);
-  const [data, later] = [join(folder, "data"), join(folder, "later")];
-  const night = { out: join(folder, "warehouse"), pipelineUrl: NIGHTLY } as const;
-  await generateContentSet({ items: 25_000, seed: 1, out: data });
-  const { summary: first, port } = await servedNight({ ...night, data, port: 0 });
-  await cp(data, later, { recursive: true });
-  const items = (await readFile(join(data, "content.ndjson"), "utf8")).trim().split("\n");
-  const gone = items.map((line) => String(JSON.parse(line).id)).toSorted()[100];
-  const left = items.filter((line) => JSON.parse(line).id !== gone);
-  await writeFile(join(later, "content.ndjson"), `${left.join("\n")}\n`);
-  const { summary: second } = await servedNight({ ...night, data: later, port });
-  assert.equal(second.changes?.removed, 1);
-  const [before, after] = [await dataFiles(first.directory), await dataFiles(second.directory)];
-  const ranged = [...before.keys()].filter((name) => !name.endsWith("-0000.parquet"));
-  assert.ok(ranged.length >= 10, ranged.join());
-  assert.deepEqual([...after.keys()], [...before.keys()]);
-  // The item is in the first range of each table.
-  const differing = ranged.filter((name) => after.get(name)?.sha256 !== before.get(name)?.sha256);
-  assert.deepEqual(differing, []);
 });

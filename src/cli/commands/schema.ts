@@ -9,6 +9,7 @@ import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
+import { schemaSql } from "../schema-sql.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
 
@@ -17,6 +18,7 @@ const FORMATS = {
   json: (tables) => `${JSON.stringify(schemaDocument(tables), null, 2)}\n`,
   markdown: (tables) => schemaMarkdown(tables),
   mermaid: schemaMermaid,
+  sql: schemaSql,
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, Render>>;
 
@@ -30,6 +32,7 @@ Examples:
   $ content-warehouse schema | less
   $ content-warehouse schema content_mapped_values
   $ content-warehouse schema --format dbt > models/sources.yml
+  $ content-warehouse schema --format sql | duckdb keys.duckdb
   $ content-warehouse schema --format json | jq '.tables[].name'
 
 It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns.
@@ -60,7 +63,7 @@ async function policyOf(warehouse: string) {
 }
 
 /** What has keys and references: views stand for themselves there. */
-const OF_TABLES_ALONE: ReadonlySet<string> = new Set(["mermaid"] satisfies (keyof typeof FORMATS)[]);
+const OF_TABLES_ALONE: ReadonlySet<string> = new Set(["mermaid", "sql"] satisfies (keyof typeof FORMATS)[]);
 
 /** Throws `config.not_found`, and `config.invalid` for a view in a form that is for tables. */
 function tablesOf(name: string | undefined, format: keyof typeof FORMATS): readonly Table[] {
@@ -83,8 +86,13 @@ function tableNamed(name: string): Table {
 
 /** A block a table: its comment, then its columns, each with its meaning and the API fields that it comes from. */
 function schemaText(tables: readonly Table[], width: number | undefined): string {
-  return tables.map((table) => tableText(table, width)).join("\n");
+  const blocks = tables.map((table) => tableText(table, width));
+  const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
+  return [...blocks, ...(hasInstants ? [paragraph("", INSTANTS, width)] : [])].join("\n");
 }
+
+const INSTANTS =
+  "timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it, and makes days of it, in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC'";
 
 function tableText(table: Table, width: number | undefined): string {
   const names = Math.max(...table.columns.map(({ name }) => name.length));

@@ -163,16 +163,22 @@ async function waysToOpen(warehouse: string): Promise<string> {
   return printableText(`${ways.join("\n")}\n`);
 }
 
+const UTC = "SET TimeZone = 'UTC'";
+
 function databaseWays(file: string): string[] {
   return [
     'Give a query, or pipe one in: content-warehouse sql "SHOW TABLES"',
     "",
     "DuckDB CLI (1.4.2 or newer):",
-    `  duckdb -readonly ${shellWord(file)}`,
+    `  duckdb -readonly -cmd "${UTC}" ${shellWord(file)}`,
     "Python (pip install duckdb pytz):",
-    `  import duckdb; duckdb.connect(${JSON.stringify(file)}, read_only=True).sql("FROM content")`,
+    `  import duckdb; connection = duckdb.connect(${JSON.stringify(file)}, read_only=True)`,
+    `  connection.sql("${UTC}"); connection.sql("FROM content")`,
     'R (install.packages("duckdb")):',
-    `  DBI::dbConnect(duckdb::duckdb(${JSON.stringify(file)}, read_only = TRUE))`,
+    `  connection <- DBI::dbConnect(duckdb::duckdb(${JSON.stringify(file)}, read_only = TRUE))`,
+    `  DBI::dbExecute(connection, "${UTC}")`,
+    "",
+    `Instants are UTC. Without ${UTC}, DuckDB shows them and makes days of them in the time zone of the machine.`,
   ];
 }
 

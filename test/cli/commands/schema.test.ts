@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { schemaCommand } from "../../../src/cli/commands/schema.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
@@ -60,8 +61,16 @@ suite("the schema", () => {
     for (const line of text.split("\n")) assert.ok(line.length <= 80 || !line.trim().includes("  "), line);
   });
 
+  test("as text says of tables with instants what makes them UTC", async () => {
+    assert.match(
+      await capture(schemaCommand, ["run"]),
+      /\n\ntimestamp is an instant, .*SET TimeZone = 'UTC'\n$/,
+    );
+    assert.doesNotMatch(await capture(schemaCommand, ["content_tags"]), /TimeZone/);
+  });
+
   test("of one table is that table alone, in each format", async () => {
-    for (const format of ["text", "json", "markdown", "mermaid", "dbt"]) {
+    for (const format of ["text", "json", "markdown", "mermaid", "sql", "dbt"]) {
       const text = await capture(schemaCommand, ["content_tags", "--format", format]);
       assert.match(text, /content_tags/);
       assert.doesNotMatch(text, /content_categories/);
@@ -94,6 +103,32 @@ suite("the schema", () => {
       of(({ references }) => references.length),
     );
     assert.equal(count("severity: warn"), count("- relationships:"));
+  });
+
+  test("as SQL makes every table with its primary and foreign keys, and its comments", async () => {
+    const connection = await (await DuckDBInstance.create()).connect();
+    await connection.run(await schema("sql"));
+    const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
+    const keys =
+      "SELECT table_name, constraint_column_names FROM duckdb_constraints() WHERE constraint_type = ";
+    assert.deepEqual(
+      (await rows(`${keys} 'PRIMARY KEY'`)).toSorted(),
+      TABLES.map(({ name, key }) => [name, key]).toSorted(),
+    );
+    const references =
+      "SELECT table_name, constraint_column_names, referenced_table, referenced_column_names";
+    assert.deepEqual(
+      (await rows(`${references} FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'`))
+        .map((row) => JSON.stringify(row))
+        .toSorted(),
+      TABLES.flatMap(({ name, references }) =>
+        references.map(({ columns, table, to }) => JSON.stringify([name, columns, table, to])),
+      ).toSorted(),
+    );
+    assert.deepEqual(
+      await rows("SELECT table_name FROM duckdb_columns() WHERE NOT internal AND comment IS NULL"),
+      [],
+    );
   });
 
   test("as a diagram has every table with its key, and a line for every reference", async () => {

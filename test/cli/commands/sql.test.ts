@@ -347,7 +347,7 @@ test("a terminal without a statement gets the lines that open the file in three 
   const text = await capture(sqlHere, ["--warehouse", out], 80, { input });
   const file = join(out, "current/warehouse.duckdb");
   for (const tool of ["DuckDB CLI", "Python", "R"]) assert.match(text, new RegExp(`^${tool} \\(`, "m"));
-  assert.ok(text.includes("duckdb -readonly '"), text);
+  assert.ok(text.includes("duckdb -readonly -cmd \"SET TimeZone = 'UTC'\" '"), text);
   assert.ok(text.includes(`duckdb.connect(${JSON.stringify(file)}, read_only=True)`), text);
 });
 
