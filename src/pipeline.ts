@@ -167,7 +167,10 @@ export interface InstanceIdentity {
 export interface TargetRun {
   readonly run: string;
   readonly sequence: number;
-  /** Of its manifest: two machines may begin runs of one name in the same second. Undefined: the target does not know. */
+  /**
+   * Of the manifest that it was published with: two machines may begin runs of one name in the same second. Undefined: the
+   * target does not know.
+   */
   readonly sha256?: string | undefined;
 }
 
@@ -187,7 +190,7 @@ export interface DeliveredRun extends LoadRun {
   readonly files: readonly DeliveredFile[];
   /** The manifest itself, last. */
   readonly manifest: DeliveredFile;
-  /** Of the manifest. */
+  /** Of the manifest that it was published with: another than its own where the run was restored without its DuckDB file. */
   readonly sha256: string;
   /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
   readonly past: readonly TargetRun[];
@@ -216,7 +219,10 @@ export interface Target {
   readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
   /** Proves, without delivering anything, that a run of these tables could be delivered now. */
   readonly check?: (signal: AbortSignal, tables: readonly Table[]) => Promise<void>;
-  /** Copies the files of a run that it keeps, the manifest among them, into an empty folder. `run` is one that it has. */
+  /**
+   * Copies the files of a run that it keeps, the manifest among them, into an empty folder; the DuckDB file may be left
+   * out, and is made again from the Parquet files. `run` is one that it has.
+   */
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
   /** Runs that it can restore, the newest first. */
   readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;

@@ -216,6 +216,8 @@ async function make(
       sequence: staging.sequence,
       ...previousOf(stated, renamed),
       supersedes: stated.run,
+      // It is a run of its own, and its DuckDB file is not that of a restore.
+      restored: undefined,
       erasedAt: [...(stated.erasedAt ?? []), erasedAt],
     },
     files,

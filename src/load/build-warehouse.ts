@@ -20,12 +20,12 @@ import { customFieldMappings, customFieldMappingValues } from "../tables/destina
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import type { BoundsByTable } from "./kept-ranges.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
-import { createHistoryMacros } from "./macros.ts";
+import { createViewsAndMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
 import { type RunRows, stageRows } from "./stage-rows.ts";
 import type { StagedTable } from "./staged-ranges.ts";
 import { customFieldValuesSql, fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
-import { createViewsOver, hasViews } from "./views.ts";
+import { hasViews } from "./views.ts";
 import { fieldTypeDrift } from "./wide-columns.ts";
 
 export interface BuildRequest {
@@ -173,9 +173,7 @@ export class WarehouseBuild implements AsyncDisposable {
   /** Makes the views and closes the database. */
   async finish(): Promise<void> {
     const [connection] = this.connections;
-    const has = this.#names;
-    await createViewsOver(connection, has);
-    if (has.has("mapped_value_history")) await createHistoryMacros(connection);
+    await createViewsAndMacros(connection, this.#names);
     await this.#database.close();
   }
 

@@ -2,14 +2,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
-import { all, execute, LONG_TEXT_BYTES, type Query, scalar } from "../storage/duckdb.ts";
+import { emptyColumns, keyColumns } from "../storage/ddl.ts";
+import { type Query, scalar } from "../storage/duckdb.ts";
 import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
-import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
+import { createFilledTable } from "./filled-table.ts";
 import { type BoundsByTable, boundsByRows, keptBounds } from "./kept-ranges.ts";
 import { rowsOf, stagedRanges } from "./staged-ranges.ts";
 
@@ -79,13 +80,8 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
     written.push(...(await out.writeRange(number, made)));
   }
   const files = await out.atLeastOne(written);
-  await createTable(connection, table, await out.longTexts(files));
-  // All at once: whole row groups are compressed and written as they come, lesser ones wait for the checkpoint.
-  const source = readParquet(files.map(({ path }) => out.pathOf(path)));
-  await execute(
-    connection,
-    `INSERT INTO ${quoteIdentifier(table.name)} SELECT ${duckdbColumns(table)} FROM ${source}`,
-  );
+  const paths = files.map(({ path }) => out.pathOf(path));
+  await createFilledTable(connection, table, paths);
   let duplicateKeys = 0;
   for (const file of files) duplicateKeys += await out.duplicateKeys(file);
   const replacedRows = pooled?.replacedRows ?? 0;
@@ -152,17 +148,6 @@ function finalFiles(connection: DuckDBConnection, { table, finalDirectory, seque
     async atLeastOne(files: readonly FinalFile[]): Promise<readonly FinalFile[]> {
       if (files.length > 0) return files;
       return [await write(0, { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] })];
-    },
-
-    /** Columns whose texts are long on average, in some file: old items may have had no bodies. */
-    async longTexts(files: readonly FinalFile[]): Promise<ReadonlySet<string>> {
-      const list = files.map(({ path }) => quoteLiteral(exactPattern(pathOf(path)))).join(", ");
-      const rows = await all(
-        connection,
-        `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
-         GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
-      );
-      return new Set(rows.map(({ name }) => String(name)));
     },
 
     /** Rows of a key lie beside each other in one file; a table of all keys would take ten times as long. */

@@ -5,6 +5,7 @@ import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts
 import { mappedValueIntervals } from "../tables/views.ts";
 import { createView } from "./create-view.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
+import { createViewsOver } from "./views.ts";
 
 interface Macro {
   readonly name: string;
@@ -55,6 +56,15 @@ export function historySql(step: string, load = loadSql): string {
 
 export function intervalsSql(): string {
   return historySql(`view_${mappedValueIntervals.name}`);
+}
+
+/** What a finished database has besides its tables, as far as these are there. */
+export async function createViewsAndMacros(
+  connection: DuckDBConnection,
+  tables: ReadonlySet<string>,
+): Promise<void> {
+  await createViewsOver(connection, tables);
+  if (tables.has("mapped_value_history")) await createHistoryMacros(connection);
 }
 
 /** Creates the view and the macros over the tables of the history. */

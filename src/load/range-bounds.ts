@@ -20,7 +20,7 @@ export interface Weighing {
 }
 
 /** Rows that the database works on at once; so many of the widest table it holds all together, whatever their size. */
-const ROWS_OF_A_VECTOR = 2048;
+export const ROWS_OF_A_VECTOR = 2048;
 
 /** Most bytes that so many items next to each other have in the widest table, roughly. */
 export function vectorBytes({ weights, widestTableBytes }: Weighing): number {

@@ -1,4 +1,5 @@
 /** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
+import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
@@ -7,6 +8,7 @@ import { inHistory } from "../warehouse/identity.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
+import { digestOf } from "../warehouse/verify.ts";
 
 export interface DeliveryOptions {
   /** All of the warehouse folder. */
@@ -25,7 +27,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
   const { directory, manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet")) throw withoutParquet(manifest);
-  const { bytes, sha256 } = await readManifestFile(directory);
+  const { sha256 } = await readManifestFile(directory);
   const { past, known } = inHistory(run, options.runs);
   return {
     run: manifest.run,
@@ -35,7 +37,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
     instance: manifest.instance,
     directory,
     files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
-    manifest: { path: MANIFEST_FILE, bytes, sha256 },
+    manifest: { path: MANIFEST_FILE, ...(await digestOf(join(directory, MANIFEST_FILE))) },
     sha256,
     past: [...past],
     known: known.map((each) => ({ run: each.run, sequence: each.sequence, sha256: each.sha256 })),
@@ -45,7 +47,8 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
   };
 }
 
-async function tablesOf(
+/** Its tables, as their Parquet files declare them. Throws `config.invalid` where those are of an earlier version. */
+export async function tablesOf(
   published: PublishedFiles & { readonly manifest: Manifest },
   temporaryDirectory: string,
 ): Promise<readonly LoadTable[]> {

@@ -23,6 +23,7 @@ import { readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
+import { restoreDatabase } from "./restored-database.ts";
 
 /** A target that keeps published runs. */
 export type KeepingTarget = Target & Required<Pick<Target, "restore">>;
@@ -51,6 +52,7 @@ export async function restoreRun(
       signal.throwIfAborted();
       throw targetError(target, thrown);
     });
+    await restoreDatabase(staging, signal);
     const { manifest, sha256 } = await readManifestFile(staging.result);
     const restored = { run: manifest.run, sequence: manifest.sequence, sha256 };
     if (!sameRun(restored, run)) throw notAsked(target, restored, run);

@@ -89,6 +89,11 @@ const statement = z.object({
   replayOf: runIdentifier.optional(),
   /** When somebody was erased, each time; never of whom. */
   erasedAt: z.array(instant).optional(),
+  /**
+   * That the DuckDB file was made again from the Parquet files, by this version of the program, because the target that
+   * the run was restored from keeps none. `sha256`: of the manifest that it was published with.
+   */
+  restored: z.object({ sha256, version: z.string() }).optional(),
 });
 
 const manifest = statement.extend({
@@ -117,8 +122,7 @@ export async function writeManifest(
 /** A manifest with what tells it from all others. */
 export interface ManifestFile {
   readonly manifest: Manifest;
-  readonly bytes: number;
-  /** Lower-case hexadecimal. */
+  /** Of the manifest that the run was published with, in lower-case hexadecimal. */
   readonly sha256: string;
 }
 
@@ -130,7 +134,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return (await readManifestFile(directory)).manifest;
 }
 
-/** The same with its digest. */
+/** The same with what tells the run from all others. */
 export async function readManifestFile(directory: string): Promise<ManifestFile> {
   const file = join(directory, MANIFEST_FILE);
   const { bytes, content } = await parseFile(file);
@@ -143,8 +147,8 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
   }
   const parsed = manifest.safeParse(content);
   if (parsed.success) {
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
-    return { manifest: parsed.data, bytes: bytes.length, sha256 };
+    const sha256 = parsed.data.restored?.sha256 ?? createHash("sha256").update(bytes).digest("hex");
+    return { manifest: parsed.data, sha256 };
   }
   const issue = parsed.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");

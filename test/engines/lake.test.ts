@@ -1,14 +1,17 @@
 /** Other engines read the lake: three instances over two nights, value by value as in the local DuckDB files. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
-import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
+import { DATABASE_FILE, outputFolder } from "../../src/warehouse/layout.ts";
+import { findRun } from "../../src/warehouse/retention.ts";
+import { costOfNights } from "../bench/lake-nights.ts";
+import type { Objects } from "../targets/lake/memory-store.ts";
 import {
   ENGINES,
   type Engine,
@@ -127,6 +130,41 @@ for (const place of ["folder", "bucket"] as const) {
     }
   });
 }
+
+/** Writes a lake that is in memory into a folder. What is there is never another object. */
+async function writeLake(objects: Objects, lake: string): Promise<void> {
+  for (const [key, { body }] of objects) {
+    const file = join(lake, key);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, body);
+  }
+}
+
+test("after each of ten nights with few edits all engines have what the local DuckDB file has", async (t) => {
+  if (isSkipped(t, ...ENGINES)) return;
+  const lake = join(folder, "nights");
+  const after = async (objects: Objects, warehouse: string) => {
+    await writeLake(objects, lake);
+    const { directory, manifest } = await findRun(outputFolder(warehouse), "current");
+    const tables = manifest instanceof Error ? assert.fail(manifest) : Object.keys(manifest.rows);
+    const file = join(directory, DATABASE_FILE);
+    for (const name of ENGINES) {
+      const some = name === "spark" ? [...SOME_TABLES, "mapped_value_history", "users"] : tables;
+      const there = tables.filter((table) => some.includes(table));
+      const newest = Object.fromEntries(there.map((table) => [table, null]));
+      const expected = await engineOf("duckdb").database(file, "one", there, []);
+      assert.deepEqual(await engineOf(name).at(lake).tables(newest), expected, `${name} ${directory}`);
+    }
+  };
+  const nights = await costOfNights(join(folder, "ten"), {
+    items: 200,
+    nights: 10,
+    every: 50,
+    clears: true,
+    after,
+  });
+  assert.ok(nights.slice(1).every(({ commits }) => commits > 0 && commits < TABLES.length / 2));
+});
 
 /** Each way of an engine to read a filtered table; all take what the log says of the files as they like. */
 const FILTERS: readonly (readonly [name: EngineName, by: string])[] = [

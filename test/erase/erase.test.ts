@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { Secret } from "../../src/common/secret.ts";
@@ -24,9 +25,12 @@ import { removeTree } from "../../src/common/tree.ts";
 import type { PersonalData } from "../../src/config/config.ts";
 import { type EraseOptions, type EraseReport, eraseUser } from "../../src/erase/erase.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
-import { restoreRun } from "../../src/targets/restore.ts";
+import { lake } from "../../src/targets/lake/lake.ts";
+import { vacuumLake } from "../../src/targets/lake/vacuum.ts";
+import { deliveredRun } from "../../src/targets/published-run.ts";
+import { keepsRuns, restoreRun } from "../../src/targets/restore.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";
-import { type OutputFolder, outputFolder } from "../../src/warehouse/layout.ts";
+import { DATABASE_FILE, type OutputFolder, outputFolder, prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
@@ -491,6 +495,34 @@ long(
   },
 );
 
+test("S24: a lake, whose runs have files in common, holds nothing of the person once all but the newest versions are gone", async (t) => {
+  const { folder, erase } = await twoRuns(t);
+  const place = await temporaryFolder(t);
+  const target = lake({ url: pathToFileURL(join(place, "lake")).href, instance: "one" });
+  const { signal } = new AbortController();
+  const deliverRun = async (run: string) => {
+    const options = { runs: await listRuns(folder), temporaryDirectory: place, signal, onProgress: () => {} };
+    const staged = await target.stage(await deliveredRun(await findRun(folder, run), options));
+    await staged.commit();
+  };
+  await deliverRun("1");
+  await deliverRun("2");
+  const [before] = (await target.restorable?.(signal)) ?? [];
+  await erase(ANNA);
+  await deliverRun("current");
+  assert.match((await target.forget?.(signal))?.join() ?? "", /may hold the person still/);
+  await target.open(signal, (at) => vacuumLake(at, { allVersions: true, nowMs: Date.now() }));
+  await assertNowhereIn(join(place, "lake"), CANARIES);
+  const [last, ...others] = (await target.restorable?.(signal)) ?? [];
+  assert.ok(last !== undefined && before !== undefined && keepsRuns(target));
+  assert.deepEqual(others, []);
+  const empty = await prepareOutput(join(place, "empty"));
+  await assert.rejects(restoreRun(empty, target, before, signal), /does not keep the run 2 /);
+  await restoreRun(empty, target, last, signal);
+  assert.deepEqual((await verifyRuns(empty, { all: true }, place)).findings, []);
+  await assertNowhereIn(empty.runs, CANARIES);
+});
+
 test("S24: two runs of one name, of which one is another machine's, are two runs afterwards", async (t) => {
   const { out, folder, run, erase, verify, service } = await warehouse(t);
   const elsewhere = join(await temporaryFolder(t), "elsewhere");
@@ -505,10 +537,14 @@ test("S24: two runs of one name, of which one is another machine's, are two runs
   const keeper = {
     ...memoryTarget(),
     restore: (_: unknown, directory: string) =>
-      cp(join(elsewhere, "runs", theirs), directory, { recursive: true }),
+      cp(join(elsewhere, "runs", theirs), directory, {
+        recursive: true,
+        filter: (path) => !path.endsWith(DATABASE_FILE),
+      }),
   };
   const restored = { run: theirs, sequence: 2, sha256 };
   await restoreRun(folder, keeper, restored, new AbortController().signal);
+  assert.equal((await readManifest(join(out, "current"))).restored?.sha256, sha256);
   service.items = [item("c-1", 0), item("theirs", 1), item("new", 2)];
   await run(3);
   await erase(ANNA);
@@ -518,6 +554,8 @@ test("S24: two runs of one name, of which one is another machine's, are two runs
     runs.map(({ sequence }) => sequence),
     [7, 6, 5, 4],
   );
+  const again = await Promise.all(runs.map(({ directory }) => readManifest(directory)));
+  assert.ok(again.every((stated) => stated.restored === undefined));
   const { previousRun, changes } = await readManifest(join(out, "current"));
   assert.deepEqual(changes, { new: 1, changed: 0, removed: 0 });
   const itemsIn = (name: string) =>

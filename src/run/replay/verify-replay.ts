@@ -7,10 +7,10 @@ import { collectGarbage } from "../../common/gc.ts";
 import { VERSION } from "../../common/version.ts";
 import { publishes } from "../../pipeline.ts";
 import { isAboutTheRun, RUN_TABLES } from "../../tables/all.ts";
+import { differingTables, EXAMPLE_COLUMNS, type TableDifference } from "../../warehouse/differing-tables.ts";
 import { databaseOf } from "../../warehouse/layout.ts";
 import { sourceOf, type TablesSource } from "../../warehouse/published-tables.ts";
 import { findingIn } from "../../warehouse/verify.ts";
-import { differingTables, EXAMPLE_COLUMNS, type TableDifference } from "./differences.ts";
 import { type RebuildRequest, type Rebuilt, rebuild } from "./rebuild.ts";
 
 export interface ReplayVerification {

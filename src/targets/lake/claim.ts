@@ -12,11 +12,14 @@ import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
+import { DATABASE_FILE } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
 import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, readJson } from "./keys.ts";
 
 /** Of the form of claims: higher where an older program could misread one. */
-const CLAIM_VERSION = 1;
+const CLAIM_VERSION = 2;
+/** The copy of a run that was claimed so has all of its files. */
+const WHOLE_COPY_VERSION = 1;
 
 const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -60,7 +63,7 @@ const table = z.object({
 });
 
 const claim = z.object({
-  claimVersion: z.literal(CLAIM_VERSION),
+  claimVersion: z.literal([WHOLE_COPY_VERSION, CLAIM_VERSION]),
   run: z.string(),
   sequence: count,
   instance: z.string(),
@@ -71,6 +74,8 @@ const claim = z.object({
   /** Milliseconds since 1970. */
   atMs: count,
   manifest: z.object({ bytes: count, sha256 }),
+  /** SHA-256 of the manifest that the run was published with, another one where it was restored. Absent: the same one. */
+  published: sha256.optional(),
   tables: z.array(table).readonly(),
 });
 
@@ -90,6 +95,14 @@ export function keyedFiles(tables: Claim["tables"]): (ClaimedFile & { readonly k
   return tables.flatMap(({ name, files }) => files.map((file) => ({ ...file, key: `${name}/${file.path}` })));
 }
 
+/**
+ * Whether a file of a run, by its path, lies in the run's copy. Else it is a file of a table, and the lake's is used, or the
+ * DuckDB file, which is made again from these.
+ */
+export function isCopied(path: string, claimVersion: Claim["claimVersion"] = CLAIM_VERSION): boolean {
+  return claimVersion === WHOLE_COPY_VERSION || !(path === DATABASE_FILE || path.startsWith("parquet/"));
+}
+
 export function rowsIn(files: readonly Pick<ClaimedFile, "rows">[]): number {
   return files.reduce((sum, { rows }) => sum + rows, 0);
 }
@@ -97,7 +110,7 @@ export function rowsIn(files: readonly Pick<ClaimedFile, "rows">[]): number {
 /** The run of a claim; an old one does not say its digest any more. */
 export function runOf(found: Claim | PastClaim): TargetRun {
   const { run, sequence } = found;
-  return { run, sequence, sha256: isPast(found) ? undefined : found.manifest.sha256 };
+  return { run, sequence, sha256: isPast(found) ? undefined : (found.published ?? found.manifest.sha256) };
 }
 
 export function isPast(found: Claim | PastClaim): found is PastClaim {

@@ -9,16 +9,18 @@ import { type Claim, newClaim, putClaim, runOf } from "./claim.ts";
 import { finish, type LakePlace, settle } from "./finish.ts";
 import type { Plan } from "./plan.ts";
 import { snapshotVersions } from "./snapshots.ts";
+import { planAfter, uploadAll } from "./upload.ts";
 
-/** Throws `target.fenced` where another run came first. */
+/** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first. */
 export async function commitDelivery(
   place: LakePlace,
   delivered: DeliveredRun,
-  plan: Plan,
+  planned: Plan,
   made: Pick<Claim, "attempt" | "atMs">,
 ): Promise<void> {
   const { store, instance } = place;
   const { signal } = delivered;
+  let plan = planned;
   for (;;) {
     const settled = await settle(place, delivered.instance, signal);
     if (isOf(delivered, settled.claim)) {
@@ -26,8 +28,11 @@ export async function commitDelivery(
       return;
     }
     assertNext(store, settled.claim, delivered);
+    const before = plan;
+    plan = await planAfter(place, delivered, settled, before);
+    if (plan !== before) await uploadAll(store, plan.uploads, delivered);
     const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    const claim = newClaim({ ...delivered, ...made, instance, tables });
+    const claim = newClaim({ ...delivered, ...made, published: delivered.sha256, instance, tables });
     if (!(await putClaim(store, claim, settled.claim))) continue;
     const isFinished = await finish(place, claim, signal);
     if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);

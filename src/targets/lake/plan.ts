@@ -1,4 +1,7 @@
-/** What a delivery uploads, and what its claim says of the tables: made before anything is written. */
+/**
+ * What a delivery uploads, and what its claim says of the tables: made before anything is written. A file of a table that
+ * the last run has too, by its digest, is that file: its place in the lake stays, and so does what the log says of it.
+ */
 import { join } from "node:path";
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import type { DeliveredRun } from "../../pipeline.ts";
@@ -7,7 +10,7 @@ import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { FileContent } from "../store/store.ts";
-import type { ClaimedTable, ColumnStatistics } from "./claim.ts";
+import { type Claim, type ClaimedTable, type ColumnStatistics, isCopied } from "./claim.ts";
 import { filePath, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
 
@@ -15,15 +18,23 @@ export interface Upload extends FileContent {
   readonly key: string;
   /** Absolute path. */
   readonly file: string;
+  /** Whether the last run has it too. */
+  readonly isKept: boolean;
 }
 
 export interface Plan {
+  /** Attempt of the claim whose files are used again; null: none are. */
+  readonly after: string | null;
   readonly tables: readonly ClaimedTable[];
-  /** Files of the tables, and the published run; its manifest is the last one. */
+  /** Files of the tables, those that should be there included, and the run's copy; its manifest is the last one. */
   readonly uploads: readonly Upload[];
 }
 
-export async function planDelivery(run: DeliveredRun, instance: string): Promise<Plan> {
+/**
+ * `last`: the last claim, once all tables have it; null: there is none, or it cannot be finished. Nothing is used again of
+ * such a one: what the tables have may be what the run after it has, and whoever goes on with it would not see that run.
+ */
+export async function planDelivery(run: DeliveredRun, instance: string, last: Claim | null): Promise<Plan> {
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -31,13 +42,15 @@ export async function planDelivery(run: DeliveredRun, instance: string): Promise
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
+      const before = last?.tables.find((each) => each.name === name)?.files ?? [];
       const described = columnsWithStatistics(table);
       const files = (await rowsOf(connection, paths, described)).map(({ file, ...rows }) => {
         const content = stated.get(file);
         if (content === undefined) throw new TypeError(`${file} is not in the manifest of its run`);
         const { bytes, sha256 } = content;
-        const path = filePath(instance, name, run.sequence, sha256);
-        uploads.push({ key: `${name}/${path}`, file, bytes, sha256 });
+        const same = before.find((each) => each.sha256 === sha256);
+        const path = same?.path ?? filePath(instance, name, run.sequence, sha256);
+        uploads.push({ key: `${name}/${path}`, file, bytes, sha256, isKept: same !== undefined });
         return { path, bytes, sha256, ...rows };
       });
       tables.push({ name, comment, columns, files });
@@ -45,9 +58,10 @@ export async function planDelivery(run: DeliveredRun, instance: string): Promise
   };
   await inScratch(describe, { reading: [run.directory] });
   const folder = runFolder(instance, run.run, run.manifest.sha256);
-  for (const { path, bytes, sha256 } of [...run.files, run.manifest])
-    uploads.push({ key: `${folder}${path}`, file: join(run.directory, path), bytes, sha256 });
-  return { tables, uploads };
+  const copied = run.files.filter(({ path }) => isCopied(path));
+  for (const { path, bytes, sha256 } of [...copied, run.manifest])
+    uploads.push({ key: `${folder}${path}`, file: join(run.directory, path), bytes, sha256, isKept: false });
+  return { after: last?.attempt ?? null, tables, uploads };
 }
 
 /** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */

@@ -5,8 +5,17 @@ import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { described, sameRun } from "../../warehouse/identity.ts";
-import { MANIFEST_FILE, readManifest } from "../../warehouse/manifest.ts";
-import { type Claim, claimNumbers, claimOf, isPast, readClaim, runOf } from "./claim.ts";
+import { MANIFEST_FILE, type PublishedFile, readManifest } from "../../warehouse/manifest.ts";
+import {
+  type Claim,
+  claimNumbers,
+  claimOf,
+  isCopied,
+  isPast,
+  keyedFiles,
+  readClaim,
+  runOf,
+} from "./claim.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runFolder } from "./keys.ts";
 
@@ -23,7 +32,8 @@ export async function restorableRuns({ store, instance }: LakePlace): Promise<Ta
 }
 
 /**
- * Copies a run into an empty folder and checks each file by size and SHA-256, the manifest by its claim. Throws
+ * Copies a run into an empty folder, without its DuckDB file unless its copy has that, and checks each file by size and
+ * SHA-256, the manifest by its claim. Throws
  * `config.not_found` where the run is not kept, `target.refused` where a file is not as it was delivered.
  */
 export async function restoreRun(
@@ -38,13 +48,25 @@ export async function restoreRun(
       `${store.address} does not keep the ${described(run)} of ${instance}; choose one that "content-warehouse restore --list" shows.`,
     );
   }
-  const folder = folderOf(claim);
-  await store.download(folder + MANIFEST_FILE, join(directory, MANIFEST_FILE), claim.manifest);
+  await store.download(folderOf(claim) + MANIFEST_FILE, join(directory, MANIFEST_FILE), claim.manifest);
   const { files } = await readManifest(directory);
-  await inParallel(LANES, files, async (_, { path, bytes, sha256 }) => {
+  await inParallel(LANES, keptFiles(claim, files), async (_, { key, path, bytes, sha256 }) => {
     const file = join(directory, path);
     await mkdir(dirname(file), { recursive: true });
-    await store.download(folder + path, file, { bytes, sha256 });
+    await store.download(key, file, { bytes, sha256 });
+  });
+}
+
+/** Files of a manifest that the lake has, with their keys: those of the run's copy, and by their digests those of tables. */
+function keptFiles(
+  claim: Claim,
+  files: readonly PublishedFile[],
+): (PublishedFile & { readonly key: string })[] {
+  const keys = new Map(keyedFiles(claim.tables).map(({ key, sha256 }) => [sha256, key]));
+  return files.flatMap((file) => {
+    const isInCopy = isCopied(file.path, claim.claimVersion);
+    const key = isInCopy ? folderOf(claim) + file.path : keys.get(file.sha256);
+    return key === undefined ? [] : [{ ...file, key }];
   });
 }
 

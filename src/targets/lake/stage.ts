@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../common/clock.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
-import { inParallel } from "../../storage/parallel.ts";
 import { laterRun } from "../../warehouse/identity.ts";
-import { proveConditionalPut, type Store } from "../store/store.ts";
+import { proveConditionalPut } from "../store/store.ts";
 import { tablesTaken } from "./check.ts";
 import { claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
 import { assertNext, commitDelivery, isOf } from "./commit.ts";
-import { LANES, type LakePlace, settle } from "./finish.ts";
-import { type Plan, planDelivery, type Upload } from "./plan.ts";
+import { type LakePlace, settle } from "./finish.ts";
+import type { Plan } from "./plan.ts";
 import { register, registeredService } from "./registration.ts";
+import { planAfter, uploadAll } from "./upload.ts";
 
 /** Opens the lake for one step. Once the signal is aborted, whatever the step asks of the store throws its reason. */
 export type OpenLake = <Result>(
@@ -28,7 +28,7 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     const settled = await settle(place, run.instance, run.signal);
     if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
     assertNext(store, settled.claim, run);
-    const plan = await planDelivery(run, instance);
+    const plan = await planAfter(place, run, settled);
     await tablesTaken(store, settled, plan.tables);
     if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
     await register(store, instance, run.instance);
@@ -44,22 +44,9 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
 
 const NOTHING_TO_DO: StagedLoad = { commit: async () => {}, abort: async () => {} };
 
-/** The manifest comes after everything that it names. */
-async function uploadAll(store: Store, uploads: readonly Upload[], run: DeliveredRun): Promise<void> {
-  const total = uploads.reduce((sum, { bytes }) => sum + bytes, 0);
-  let done = 0;
-  const upload = async (_: number, { key, file, bytes, sha256 }: Upload) => {
-    await store.upload(key, file, { bytes, sha256 });
-    done += bytes;
-    run.onProgress(done, total);
-  };
-  await inParallel(LANES, uploads.slice(0, -1), upload);
-  await inParallel([0], uploads.slice(-1), upload);
-}
-
 /**
  * Removes the uploads of a run that the lake has gone past: nobody can claim it any more. Others stay: the next attempt
- * at this run goes on with them, or another one is doing so now.
+ * at this run goes on with them, or another one is doing so now; and files of the run before are not its own.
  */
 async function discard({ store, instance }: LakePlace, run: DeliveredRun, { uploads }: Plan): Promise<void> {
   const last = await lastClaim(store, instance);
@@ -67,5 +54,6 @@ async function discard({ store, instance }: LakePlace, run: DeliveredRun, { uplo
   const winner = await claimOf(store, instance, run.sequence);
   if (winner !== undefined && (isPast(winner) || isOf(run, winner))) return;
   const named = new Set(keyedFiles(winner?.tables ?? []).map(({ key }) => key));
-  await store.remove(uploads.map(({ key }) => key).filter((key) => !named.has(key)));
+  const own = uploads.flatMap(({ key, isKept }) => (isKept ? [] : [key]));
+  await store.remove(own.filter((key) => !named.has(key)));
 }

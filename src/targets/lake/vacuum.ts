@@ -99,7 +99,7 @@ export async function hasEarlierFiles({
 interface Claims {
   /** Number of the last claim's run; 0: there is none. */
   readonly last: number;
-  /** Keys of files of tables that claims in the retention name. */
+  /** Keys of files of tables that runs have which are read, or whose copies stay: those are whole with these alone. */
   readonly named: ReadonlySet<string>;
   /** Numbers of claims whose copies go. */
   readonly old: readonly number[];
@@ -117,8 +117,8 @@ async function readClaims(store: Store, instance: string, since: number): Promis
     last = Math.max(last, claim.sequence);
     if (isPast(claim)) continue;
     const isRead = place === 0 || replacedMs > since;
-    if (isRead) for (const { key } of keyedFiles(claim.tables)) named.add(key);
     if (!isRead && (place >= RUNS_KEPT || since === Number.POSITIVE_INFINITY)) old.push(number);
+    else for (const { key } of keyedFiles(claim.tables)) named.add(key);
     replacedMs = claim.atMs;
   }
   return { last, named, old };

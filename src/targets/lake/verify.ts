@@ -11,9 +11,18 @@ import { parseRunName } from "../../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
 import { runCalled } from "../../warehouse/retention.ts";
 import type { FileContent, Store } from "../store/store.ts";
-import { type Claim, type ClaimedTable, claimOf, isPast, keyedFiles, lastClaim, rowsIn } from "./claim.ts";
+import {
+  type Claim,
+  type ClaimedTable,
+  claimOf,
+  isCopied,
+  isPast,
+  keyedFiles,
+  lastClaim,
+  rowsIn,
+} from "./claim.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
-import { filesOf, sequenceOf } from "./delta/state.ts";
+import { filesOf } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { folderOf } from "./restore.ts";
@@ -45,6 +54,7 @@ export async function verifyLake(
   const tables = claim.tables.filter(({ files }) => files.length > 0);
   return inScratch(async (connection, folder) => {
     const versions = await snapshotVersions(store, claim);
+    const isLast = (await lastClaim(store, instance))?.sequence === claim.sequence;
     const manifests: Manifest[] = [];
     const ofManifest = await findings(async () => {
       await store.download(folderOf(claim) + MANIFEST_FILE, join(folder, MANIFEST_FILE), claim.manifest);
@@ -53,10 +63,11 @@ export async function verifyLake(
       return manifestFindings(manifest, tables);
     });
     const ofTables = await inParallel(LANES, tables, (_, table) =>
-      tableFindings(store, claim, table, versions.get(table.name)),
+      tableFindings(store, claim, table, { isLast, version: versions.get(table.name) }),
     );
     const copies = manifests
       .flatMap((manifest) => manifest.files)
+      .filter(({ path }) => isCopied(path, claim.claimVersion))
       .map((file) => ({ ...file, key: folderOf(claim) + file.path }));
     const ofRows = keyedFiles(tables);
     const files = [...ofRows, ...copies];
@@ -120,21 +131,20 @@ function digestsOf(files: readonly { readonly sha256: string }[]): string {
     .join(" ");
 }
 
-/** The version that `run_snapshots` names, and the newest one as far as it has this run. */
+/** The version that `run_snapshots` names, and the newest one where this is the last run. */
 function tableFindings(
   store: Store,
   claim: Claim,
   { name, files }: ClaimedTable,
-  version: number | undefined,
+  { isLast, version }: { readonly isLast: boolean; readonly version: number | undefined },
 ): Promise<readonly string[]> {
-  const { instance, sequence } = claim;
+  const { instance } = claim;
   return findings(async () => {
     if (version === undefined) return [`run_snapshots names no version of ${name} for the run ${claim.run}.`];
-    const newest = await readTable(store, name);
-    const isLast = newest !== null && sequenceOf(newest, instance) === sequence;
+    const newest = isLast ? await readTable(store, name) : null;
     const state = await readTableAt(store, name, version).catch((thrown: unknown) => {
       // The log keeps versions for the retention; the rows of an instance that has no run for longer stay.
-      if (isLast && version < (newest.checkpoint ?? 0)) return newest;
+      if (newest !== null && version < (newest.checkpoint ?? 0)) return newest;
       throw thrown;
     });
     const there = new Map(filesOf(state, instance).map((file) => [file.path, file]));
@@ -142,9 +152,9 @@ function tableFindings(
       const found = there.get(path);
       return found === undefined || found.add.size !== bytes || recordsOf(found.add) !== rows;
     });
-    const counts = isLast ? filesOf(newest, instance).map(({ add }) => recordsOf(add)) : [];
+    const counts = newest === null ? [] : filesOf(newest, instance).map(({ add }) => recordsOf(add));
     const rows = counts.reduce<number>((sum, each) => sum + (each ?? 0), 0);
-    const isChanged = isLast && !counts.includes(null) && rows !== rowsIn(files);
+    const isChanged = newest !== null && !counts.includes(null) && rows !== rowsIn(files);
     const isOther = wrong.length > 0 || there.size !== files.length;
     const other = `Version ${state.version} of ${name} has other files than the run ${claim.run}.`;
     const changed = `The newest version of ${name} has ${rows} rows where the run has ${rowsIn(files)}: somebody changed it.`;

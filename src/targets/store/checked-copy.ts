@@ -48,7 +48,7 @@ export function changedFile(file: string, cause?: unknown): WarehouseError {
 export function changedObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} in ${address} has another content than was delivered; somebody changed it: run again, or restore another run.`,
+    `${key} in ${address} has another content than was delivered; somebody changed it: remove it and run again, or restore another run.`,
   );
 }
 

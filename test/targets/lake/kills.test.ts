@@ -4,11 +4,14 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import type { DeliveredRun } from "../../../src/pipeline.ts";
+import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
-import { few } from "../../long.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { digestOf } from "../../../src/warehouse/verify.ts";
+import { either, few } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import {
   type Death,
@@ -19,10 +22,32 @@ import {
   type Operation,
   watchedStore,
 } from "./memory-store.ts";
-import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn } from "./runs.ts";
+import {
+  assertNothingMixed,
+  makeRun,
+  mark,
+  type RunOptions,
+  STEADY,
+  seenIn,
+  snapshotsIn,
+  TABLES,
+} from "./runs.ts";
 
 /** What may still be on its way when its process is dead. An upload is of a content that its name has. */
 const LATE: ReadonlySet<Operation> = new Set(["putNew", "put"]);
+
+/** Numbers from 0 to 1, the same ones for a seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function oneOf<One>(some: readonly One[], random: () => number): One {
+  return some[Math.floor(random() * some.length)] ?? assert.fail();
+}
 
 suite("a delivery that ends early", () => {
   let folder = "";
@@ -32,14 +57,15 @@ suite("a delivery that ends early", () => {
 
   before(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), "lake-kills-")));
-    await deliver(on(memoryStore(begun)), await makeRun(folder, { sequence: 1, machine: "a" }));
+    const made = (options: RunOptions) => makeRun(folder, { ...options, steady: { content: 2 } });
+    await deliver(on(memoryStore(begun)), await made({ sequence: 1, machine: "a" }));
     runs = {
       // Without the table `empty`, with one that is new.
-      a2: await makeRun(folder, { sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
-      b2: await makeRun(folder, { sequence: 2, machine: "b" }),
-      // As the last, but of another machine: its file of the table without rows is the same one.
-      c2: await makeRun(folder, { sequence: 2, machine: "c" }),
-      b3: await makeRun(folder, { sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
+      a2: await made({ sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
+      b2: await made({ sequence: 2, machine: "b", tables: { ...TABLES, fresh: 0 } }),
+      // As the last, but of another machine: its files of the tables without rows are the same ones.
+      c2: await made({ sequence: 2, machine: "c", tables: { ...TABLES, fresh: 0 } }),
+      b3: await made({ sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
     };
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -59,10 +85,10 @@ suite("a delivery that ends early", () => {
     assert.deepEqual(await seenIn(store, INSTANCE), seenOf(second));
     await deliver(target, runs.b3);
     assert.deepEqual(await seenIn(store, INSTANCE), {
-      content: { [mark("b", 3)]: 4 },
+      content: { [mark("b", 3)]: 4, [STEADY]: 2 },
       empty: {},
       tags: { [mark("b", 3)]: 5 },
-      ...(second === "a" ? { more: {} } : {}),
+      ...(second === "a" ? { more: {} } : { fresh: {} }),
     });
     const snapshots = await snapshotsIn(store, INSTANCE);
     assert.deepEqual([...new Set(snapshots.map(({ sequence }) => sequence))], [1, 2, 3]);
@@ -72,8 +98,9 @@ suite("a delivery that ends early", () => {
 
   function seenOf(machine: "a" | "b"): object {
     const by = mark(machine, 2);
-    if (machine === "a") return { content: { [by]: 3 }, empty: {}, more: { [by]: 2 }, tags: { [by]: 6 } };
-    return { content: { [by]: 3 }, empty: {}, tags: { [by]: 5 } };
+    const content = { [by]: 3, [STEADY]: 2 };
+    if (machine === "a") return { content, empty: {}, more: { [by]: 2 }, tags: { [by]: 6 } };
+    return { content, empty: {}, fresh: {}, tags: { [by]: 5 } };
   }
 
   async function killed(at: number, when: Death): Promise<number> {
@@ -101,6 +128,50 @@ suite("a delivery that ends early", () => {
     assert.deepEqual([...wentOnFrom].toSorted(), [1, 2]);
   });
 
+  test("is repeated until it is made, run after run, and each run that the lake keeps comes back whole", async (t) => {
+    const kills = either(12, 200);
+    const random = randomFrom(8);
+    const store = memoryStore(new Map());
+    const directories = new Map<string, string>();
+    let killed = 0;
+    for (let sequence = 1; killed < kills; sequence++) {
+      // A file of `content` comes back every other night, and `empty` never changes.
+      const steady = { content: 2 + (sequence % 2), tags: 1 };
+      const run = await makeRun(folder, { sequence, machine: "k", steady });
+      directories.set(run.run, run.directory);
+      for (let made = false; !made; ) {
+        const dying = killedAt(store, Math.floor(random() * 110), oneOf(["before", "after", "late"], random));
+        try {
+          await deliver(on(dying), run);
+          made = true;
+        } catch (thrown) {
+          if (!(thrown instanceof Killed)) throw thrown;
+          killed++;
+        }
+        await dying.arrive();
+        if (random() < 0.2) {
+          const options = { allVersions: random() < 0.2, nowMs: Date.now() + 40 * DAY_MS };
+          await vacuumLake({ store, logRetentionDays: 1 }, options);
+        }
+        await assertNothingMixed(store, INSTANCE);
+      }
+      assert.equal((await on(store).last(null, run.signal))?.run, run.run);
+      for (const kept of (await on(store).restorable?.(run.signal)) ?? [])
+        await assertRestored(store, kept, directories.get(kept.run) ?? "");
+    }
+    t.diagnostic(`${killed} kills, ${directories.size} runs`);
+  });
+
+  /** What comes back of a run is what was published, file by file. */
+  async function assertRestored(store: Store, run: TargetRun, published: string): Promise<void> {
+    const directory = await mkdtemp(join(folder, "restored-"));
+    await on(store).restore?.(run, directory, runs.a2.signal);
+    const { files } = await readManifest(published);
+    for (const { path, sha256 } of files)
+      assert.equal((await digestOf(join(directory, path))).sha256, sha256);
+    await rm(directory, { recursive: true });
+  }
+
   test("is made once where the answers to its puts are lost", async () => {
     const objects = new Map(begun);
     const store = memoryStore(objects);
@@ -121,10 +192,22 @@ suite("a delivery that ends early", () => {
     const removed = before.difference(new Set(objects.keys()));
     assert.ok(removed.size > 0);
     for (const key of removed) assert.match(key, /-000002-|\/runs\/000002-/);
-    const [empty] = [...objects.keys()].filter((key) => key.startsWith("empty/instance=one/empty-000002"));
-    assert.ok(empty !== undefined, "a file of both runs stays");
+    const stays = (begins: string) => [...objects.keys()].some((key) => key.startsWith(begins));
+    assert.ok(stays("fresh/instance=one/fresh-000002"), "a file of both runs stays");
+    assert.ok(stays("empty/instance=one/empty-000001"), "a file of the run before stays");
     await assertNothingMixed(store, INSTANCE);
     assert.deepEqual((await on(store).last(null, runs.b3.signal))?.sequence, 3);
+  });
+
+  test("takes no file of an earlier run back", async () => {
+    const store = memoryStore(new Map(begun));
+    const sleeper = await on(store).stage(runs.b3);
+    const later = { sequence: 4, machine: "a", tables: { tags: 6 } };
+    await deliver(on(store), await makeRun(join(folder, "later"), later));
+    await assert.rejects(sleeper.commit(), { code: "target.fenced" });
+    await sleeper.abort();
+    const first = ((await on(store).restorable?.(runs.b3.signal)) ?? []).at(-1) ?? assert.fail();
+    await assertRestored(store, first, join(folder, "a", first.run));
   });
 
   test("has been finished where it sleeps through two others once it has claimed, and says that it is made", async () => {
@@ -201,6 +284,51 @@ suite("a delivery that ends early", () => {
     await deliver(on(vacuumed), runs.a2);
     const place = { store, instance: INSTANCE, logRetentionDays: 1 };
     assert.deepEqual((await verifyLake(place, undefined)).findings, []);
+  });
+
+  test("is whole where the files that it has in common with the last run are gone when it claims", async () => {
+    const store = memoryStore(new Map(begun));
+    const staged = await on(store).stage(runs.b3);
+    const other = { sequence: 2, machine: "a", tables: { content: 3, tags: 6 }, steady: { content: 3 } };
+    await deliver(on(store), await makeRun(join(folder, "others"), other));
+    await vacuumLake({ store, logRetentionDays: 1 }, { allVersions: true, nowMs: Date.now() });
+    await staged.commit();
+    const place = { store, instance: INSTANCE, logRetentionDays: 1 };
+    const { findings, sequence } = await verifyLake(place, undefined);
+    assert.deepEqual([findings, sequence], [[], 3]);
+    await assertNothingMixed(store, INSTANCE);
+  });
+
+  test("is made after one that was left half-way, which shows nothing any more when it goes on", async () => {
+    const store = memoryStore(new Map(begun));
+    const place = join(folder, "half");
+    // Its table `empty` has the file of the run before and one more; the run after it has the first alone again.
+    const half = await makeRun(place, { sequence: 2, machine: "a", steady: { empty: 1 } });
+    const next = await makeRun(place, { sequence: 3, machine: "b" });
+    let isLost = "";
+    let goOn = () => {};
+    const waits = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const sleeping = watchedStore(store, async (operation, key) => {
+      if (operation !== "putNew" || !key.includes("_delta_log/")) return undefined;
+      isLost ||= key;
+      await waits;
+      return undefined;
+    });
+    const sleeper = deliver(on(sleeping), half);
+    while (isLost === "") await new Promise(setImmediate);
+    // A file of its claim is gone, so nobody can finish it.
+    const claim = JSON.parse(String(await store.get(`_published/instance=${INSTANCE}/000002.json`)));
+    const empty = claim.tables.find(({ name }: { name: string }) => name === "empty");
+    const lost = empty.files.find(({ rows }: { rows: number }) => rows === 1);
+    await store.remove([`empty/${lost.path}`]);
+    await deliver(on(store), next);
+    const seen = await seenIn(store, INSTANCE);
+    goOn();
+    await assert.rejects(sleeper, { code: "target.fenced" });
+    assert.deepEqual(await seenIn(store, INSTANCE), seen);
+    await assertNothingMixed(store, INSTANCE);
   });
 
   test("makes nobody who repeats it upload again", async () => {

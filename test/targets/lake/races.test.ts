@@ -14,7 +14,7 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { either } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
-import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn } from "./runs.ts";
+import { assertNothingMixed, makeRun, mark, type RunOptions, STEADY, seenIn, snapshotsIn } from "./runs.ts";
 
 const RUNS = ["a2", "b2", "b3", "c2"] as const;
 type RunKey = (typeof RUNS)[number];
@@ -105,13 +105,14 @@ suite("processes at once on one lake", () => {
   before(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), "lake-races-")));
     const old = Date.now() - 3 * DAY_MS;
-    await deliver(on(memoryStore(begun, () => old)), await makeRun(folder, { sequence: 1, machine: "a" }));
+    const made = (options: RunOptions) => makeRun(folder, { ...options, steady: { content: 2 } });
+    await deliver(on(memoryStore(begun, () => old)), await made({ sequence: 1, machine: "a" }));
     runs = {
-      a2: await makeRun(folder, { sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
-      b2: await makeRun(folder, { sequence: 2, machine: "b" }),
-      c2: await makeRun(folder, { sequence: 2, machine: "c" }),
-      b3: await makeRun(folder, { sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
-      z9: await makeRun(folder, { sequence: 9, machine: "z", tables: { content: 1 } }),
+      a2: await made({ sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
+      b2: await made({ sequence: 2, machine: "b" }),
+      c2: await made({ sequence: 2, machine: "c" }),
+      b3: await made({ sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
+      z9: await made({ sequence: 9, machine: "z", tables: { content: 1 } }),
     };
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -160,7 +161,7 @@ suite("processes at once on one lake", () => {
         await deliver(on(store), runs.z9);
         assert.deepEqual(
           Object.values(await seenIn(store, INSTANCE)).filter((runs) => Object.keys(runs).length > 0),
-          [{ [mark("z", 9)]: 1 }],
+          [{ [mark("z", 9)]: 1, [STEADY]: 2 }],
         );
         assert.equal((await snapshotsIn(store, INSTANCE)).at(-1)?.sequence, 9);
         await assertNothingMixed(store, INSTANCE);

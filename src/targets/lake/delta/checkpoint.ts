@@ -29,8 +29,9 @@ export async function checkpointIfDue(
   version: number,
   retention: Retention,
 ): Promise<boolean> {
-  if (version === 0) return false;
   const behind = version - ((await lastCheckpointVersion(store, table)) ?? 0);
+  // A table without change has its version for many nights.
+  if (behind === 0) return false;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
   if (state === null) return false;

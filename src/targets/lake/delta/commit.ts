@@ -8,7 +8,7 @@ import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.
 import { commitKey } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
 import { assertWritable, type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
-import type { ActiveFile, TableState } from "./state.ts";
+import { type ActiveFile, filesOf, type TableState } from "./state.ts";
 import { namingStatistics, statisticsText } from "./statistics.ts";
 
 const FIRST_PAUSE_MS = 20;
@@ -32,8 +32,9 @@ type AddedFile = Omit<ClaimedFile, "sha256">;
 
 /**
  * Replaces an instance's files in a table by those of a run, in one version, and gives its number; null: the table has a
- * later run of the instance. Told again, by anybody, it finds the version that is there: the `txn` of the instance
- * decides, whatever became of the answer to its put. Where others commit at the same time it tries again until the signal
+ * later run of the instance. Files that the table has stay as they are. Where it has these and no others, nothing is
+ * committed, and the version that is there has the run. Told again, by anybody, it finds that version, or the one that was
+ * committed: the `txn` of the instance decides, whatever became of the answer to its put. Where others commit at the same time it tries again until the signal
  * is aborted, and throws its reason then. Throws `target.refused` where the table cannot take the run.
  */
 export async function commitReplacement(
@@ -48,6 +49,7 @@ export async function commitReplacement(
     const there = state?.transactions.get(instance);
     if (there !== undefined && there.sequence >= sequence)
       return there.sequence === sequence ? there.version : null;
+    if (state !== null && hasFiles(state, replacement)) return state.version;
     assertWritable(state, table);
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
@@ -58,21 +60,29 @@ export async function commitReplacement(
   }
 }
 
+/**
+ * Whether the files are those that the instance has in the table. No files are not: an earlier run that was left half-way
+ * may have some still, and would be shown by whoever goes on with it, if the `txn` did not say that there is a later one.
+ */
+function hasFiles(state: TableState, { instance, files }: Replacement): boolean {
+  const there = new Set(filesOf(state, instance).map(({ path }) => path));
+  return files.length > 0 && files.length === there.size && files.every(({ path }) => there.has(path));
+}
+
 /** The lines of the commit that makes a table's next version. */
 function actionsOf(state: TableState | null, replacement: Replacement, nowMs: number): object[] {
   const { instance, sequence, files } = replacement;
-  const added = files.map((file) => addition(file, replacement));
   const paths = new Set(files.map(({ path }) => path));
   const active = state === null ? [] : [...state.files.values()];
-  const kept = active.filter((file) => file.instance !== instance);
+  const isKept = (file: ActiveFile) => file.instance !== instance || paths.has(file.path);
+  const kept = active.filter(isKept);
+  const there = new Set(kept.map(({ path }) => path));
+  const added = files.filter(({ path }) => !there.has(path)).map((file) => addition(file, replacement));
   return [
     { commitInfo: commitInfo(state, replacement, nowMs) },
     ...definition(state, replacement, { adds: [...kept.map(({ add }) => add), ...added], nowMs }),
     { txn: { appId: instance, version: sequence, lastUpdated: nowMs } },
-    // The protocol allows a path once in a version.
-    ...active
-      .filter((file) => file.instance === instance && !paths.has(file.path))
-      .map((file) => ({ remove: removal(file, nowMs) })),
+    ...active.filter((file) => !isKept(file)).map((file) => ({ remove: removal(file, nowMs) })),
     ...added.map((add) => ({ add })),
   ];
 }

@@ -110,16 +110,32 @@ suite("a commit", () => {
     assert.equal(id?.nullable, false);
   });
 
-  test("names a file once that is there already", async () => {
+  test("says nothing of a file that stays", async () => {
+    const store = logStore();
+    const files = [...runOf("a", 1).files, ...runOf("a", 2).files, ...runOf("a", 3).files];
+    await commit(store, runOf("a", 1, { files: files.slice(0, 2) }));
+    await commit(store, runOf("a", 2, { files: files.slice(1) }));
+    assert.deepEqual(
+      linesOf(store, 1).flatMap((line) => Object.keys(line)),
+      ["commitInfo", "txn", "remove", "add"],
+    );
+    assert.deepEqual(pathsOf(await content(store), "a"), [pathOf("a", 2), pathOf("a", 3)]);
+  });
+
+  test("is not made where the table has these files, and the version that is there has the run", async () => {
     const store = logStore();
     const { files } = runOf("a", 1);
     await commit(store, runOf("a", 1));
-    await commit(store, runOf("a", 2, { files }));
-    assert.deepEqual(
-      linesOf(store, 1).flatMap((line) => Object.keys(line)),
-      ["commitInfo", "txn", "add"],
-    );
-    assert.deepEqual(pathsOf(await content(store), "a"), [pathOf("a", 1)]);
+    await commit(store, runOf("b", 1));
+    assert.equal(await commit(store, runOf("a", 2, { files })), 1);
+    assert.equal((await content(store)).version, 1);
+  });
+
+  test("is made where the run has no files, so that a run before it that was left half-way comes too late", async () => {
+    const store = logStore();
+    await commit(store, runOf("b", 1));
+    await commit(store, runOf("a", 2, { files: [] }));
+    assert.equal(await commitReplacement(store, runOf("a", 1), NEVER), null);
   });
 
   test("takes a file back that was removed, which is no removed one any more", async () => {
@@ -249,9 +265,11 @@ suite("the columns that readers expect statistics of", () => {
   };
   /** A file of two rows, with a range of one column. */
   const withStatistics = (name: string, min: string | number, max: string | number) => ({
-    files: [{ path: "x", bytes: 1, rows: 2, statistics: [{ column: name, min, max, nulls: 0 }] }],
+    files: [{ path: `x-${min}`, bytes: 1, rows: 2, statistics: [{ column: name, min, max, nulls: 0 }] }],
   });
-  const withoutStatistics = (rows: number) => ({ files: [{ path: "x", bytes: 1, rows, statistics: [] }] });
+  const withoutStatistics = (rows: number) => ({
+    files: [{ path: `x-${rows}`, bytes: 1, rows, statistics: [] }],
+  });
 
   test("are those that all files have whole ones of", async () => {
     const store = logStore();

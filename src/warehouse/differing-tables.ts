@@ -1,12 +1,12 @@
 /** Where two runs of the same documents differ: in the rows of their tables, or in the bytes of their data files. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
-import { isObject } from "../../common/objects.ts";
-import { all, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
-import type { Table } from "../../tables/declare.ts";
-import { fromTable, openTables, type TablesSource } from "../../warehouse/published-tables.ts";
+import { col, type RowOf } from "../common/answer.ts";
+import { isObject } from "../common/objects.ts";
+import { all, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../storage/duckdb.ts";
+import { rowsBy } from "../storage/rows-by.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import type { Table } from "../tables/declare.ts";
+import { fromTable, openTables, type TablesSource } from "./published-tables.ts";
 
 const MEMORY_LIMIT_MB = 256;
 const THREADS = 2;
@@ -87,14 +87,15 @@ async function differencesOf(connection: DuckDBConnection, two: TwoTables): Prom
   return [{ table, ...more, examples: await examplesOf(connection, sides, two) }];
 }
 
-/** Names and types in their order; undefined: there is no such table. */
+/** Names and types in their order, JSON as the text that it is in Parquet; undefined: there is no such table. */
 async function columnsOf(
   connection: DuckDBConnection,
   source: string | undefined,
 ): Promise<string | undefined> {
   if (source === undefined) return undefined;
   const columns = await all(connection, `DESCRIBE FROM ${source}`);
-  return columns.map((each) => `${each.column_name} ${each.column_type}`).join(", ");
+  const types = columns.map(({ column_type: type }) => (type === "JSON" ? "VARCHAR" : type));
+  return columns.map(({ column_name: name }, at) => `${name} ${types[at]}`).join(", ");
 }
 
 async function examplesOf(connection: DuckDBConnection, sides: string, { table, key }: TwoTables) {

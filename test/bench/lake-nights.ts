@@ -1,0 +1,129 @@
+/** What a night with few edits costs a lake: bytes and objects that are put, and what the log says of files. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { createService } from "../../src/service/service.ts";
+import { lakeIn } from "../../src/targets/lake/lake.ts";
+import { deliveredRun } from "../../src/targets/published-run.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { findRun, listRuns } from "../../src/warehouse/retention.ts";
+import { type EditOptions, editContentSet } from "../generator/edit.ts";
+import { generateContentSet } from "../generator/generate.ts";
+import { memoryStore, type Objects } from "../targets/lake/memory-store.ts";
+
+const INSTANCE = "one";
+
+/** What a night put into the lake. */
+export interface NightCost {
+  readonly night: number;
+  readonly edited: number;
+  readonly bytes: number;
+  readonly objects: number;
+  /** Of the tables' data files. */
+  readonly tableBytes: number;
+  readonly tableFiles: number;
+  readonly rawBytes: number;
+  /** Tables that got a version. */
+  readonly commits: number;
+  readonly adds: number;
+  readonly removes: number;
+  /** Parquet files of the run, and their bytes. */
+  readonly files: number;
+  readonly fileBytes: number;
+}
+
+export interface NightsOptions extends Pick<EditOptions, "every" | "clears"> {
+  readonly items: number;
+  readonly nights: number;
+  /** Called with what the lake has after each night. */
+  readonly after?: (objects: Objects, warehouse: string) => Promise<void>;
+}
+
+/** Exports a made content set night by night, edited in between, and delivers each run to a lake in memory. */
+export async function costOfNights(
+  folder: string,
+  { items, nights, every, clears, after = async () => {} }: NightsOptions,
+): Promise<NightCost[]> {
+  const objects: Objects = new Map();
+  const costs: NightCost[] = [];
+  const warehouse = join(folder, "warehouse");
+  let set = join(folder, "night-1");
+  await mkdir(folder, { recursive: true });
+  await generateContentSet({ items, seed: 1, out: set });
+  let edited = 0;
+  let port = 0;
+  for (let night = 1; night <= nights; night++) {
+    if (night > 1) {
+      const next = join(folder, `night-${night}`);
+      edited = await editContentSet(set, next, { night, every, clears });
+      set = next;
+    }
+    port = await exportSet(set, { folder, warehouse, port });
+    const before = new Map(objects);
+    const run = await deliverCurrent(folder, warehouse, objects);
+    costs.push({ night, edited, ...costOf(before, objects), ...parquetIn(run) });
+    await after(objects, warehouse);
+  }
+  return costs;
+}
+
+/** Answers the port of the service: it is the same one every night. */
+async function exportSet(
+  data: string,
+  { folder, warehouse, port }: { readonly folder: string; readonly warehouse: string; readonly port: number },
+): Promise<number> {
+  const service = await createService({ data, port });
+  try {
+    const [token = ""] = service.contentSet.tokens.keys();
+    const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
+    await runPipeline({ pipeline: "nightly", warehouse, cwd: folder, env });
+    return Number(new URL(service.url).port);
+  } finally {
+    await service.close();
+  }
+}
+
+async function deliverCurrent(temporaryDirectory: string, warehouse: string, objects: Objects) {
+  const place = outputFolder(warehouse);
+  const { signal } = new AbortController();
+  const options = { runs: await listRuns(place), temporaryDirectory, signal, onProgress: () => {} };
+  const run = await deliveredRun(await findRun(place, "current"), options);
+  const store = memoryStore(objects);
+  const staged = await lakeIn(async () => store, { instance: INSTANCE }).stage(run);
+  await staged.commit();
+  return run;
+}
+
+function parquetIn({ files }: Awaited<ReturnType<typeof deliverCurrent>>) {
+  const parquet = files.filter(({ path }) => path.startsWith("parquet/"));
+  return { files: parquet.length, fileBytes: sum(parquet.map(({ bytes }) => bytes)) };
+}
+
+function costOf(before: Objects, objects: Objects) {
+  const put = [...objects].filter(([key, object]) => before.get(key) !== object);
+  const bytesOf = (of: typeof put) => sum(of.map(([, { body }]) => body.length));
+  const data = put.filter(([key]) => /^[^_][^/]*\/instance=/.test(key));
+  const commits = put.filter(([key]) => /_delta_log\/\d+\.json$/.test(key));
+  const lines = commits.flatMap(([, { body }]) => String(body).trimEnd().split("\n"));
+  return {
+    bytes: bytesOf(put),
+    objects: put.length,
+    tableBytes: bytesOf(data),
+    tableFiles: data.length,
+    rawBytes: bytesOf(put.filter(([key]) => key.includes("/raw/"))),
+    commits: commits.length,
+    adds: lines.filter((line) => line.startsWith('{"add"')).length,
+    removes: lines.filter((line) => line.startsWith('{"remove"')).length,
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
+}
+
+export async function benchNights(folder: string, items = 5000): Promise<object> {
+  const common = { items, nights: 10, every: 50 };
+  const texts = await costOfNights(join(folder, "texts"), { ...common, clears: false });
+  const fields = await costOfNights(join(folder, "fields"), { ...common, clears: true });
+  return { items, texts, fields };
+}

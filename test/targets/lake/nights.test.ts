@@ -1,0 +1,52 @@
+/** What nights with few edits put into a lake, with runs of the nightly pipeline. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
+import { filesOf } from "../../../src/targets/lake/delta/state.ts";
+import { costOfNights } from "../../bench/lake-nights.ts";
+import { temporaryFolder } from "../../folders.ts";
+import { either } from "../../long.ts";
+import { INSTANCE } from "./deliver.ts";
+import { memoryStore } from "./memory-store.ts";
+import { assertNothingMixed, snapshotsIn } from "./runs.ts";
+
+test("a night uploads the files of tables that changed, and the log names no others", async (t) => {
+  const folder = await temporaryFolder(t);
+  const nights = either(2, 4);
+  let night = 0;
+  const after = async (objects: Parameters<typeof memoryStore>[0]) => {
+    night++;
+    const store = memoryStore(objects);
+    await assertNothingMixed(store, INSTANCE);
+    for (const { sequence, table, version, rows } of await snapshotsIn(store, INSTANCE)) {
+      if (sequence !== night) continue;
+      const newest = await readTable(store, table);
+      assert.ok((newest?.version ?? -1) >= version, `${table} at ${version}`);
+      const files = filesOf(await readTableAt(store, table, version), INSTANCE);
+      const counts = files.map(({ add }) => Number(JSON.parse(add.stats ?? "{}").numRecords));
+      assert.equal(
+        counts.reduce((sum, each) => sum + each, 0),
+        rows,
+        table,
+      );
+    }
+  };
+  const [first, ...later] = await costOfNights(folder, {
+    items: 300,
+    nights,
+    every: 50,
+    clears: false,
+    after,
+  });
+  assert.ok(first !== undefined && later.length === nights - 1);
+  assert.equal(first.adds, first.tableFiles);
+  for (const cost of later) {
+    assert.equal(cost.edited, 6);
+    // The copy is raw documents, report and manifest; of the tables what the edits are in, and what tells of the run.
+    assert.ok(cost.tableFiles <= 12, JSON.stringify(cost));
+    assert.deepEqual([cost.adds, cost.commits], [cost.tableFiles, cost.tableFiles]);
+    assert.ok(cost.removes <= cost.adds);
+    assert.ok(cost.tableBytes < first.tableBytes / 2, JSON.stringify(cost));
+    assert.ok(cost.bytes < 0.8 * first.bytes, JSON.stringify(cost));
+  }
+});
