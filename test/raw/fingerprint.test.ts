@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
-import { fingerprintOf, reusablePart } from "../../src/raw/fingerprint.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
+import { fingerprintOf, isOfFingerprint, NO_FINGERPRINT, reusablePart } from "../../src/raw/fingerprint.ts";
 
 const SIGNED = "https://files.example.com/a.pdf?X-Amz-Signature=ab12&X-Amz-Date=20261120T020000Z&v=3";
 const SIGNED_ANEW = "https://files.example.com/a.pdf?X-Amz-Signature=cd34&X-Amz-Date=20261121T020000Z&v=3";
@@ -61,10 +61,20 @@ test("a URL is the same whoever signed it when, at any depth, and another where 
   assert.notEqual(fingerprintOf(document(OTHER_FILE), ""), print);
 });
 
-test("a copy leaves to tonight's listing what the fingerprint leaves out", () => {
+test("a copy has what listings do not give, and what it is of", () => {
   const document = { id: "1", url: SIGNED, title: "A", payment: 3, favorite: true, unheard_of: { a: [1] } };
-  assert.deepEqual(reusablePart(document), { id: "1", title: "A", payment: 3, unheard_of: { a: [1] } });
-  assert.equal(DYNAMIC_COLUMNS.url.defaultSet, true);
+  const kept = { updated_at: "2026-11-01T10:00:00Z", place_id: null };
+  const copy = { id: "1", payment: 3, unheard_of: { a: [1] }, ...kept };
+  assert.deepEqual(reusablePart({ ...document, ...kept }), copy);
+});
+
+test("an answer is of a fingerprint where it says the same in the default set, whatever else it says", () => {
+  const listed = { id: "1", url: SIGNED, published: true, completed_date: null, title: "A" };
+  const print = fingerprintOf(listed, "settings");
+  assert.ok(isOfFingerprint(print, { id: "1", url: SIGNED_ANEW, published: true, payment: 3 }));
+  for (const other of [{ published: false }, { url: OTHER_FILE }, { completed_date: "2026-11-01T10:00:00Z" }])
+    assert.ok(!isOfFingerprint(print, { ...listed, ...other }), JSON.stringify(other));
+  assert.ok(!isOfFingerprint(NO_FINGERPRINT, listed));
 });
 
 test("a document that would lose what no listing gives is not reused", () => {
