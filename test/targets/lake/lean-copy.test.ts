@@ -17,6 +17,7 @@ import { sourceOf } from "../../../src/warehouse/published-tables.ts";
 import { findRun, listRuns } from "../../../src/warehouse/retention.ts";
 import { verifyRuns } from "../../../src/warehouse/verify-run.ts";
 import { sampleNights, site } from "../../audit/two-nights.ts";
+import { either } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { memoryStore, type Objects } from "./memory-store.ts";
 
@@ -93,7 +94,7 @@ suite("a run that a lake keeps", () => {
   });
 
   test("is on an empty disk as it was: files byte by byte, and the database row by row", async () => {
-    for (const run of runs) {
+    for (const run of either(runs.slice(-1), runs)) {
       const { warehouse, directory } = await restored(run);
       warehouses.set(run.run, warehouse);
       const { findings } = await verifyRuns(outputFolder(warehouse), { all: true }, folder);
