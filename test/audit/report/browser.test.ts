@@ -214,13 +214,17 @@ long(
   },
 );
 
-test("an item shows, unfolded, where it was read: the rows of explain --steps", { skip }, async (t) => {
+test("an item shows, folded, where it was read: the rows of explain --steps", { skip }, async (t) => {
   const out = nights?.out ?? "";
   const { page } = await open(t);
   await page.locator("#item-rows button.title").first().click();
   const dialog = page.locator("#item");
   const id = /#item=(.+)$/.exec(page.url())?.[1] ?? "";
-  const { stdout } = await program(["explain", id, "--steps", "--warehouse", out, "--format", "json"]);
+  const rule = dialog.getByText("Rule by rule, with the request that says so: ");
+  const command = (await rule.locator("code").textContent()) ?? "";
+  assert.equal(command, `content-warehouse explain ${id} --steps`);
+  const told = [...command.split(" ").slice(1), "--warehouse", out, "--format", "json"];
+  const { stdout } = await program(told);
   const { evidence } = JSON.parse(stdout) as { evidence: Record<string, string | number | null>[] };
   const table = dialog.getByRole("region", { name: "Where this was read" });
   assert.equal(await table.count(), 0, "it is folded");
