@@ -366,6 +366,24 @@ long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip
   assert.equal(await width(), 360);
 });
 
+test("on a phone the lines of a value stand below each other, beside its label", { skip }, async (t) => {
+  const { page } = await open(t, { viewport: { width: 390, height: 844 } });
+  await page.locator("#item-rows button.title").first().click();
+  await page.locator("#item").getByText("Where this was read", { exact: true }).click();
+  const edges = await page.locator("#item .evidence tbody [data-head]").evaluateAll((cells) =>
+    cells.map((cell) => {
+      const range = cell.ownerDocument.createRange();
+      range.selectNodeContents(cell);
+      const lines = [...range.getClientRects()].map(({ left }) => Math.round(left));
+      return { lines, label: Math.round(cell.getBoundingClientRect().left) };
+    }),
+  );
+  const wrapped = edges.filter(({ lines }) => lines.length > 1);
+  assert.ok(wrapped.length > 0, "some value is longer than a line");
+  for (const { lines, label } of wrapped)
+    assert.deepEqual([new Set(lines).size, Math.min(...lines) > label + 50], [1, true], `${label}: ${lines}`);
+});
+
 test("a head sorts its table by figures, texts and dates, and says in which order", { skip }, async (t) => {
   const { page } = await open(t);
   const table = page.getByRole("table", { name: "Requests", exact: true });
