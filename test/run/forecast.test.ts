@@ -40,14 +40,15 @@ async function nights(t: TestContext, source: Settings & { readonly sample?: tru
     const all = [...args, "--config", file, ...(sample === true ? ["--sample"] : [])];
     const { text, error } = await outcome(make, all, { cwd, env: { CONTENT_API_TOKEN: CANARY } });
     assert.equal(error, undefined);
-    return JSON.parse(text);
+    return text;
   };
-  const check = (changed: Settings = {}): Promise<Checked> =>
-    command(checkCommand, [PIPELINE, "--format", "json"], changed);
-  const run = (changed: Settings = {}): Promise<RunSummary> =>
-    command(runCommand, [PIPELINE, "--quiet", "--json"], changed);
+  const check = async (changed: Settings = {}): Promise<Checked> =>
+    JSON.parse(await command(checkCommand, [PIPELINE, "--format", "json"], changed));
+  const run = async (changed: Settings = {}): Promise<RunSummary> =>
+    JSON.parse(await command(runCommand, [PIPELINE, "--quiet", "--json"], changed));
   return {
     check,
+    markdown: () => command(checkCommand, [PIPELINE, "--format", "markdown"], {}),
     run,
     /** Checks, then runs, and holds the one against the other. */
     both: async (changed: Settings = {}) => {
@@ -73,6 +74,13 @@ function requestsOf({ checks }: Checked) {
 
 const stage = ({ forecast }: Checked, name: string) =>
   forecast.find((row) => row.stage === name)?.requests ?? 0;
+
+test("as Markdown a setting's name is code, and no backtick is left over", async (t) => {
+  const { markdown } = await nights(t, { sample: true });
+  const text = await markdown();
+  assert.match(text, /(?<!\\)`rereadDays` 7 makes them about/);
+  assert.doesNotMatch(text, /\\`/);
+});
 
 suite("what check tells is within 15 percent of what the next run does:", () => {
   test("a first run, the nights after it, and nights without reuse", async (t) => {
