@@ -1,8 +1,6 @@
 /** What the run before says of the one that is to come: what it asked for, and what it can lend. */
 import { join } from "node:path";
 import { col } from "../common/answer.ts";
-import { VERSION } from "../common/version.ts";
-import { treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { type Probe, probeEvents } from "../extract/probe.ts";
 import { type Details, wantedBy } from "../extract/wanted-columns.ts";
@@ -16,8 +14,8 @@ import type { Baseline } from "../warehouse/baseline.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf } from "../warehouse/published-tables.ts";
 import type { RunOptions } from "./context.ts";
+import { documentSettings } from "./document-settings.ts";
 import { FORECAST_MODES, growth, type RunBefore } from "./forecast.ts";
-import { idsOf } from "./personal-fields.ts";
 import { reuseOf } from "./reuse.ts";
 
 export interface RecordedRun extends RunBefore {
@@ -118,8 +116,8 @@ export async function singlesWanted(
 export async function reusedTonight(asked: Asked, before: RecordedRun, wanted: number): Promise<number> {
   const { options, answer, baseline } = asked;
   const { rereadDays: days } = options.config;
-  if (!hasSameSettings(asked, before)) return 0;
-  const { documents } = await reuseOf({ baseline, options });
+  const settings = documentSettings(asked, wantedBy(asked.pipeline, options.config));
+  const { documents } = await reuseOf({ baseline, rereadDays: days, settings });
   const now = (answer.response.date?.getTime() ?? options.clock.now()) * 1000;
   const usable = [...documents].filter(([fingerprint, { observedAt: readAt }]) => {
     const id = before.singles.get(fingerprint);
@@ -128,28 +126,4 @@ export async function reusedTonight(asked: Asked, before: RecordedRun, wanted: n
   const { changed = 0 } = before.manifest.changes ?? {};
   const unchanged = 1 - Math.min(1, (changed ?? 0) / Math.max(1, before.items));
   return Math.min(wanted, Math.round(usable.length * unchanged));
-}
-
-/** Whether what decides, besides the answers, what a document becomes is as it was: else nothing is reused. */
-function hasSameSettings(
-  { options: { config }, pipeline, personalFields }: Asked,
-  { manifest, record }: RecordedRun,
-): boolean {
-  if (record === undefined || manifest.versions.package !== VERSION) return false;
-  const { columns } = wantedBy(pipeline, config);
-  const { policy, keyId } = treatmentOf(config.personalData);
-  const then = record.personalData;
-  const decided = [
-    then.policy,
-    then.keyId,
-    then.customFieldIds,
-    record.asked.columns,
-    sorted(record.asked.aliases),
-  ];
-  const decides = [policy, keyId, idsOf(personalFields), columns, sorted(config.aliases)];
-  return JSON.stringify(decides) === JSON.stringify(decided);
-}
-
-function sorted(aliases: Readonly<Record<string, string>>): [string, string][] {
-  return Object.entries(aliases).sort();
 }
