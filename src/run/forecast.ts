@@ -49,9 +49,9 @@ export interface Tonight {
 const FORECAST = {
   stage: col.text({ required: true }),
   requests: col.count({ required: true }),
-  /** Null: no run before tells. */
+  /** Null: the run before asked for nothing of the kind, or there is none. */
   bytes: col.bytes({ head: "received" }),
-  /** Null: neither does one, nor is there a rate. */
+  /** Null: likewise, and there is no rate. */
   milliseconds: col.milliseconds({ head: "time" }),
 } as const;
 export type StageForecast = RowOf<typeof FORECAST>;
@@ -59,7 +59,9 @@ export type StageForecast = RowOf<typeof FORECAST>;
 export interface Forecast {
   readonly stages: readonly StageForecast[];
   readonly requests: number;
+  /** Of the stages of which it is known; null: of none. */
   readonly bytes: number | null;
+  /** Likewise. */
   readonly milliseconds: number | null;
   readonly publishedBytes: number | null;
 }
@@ -93,10 +95,10 @@ export function forecastOf(tonight: Tonight, before: RunBefore | undefined): For
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
 
-/** Null where one of them is not known. */
+/** Null where none of them is known. */
 function sumOfKnown(numbers: readonly (number | null)[]): number | null {
   const known = numbers.filter((each) => each !== null);
-  return known.length < numbers.length ? null : sum(known);
+  return known.length === 0 ? null : sum(known);
 }
 
 /** Of something that goes with the number of items. */
@@ -124,12 +126,9 @@ function stageOf(
   { ratePerSecond, concurrency }: Tonight,
   before: RunBefore | undefined,
 ): StageForecast {
-  // What the run before did not ask for takes as long as the rest of it.
-  const all = Object.values(before?.spent ?? {});
   const spent = before?.spent[mode];
-  const like = spent === undefined ? all : [spent];
   const perRequest = (of: (each: Spent) => number) =>
-    like.length === 0 ? null : sum(like.map(of)) / sum(like.map((each) => each.requests));
+    spent === undefined || spent.requests === 0 ? null : of(spent) / spent.requests;
   const takenMs = perRequest(({ milliseconds }) => milliseconds);
   const pausedMs = ratePerSecond === null ? null : 1000 / ratePerSecond;
   const isKnown = takenMs !== null || pausedMs !== null;
@@ -166,7 +165,7 @@ export function forecastSection(forecast: Forecast, settings: Settings): Section
 }
 
 export function forecastText(
-  { requests, bytes, milliseconds }: Forecast,
+  { stages, requests, bytes, milliseconds }: Forecast,
   ratePerSecond: Tonight["ratePerSecond"],
 ): string {
   const asked = `about ${count(requests)}`;
@@ -174,7 +173,14 @@ export function forecastText(
     return `${asked}; without a run before and without \`ratePerSecond\` nobody can tell how long they take`;
   const received = bytes === null ? "" : `, ${megabytes(bytes)},`;
   const rate = ratePerSecond === null ? "" : ` at ${count(ratePerSecond)} a second`;
-  return `${asked}${received} in ${duration(milliseconds / 1000)}${rate}`;
+  const unknown =
+    bytes === null ? [] : stages.filter((each) => each.bytes === null).map(({ stage }) => stage);
+  const what = ratePerSecond === null ? "how many bytes and how long" : "how many bytes";
+  const besides =
+    unknown.length === 0
+      ? ""
+      : `, and ${what} ${unknown.join(" and ")} take, of which the run before asked for none, nobody can tell`;
+  return `${asked}${received} in ${duration(milliseconds / 1000)}${rate}${besides}`;
 }
 
 /** What is saved, and where single items are the most, what `rereadDays` would save. */

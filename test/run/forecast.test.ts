@@ -88,6 +88,13 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
 
     const anew = await both({ rereadDays: 0 });
     assert.equal(stage(anew.checked, "single items"), 20);
+    // The run before asked for none, and pages are no measure of them.
+    const singles = anew.checked.forecast.find((row) => row.stage === "single items");
+    assert.deepEqual([singles?.bytes, singles?.milliseconds], [null, null]);
+    assert.match(
+      requestsOf(anew.checked).detail,
+      /^about \d+, 0\.\d MB, in .* s, and how many bytes and how long single items take, of which the run before asked for none, nobody can tell$/,
+    );
     // Some have been added since, and other aliases make other documents.
     service.items = itemsOf(260);
     const grown = await both();
