@@ -199,7 +199,8 @@ class Extractor {
   async #whyFewReused(): Promise<Pick<Extraction["detailsReused"], "otherSettings" | "changedMost">> {
     const whyNone = this.#details.asked === 0 ? null : (await this.#reusable()).whyNone;
     if (whyNone?.kind === "settings") return { otherSettings: whyNone.names, changedMost: null };
-    return { otherSettings: [], changedMost: await this.#options.changedMost(this.#details) };
+    const changedMost = whyNone === null ? await this.#options.changedMost(this.#details) : null;
+    return { otherSettings: [], changedMost };
   }
 
   async #readDetails(pass: Pass): Promise<void> {

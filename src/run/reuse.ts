@@ -29,10 +29,9 @@ export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Prom
     if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
     const kept = await readReusable({ run, directory, paths });
-    if (kept === undefined) {
-      const none = { kind: "no_documents" } as const;
-      return { ...nothing, whyNone: paths.length === 0 ? none : { kind: "settings", names: ["version"] } };
-    }
+    if (!paths.some((path) => path.startsWith("raw/item/")))
+      return { ...nothing, rejected: kept?.rejected ?? nothing.rejected, whyNone: { kind: "no_documents" } };
+    if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
     const whyNone = whyNoneOf(kept, { settings, erased: manifest.erasedAt !== undefined });
     return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };
   } catch (thrown) {
