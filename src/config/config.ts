@@ -39,6 +39,8 @@ export interface Config
   readonly personalData: PersonalData;
   /** Absolute path of the warehouse's folder. */
   readonly warehouse: string;
+  /** Whether a person said that this run asks for all single items: then `rereadDays` is 0. */
+  readonly reread: boolean;
   readonly observe: ObserveSettings;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
@@ -128,6 +130,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     rereadDays: flags.reread === true ? 0 : settings.rereadDays,
+    reread: flags.reread === true,
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
   };

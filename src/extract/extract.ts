@@ -195,6 +195,14 @@ class Extractor {
     return this.#reuse;
   }
 
+  /** The field that changed most would be named wrongly where settings are others: they make other documents too. */
+  async #whyFewReused(): Promise<Pick<Extraction["detailsReused"], "otherSettings" | "changedMost">> {
+    const whyNone = this.#details.asked === 0 ? null : (await this.#reusable()).whyNone;
+    if (whyNone?.kind === "settings") return { otherSettings: whyNone.names, changedMost: null };
+    const changedMost = whyNone === null ? await this.#options.changedMost(this.#details) : null;
+    return { otherSettings: [], changedMost };
+  }
+
   async #readDetails(pass: Pass): Promise<void> {
     const read = await readDetails(this.#context, pass, await this.#reusable());
     const asked = new Set(pass.wanted.map(({ id }) => id));
@@ -251,7 +259,7 @@ class Extractor {
       removed: unlisted.removed,
       missing: { count: missing.count, notAsked: missing.notAsked },
       detailsAsked: this.#details.asked,
-      detailsReused: { ...this.#details.reused, changedMost: await this.#options.changedMost(this.#details) },
+      detailsReused: { ...this.#details.reused, ...(await this.#whyFewReused()) },
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,

@@ -5,7 +5,7 @@ import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.t
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
-import type { ChangedMost, Extraction, PassRecord } from "../raw/extract-record.ts";
+import type { ChangedMost, DocumentSetting, Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
@@ -73,13 +73,16 @@ export interface Reused {
   readonly wanted: number;
   /** Age of the oldest document when its item was listed. */
   readonly oldestSeconds: number;
-  /** Why they are fewer than half; null: they are not, or nobody knows. */
+  /** Settings that are others than in the run before: none could be reused. */
+  readonly otherSettings: readonly DocumentSetting[];
+  /** Where settings are the same, why they are fewer than half; null: they are not, or nobody knows. */
   readonly changedMost: ChangedMost | null;
 }
 
 export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | null {
-  const { count, changedMost } = detailsReused;
-  return count === 0 && changedMost === null ? null : { ...detailsReused, wanted: detailsAsked + count };
+  const { count, otherSettings, changedMost } = detailsReused;
+  const isToldOf = count > 0 || otherSettings.length > 0 || changedMost !== null;
+  return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {

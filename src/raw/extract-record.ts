@@ -45,6 +45,13 @@ const pass = z.strictObject({
 const changedMost = z.strictObject({ field: z.string(), items: count, compared: count });
 export type ChangedMost = Readonly<z.infer<typeof changedMost>>;
 
+/** What decides, besides the answer, what a single-item document becomes. */
+const DOCUMENT_SETTINGS = ["version", "policy", "hashKey", "aliases", "personalFields", "columns"] as const;
+export type DocumentSetting = (typeof DOCUMENT_SETTINGS)[number];
+/** A digest of each: a document is reused while all are the same. */
+const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
+export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
+
 /** What came of the requests for items. */
 const extraction = z.strictObject({
   passes: z.array(pass).readonly(),
@@ -72,16 +79,18 @@ const extraction = z.strictObject({
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
   /**
-   * Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed. Null: they
-   * are at least half of all, or nobody knows why they are not.
+   * Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed. Why they
+   * are few: settings that are others than in the run before, else the field that changed most; null: they are at least
+   * half of all, or nobody knows.
    */
   detailsReused: z
     .strictObject({
       count,
       oldestSeconds: z.number().nonnegative(),
+      otherSettings: z.array(z.enum(DOCUMENT_SETTINGS)).readonly().default([]),
       changedMost: changedMost.nullable().default(null),
     })
-    .default({ count: 0, oldestSeconds: 0, changedMost: null }),
+    .default({ count: 0, oldestSeconds: 0, otherSettings: [], changedMost: null }),
   /** Items that the service then said are gone. */
   detailsGone: ids,
   /** And those that could not be had: each is a reject. */
@@ -191,6 +200,8 @@ const extractRecord = extraction.extend({
     /** Of the custom fields that were treated as personal, in order. */
     customFieldIds: z.array(z.string()).readonly(),
   }),
+  /** Null: an earlier version wrote the file. */
+  documentSettings: documentSettings.nullable().default(null),
   /** What a person said of this run. */
   accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean() }),
   before,

@@ -291,6 +291,12 @@ export function fingerprintsIn(
   });
 }
 
+/** IDs of the items, row by row. */
+export function idsIn(file: string): string[] {
+  using columns = readPart(file);
+  return columns.cells("content_id").map(textOf);
+}
+
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
 function textOf(cell: Cell | undefined): string {
   if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");

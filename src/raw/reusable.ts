@@ -2,7 +2,12 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { Drift, type KeptDrift } from "./drift.ts";
-import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
+import {
+  type DocumentSetting,
+  type DocumentSettings,
+  EXTRACT_FILE,
+  readExtractRecord,
+} from "./extract-record.ts";
 import { NO_FINGERPRINT, reusablePart } from "./fingerprint.ts";
 import { noteUnknown, type Position } from "./prepare.ts";
 import { fingerprintsIn, NOT_REUSED, type RawDocument, type RawRows, type Reuse } from "./raw-file.ts";
@@ -25,7 +30,24 @@ export interface ReusableItems {
   readonly rejected: ReadonlySet<string>;
 }
 
-export const NOTHING_REUSABLE: ReusableItems = { run: "", documents: new Map(), rejected: new Set() };
+/** Why no document of the run before stands in for a request. */
+export type WhyNone =
+  /** What is wrong, in a clause. */
+  | { readonly kind: "damaged"; readonly finding: string }
+  /** Those that are others than in that run. */
+  | { readonly kind: "settings"; readonly names: readonly DocumentSetting[] }
+  /** It has no raw documents of single items. */
+  | { readonly kind: "no_documents" }
+  /** Somebody was erased from it under `keep`. */
+  | { readonly kind: "erased" }
+  /** Its answers were of other states than its listing, or have URLs that were signed for them alone. */
+  | { readonly kind: "none_fits" };
+
+/** What a run says of its own single items. */
+export interface KeptItems extends ReusableItems {
+  /** That they were made by; null: an earlier version made them. */
+  readonly settings: DocumentSettings | null;
+}
 
 /** A published run, and the files of its folder `raw`. */
 export interface RunBefore {
@@ -43,10 +65,10 @@ export function isReusedFrom(path: string): boolean {
 
 const FACTS = `raw/${EXTRACT_FILE}`;
 
-/** What can be reused of a run. Nothing of a run of an earlier version, or without raw documents. */
-export async function readReusable({ run, directory, paths }: RunBefore): Promise<ReusableItems> {
+/** What can be reused of a run. Undefined: an earlier version wrote it, or it has no raw documents. */
+export async function readReusable({ run, directory, paths }: RunBefore): Promise<KeptItems | undefined> {
   const record = paths.includes(FACTS) ? await readExtractRecord(join(directory, FACTS)) : undefined;
-  if (record === undefined) return NOTHING_REUSABLE;
+  if (record === undefined) return undefined;
   const documents = new Map<string, Reusable>();
   for (const path of paths.filter((each) => each !== FACTS)) {
     const file = join(directory, path);
@@ -56,7 +78,8 @@ export async function readReusable({ run, directory, paths }: RunBefore): Promis
         documents.set(fingerprint, { file, row, observedAt });
     }
   }
-  return { run, documents, rejected: new Set(record.detailsRejected) };
+  const { detailsRejected, documentSettings: settings } = record;
+  return { run, documents, rejected: new Set(detailsRejected), settings };
 }
 
 const DAY_MICROS = 24 * 60 * 60 * 1_000_000;

@@ -9,6 +9,7 @@ import type { ItemIndex } from "../raw/item-index.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import type { RunContext } from "./context.ts";
+import { documentSettings } from "./document-settings.ts";
 import { idsOf } from "./personal-fields.ts";
 import { pipelineFingerprint } from "./resume.ts";
 import { originOf } from "./source.ts";
@@ -43,6 +44,7 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     asked: askedOf(run, answered),
     unmatched: unmatchedOf(answered),
     personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
+    documentSettings: documentSettings(run, answered.wanted),
     gates: gatesOf(config),
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     before: statedBefore(baseline),

@@ -1,31 +1,28 @@
 /** What the run before says of the one that is to come: what it asked for, and what it can lend. */
 import { join } from "node:path";
 import { col } from "../common/answer.ts";
-import { VERSION } from "../common/version.ts";
-import { treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { type Probe, probeEvents } from "../extract/probe.ts";
 import { type Details, wantedBy } from "../extract/wanted-columns.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "../raw/extract-record.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
-import { isDue } from "../raw/reusable.ts";
-import { readParquet } from "../storage/parquet-sql.ts";
+import { idsIn } from "../raw/raw-file.ts";
+import { isDue, type Reusable } from "../raw/reusable.ts";
 import { rowsBy } from "../storage/rows-by.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf } from "../warehouse/published-tables.ts";
+import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunOptions } from "./context.ts";
-import { FORECAST_MODES, growth, type RunBefore } from "./forecast.ts";
-import { idsOf } from "./personal-fields.ts";
+import { documentSettings } from "./document-settings.ts";
+import { FORECAST_MODES, growth, type RunBefore, type Singles } from "./forecast.ts";
 import { reuseOf } from "./reuse.ts";
 
 export interface RecordedRun extends RunBefore {
   readonly manifest: Manifest;
-  /** Undefined: it keeps no raw documents, or an earlier version wrote them. */
+  /** Undefined: it keeps no raw documents, an earlier version wrote them, or it is damaged. */
   readonly record: ExtractRecord | undefined;
-  /** IDs of the items that have a document of their own, by its fingerprint. */
-  readonly singles: ReadonlyMap<string, string>;
 }
 
 const SPENT = {
@@ -34,11 +31,6 @@ const SPENT = {
   bytes: col.bytes({ required: true }),
   milliseconds: col.milliseconds({ required: true }),
   tries: col.count({ required: true }),
-} as const;
-
-const SINGLE = {
-  contentId: col.text({ required: true }),
-  fingerprint: col.text({ required: true }),
 } as const;
 
 /** Undefined: there is none that could tell. */
@@ -51,7 +43,6 @@ export async function readRunBefore(
   const { items, rows, files } = manifest;
   if (items === undefined || rows.run_requests === undefined) return undefined;
   const source = sourceOf(baseline);
-  const raw = files.map(({ path }) => path).filter((path) => path.startsWith("raw/"));
   await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
   // A first page that only tried a size has no number.
@@ -63,18 +54,12 @@ export async function readRunBefore(
        sum(bytes) FILTER (WHERE NOT (${isTry}))::BIGINT AS bytes, sum(milliseconds) AS milliseconds
      FROM ${fromTable(source, "run_requests")} GROUP BY mode`,
   );
-  const record = raw.includes(`raw/${EXTRACT_FILE}`)
-    ? await readExtractRecord(join(directory, "raw", EXTRACT_FILE))
-    : undefined;
-  const ofItems = raw.filter((path) => path.startsWith("raw/item/")).map((path) => join(directory, path));
-  const singles =
-    record === undefined || ofItems.length === 0
-      ? []
-      : await rowsBy(connection, SINGLE, `SELECT content_id, fingerprint FROM ${readParquet(ofItems)}`);
+  const facts = files.filter(({ path }) => path === `raw/${EXTRACT_FILE}`);
+  const isKept = facts.length > 0 && (await damageIn(directory, facts)) === undefined;
+  const record = isKept ? await readExtractRecord(join(directory, "raw", EXTRACT_FILE)) : undefined;
   return {
     manifest,
     record,
-    singles: new Map(singles.map(({ fingerprint, contentId }) => [fingerprint, contentId])),
     items: items.listed,
     spent: Object.fromEntries(spent.map(({ mode, ...each }) => [mode, each])),
     tries: spent.reduce((all, { tries }) => all + tries, 0),
@@ -114,42 +99,36 @@ export async function singlesWanted(
   return { wanted: Math.round(items * share), granted: seen.perPage };
 }
 
-/** Of the items that are wanted singly, those of which the run before has a document that may still be used. */
-export async function reusedTonight(asked: Asked, before: RecordedRun, wanted: number): Promise<number> {
+/** Of the items that are wanted singly, those that stand in from the run before; where none does, why. */
+export async function reusedTonight(
+  asked: Asked,
+  before: RecordedRun,
+  wanted: number,
+): Promise<Pick<Singles, "reused" | "whyNone">> {
   const { options, answer, baseline } = asked;
   const { rereadDays: days } = options.config;
-  if (!hasSameSettings(asked, before)) return 0;
-  const { documents } = await reuseOf({ baseline, options });
+  const settings = documentSettings(asked, wantedBy(asked.pipeline, options.config));
+  const { documents, whyNone } = await reuseOf({ baseline, rereadDays: days, settings });
+  if (documents.size === 0) return { reused: 0, whyNone };
   const now = (answer.response.date?.getTime() ?? options.clock.now()) * 1000;
-  const usable = [...documents].filter(([fingerprint, { observedAt: readAt }]) => {
-    const id = before.singles.get(fingerprint);
-    return id !== undefined && !isDue(id, { readAt, now, days });
-  });
+  const usable = notDue([...documents.values()], { now, days });
+  if (usable === 0) return { reused: 0, whyNone: { kind: "due" } };
   const { changed = 0 } = before.manifest.changes ?? {};
   const unchanged = 1 - Math.min(1, (changed ?? 0) / Math.max(1, before.items));
-  return Math.min(wanted, Math.round(usable.length * unchanged));
+  const reused = Math.min(wanted, Math.round(usable * unchanged));
+  return { reused, whyNone: reused === 0 ? { kind: "changed" } : null };
 }
 
-/** Whether what decides, besides the answers, what a document becomes is as it was: else nothing is reused. */
-function hasSameSettings(
-  { options: { config }, pipeline, personalFields }: Asked,
-  { manifest, record }: RecordedRun,
-): boolean {
-  if (record === undefined || manifest.versions.package !== VERSION) return false;
-  const { columns } = wantedBy(pipeline, config);
-  const { policy, keyId } = treatmentOf(config.personalData);
-  const then = record.personalData;
-  const decided = [
-    then.policy,
-    then.keyId,
-    then.customFieldIds,
-    record.asked.columns,
-    sorted(record.asked.aliases),
-  ];
-  const decides = [policy, keyId, idsOf(personalFields), columns, sorted(config.aliases)];
-  return JSON.stringify(decides) === JSON.stringify(decided);
-}
-
-function sorted(aliases: Readonly<Record<string, string>>): [string, string][] {
-  return Object.entries(aliases).sort();
+function notDue(
+  documents: readonly Reusable[],
+  { now, days }: { readonly now: number; readonly days: number },
+): number {
+  let number = 0;
+  for (const [file, ofFile] of Map.groupBy(documents, (each) => each.file)) {
+    const ids = idsIn(file);
+    number += ofFile.filter(
+      ({ row, observedAt: readAt }) => !isDue(ids[row] ?? "", { readAt, now, days }),
+    ).length;
+  }
+  return number;
 }

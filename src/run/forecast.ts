@@ -3,6 +3,8 @@ import { col, type RowOf, type Section, section } from "../common/answer.ts";
 import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
 import type { ListMode } from "../extract/http/request.ts";
 import { PAGE_SIZES, type PerPage, type UsedSizes } from "../extract/pages/page-size.ts";
+import type { WhyNone } from "../raw/reusable.ts";
+import { otherSettingsText } from "./document-settings.ts";
 
 /** Requests of one kind that the run before made. */
 export interface Spent {
@@ -27,6 +29,15 @@ export interface RunBefore {
   readonly publishedBytes: number;
 }
 
+/** Items whose single-item answers the tables need. */
+export interface Singles {
+  readonly wanted: number;
+  /** Of these the ones that stand in from the run before. */
+  readonly reused: number;
+  /** Null: some do, or there is no run before, or nothing is to be reused. */
+  readonly whyNone: WhyNone | { readonly kind: "due" | "changed" } | null;
+}
+
 export interface Tonight {
   /** That the token may read. */
   readonly items: number;
@@ -36,8 +47,7 @@ export interface Tonight {
   readonly pageSizes: UsedSizes;
   /** The most that the service was seen to grant. */
   readonly granted: number;
-  /** Items whose single-item answers the tables need, and of these the ones that stand in from the run before. */
-  readonly singles: { readonly wanted: number; readonly reused: number };
+  readonly singles: Singles;
   readonly destinations: number;
   /** Whether custom fields are looked up. */
   readonly customFields: boolean;
@@ -49,9 +59,9 @@ export interface Tonight {
 const FORECAST = {
   stage: col.text({ required: true }),
   requests: col.count({ required: true }),
-  /** Null: no run before tells. */
+  /** Null: the run before asked for nothing of the kind, or there is none. */
   bytes: col.bytes({ head: "received" }),
-  /** Null: neither does one, nor is there a rate. */
+  /** Null: likewise, and there is no rate. */
   milliseconds: col.milliseconds({ head: "time" }),
 } as const;
 export type StageForecast = RowOf<typeof FORECAST>;
@@ -59,7 +69,9 @@ export type StageForecast = RowOf<typeof FORECAST>;
 export interface Forecast {
   readonly stages: readonly StageForecast[];
   readonly requests: number;
+  /** Of the stages of which it is known; null: of none. */
   readonly bytes: number | null;
+  /** Likewise. */
   readonly milliseconds: number | null;
   readonly publishedBytes: number | null;
 }
@@ -93,10 +105,10 @@ export function forecastOf(tonight: Tonight, before: RunBefore | undefined): For
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
 
-/** Null where one of them is not known. */
+/** Null where none of them is known. */
 function sumOfKnown(numbers: readonly (number | null)[]): number | null {
   const known = numbers.filter((each) => each !== null);
-  return known.length < numbers.length ? null : sum(known);
+  return known.length === 0 ? null : sum(known);
 }
 
 /** Of something that goes with the number of items. */
@@ -124,12 +136,9 @@ function stageOf(
   { ratePerSecond, concurrency }: Tonight,
   before: RunBefore | undefined,
 ): StageForecast {
-  // What the run before did not ask for takes as long as the rest of it.
-  const all = Object.values(before?.spent ?? {});
   const spent = before?.spent[mode];
-  const like = spent === undefined ? all : [spent];
   const perRequest = (of: (each: Spent) => number) =>
-    like.length === 0 ? null : sum(like.map(of)) / sum(like.map((each) => each.requests));
+    spent === undefined || spent.requests === 0 ? null : of(spent) / spent.requests;
   const takenMs = perRequest(({ milliseconds }) => milliseconds);
   const pausedMs = ratePerSecond === null ? null : 1000 / ratePerSecond;
   const isKnown = takenMs !== null || pausedMs !== null;
@@ -145,11 +154,12 @@ function stageOf(
 }
 
 interface Settings {
-  readonly ratePerSecond: number | null;
   readonly rereadDays: number;
-  readonly singles: Tonight["singles"];
-  /** Whether there is a run before to go by. */
-  readonly isFirst: boolean;
+  /** Whether all single items are asked for because a person said so. */
+  readonly reread: boolean;
+  /** Whether the run keeps its raw documents. */
+  readonly raw: boolean;
+  readonly singles: Singles;
 }
 
 export function forecastSection(forecast: Forecast, settings: Settings): Section {
@@ -166,7 +176,7 @@ export function forecastSection(forecast: Forecast, settings: Settings): Section
 }
 
 export function forecastText(
-  { requests, bytes, milliseconds }: Forecast,
+  { stages, requests, bytes, milliseconds }: Forecast,
   ratePerSecond: Tonight["ratePerSecond"],
 ): string {
   const asked = `about ${count(requests)}`;
@@ -174,20 +184,45 @@ export function forecastText(
     return `${asked}; without a run before and without \`ratePerSecond\` nobody can tell how long they take`;
   const received = bytes === null ? "" : `, ${megabytes(bytes)},`;
   const rate = ratePerSecond === null ? "" : ` at ${count(ratePerSecond)} a second`;
-  return `${asked}${received} in ${duration(milliseconds / 1000)}${rate}`;
+  const unknown =
+    bytes === null ? [] : stages.filter((each) => each.bytes === null).map(({ stage }) => stage);
+  const what = ratePerSecond === null ? "how many bytes and how long" : "how many bytes";
+  const besides =
+    unknown.length === 0
+      ? ""
+      : `, and ${what} ${unknown.join(" and ")} take, of which the run before asked for none, nobody can tell`;
+  return `${asked}${received} in ${duration(milliseconds / 1000)}${rate}${besides}`;
 }
 
-/** What is saved, and where single items are the most, what `rereadDays` would save. */
-function singlesText({ requests }: Forecast, { singles, rereadDays, isFirst }: Settings): string {
-  const { wanted, reused } = singles;
+/** What is saved or why nothing is; where single items are the most, what `rereadDays` would save. */
+function singlesText({ requests }: Forecast, { singles, rereadDays, reread, raw }: Settings): string {
+  const { wanted, reused, whyNone } = singles;
   const most = "Single items are the most of it";
+  if (wanted === 0 || reread) return "";
   if (reused > 0)
     return `\`rereadDays\` ${rereadDays} saves ${count(reused)} of ${counted(wanted, "single item")}.`;
+  if (whyNone !== null)
+    return `No single item of the run before can be reused: ${whyNoneText(whyNone, raw)}.`;
   if (2 * wanted < requests) return "";
+  if (!raw)
+    return `${most}, and of each night to come: with \`raw\` false no run keeps what the next could reuse.`;
   if (rereadDays === 0)
     return `${most}: with \`rereadDays\` 7 those that do not change are asked for once a week.`;
   const nightly = counted(Math.ceil(wanted / rereadDays), "request");
-  return isFirst
-    ? `${most}: from the next run on, as long as nothing changes, \`rereadDays\` ${rereadDays} makes them about ${nightly} a night.`
-    : `${most}: none can be reused, for the run before kept none that fits these settings, or all are due.`;
+  return `${most}: from the next run on, as long as nothing changes, \`rereadDays\` ${rereadDays} makes them about ${nightly} a night.`;
+}
+
+const WHY_NONE = {
+  erased: "somebody was erased from it",
+  none_fits: "their answers were of other states than its listing, or had URLs signed for one answer alone",
+  due: "all are due",
+  changed: "all items changed in it, and may again",
+} as const;
+
+function whyNoneText(why: NonNullable<Singles["whyNone"]>, raw: boolean): string {
+  if (why.kind === "damaged") return why.finding;
+  if (why.kind === "settings") return otherSettingsText(why.names);
+  if (why.kind !== "no_documents") return WHY_NONE[why.kind];
+  const next = raw ? "" : ", and with `raw` false none will";
+  return `it kept no raw documents of them${next}`;
 }

@@ -23,9 +23,10 @@ import { type Landed, landedIn } from "../raw/read-raw.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
+import { documentSettings } from "./document-settings.ts";
 import { factsOf, wantedDestinations } from "./facts.ts";
 import { policyOf } from "./personal-fields.ts";
-import { changedMostOf, fingerprintSettings, reuseOf } from "./reuse.ts";
+import { changedMostOf, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
 import { openClient } from "./source.ts";
 
@@ -104,7 +105,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
     aliases: config.aliases,
     token: source.token.reveal(),
     details: wanted.details,
-    settings: fingerprintSettings(run, wanted),
+    settings: JSON.stringify(documentSettings(run, wanted)),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const itemIndex = new ItemIndex();
@@ -135,7 +136,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
-      reuse: () => reuseOf(run),
+      reuse: () => reuseTonight(run, wanted),
       changedMost: async (read) => changedMostOf(run, { read, details: wanted.details, files: index.files }),
       resumed,
       findMissing: async (listed) =>
@@ -149,4 +150,16 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
     },
   );
   return { extraction, landed: { items: itemIndex, index }, fieldNames: landing.fieldNames };
+}
+
+/** Warns where what there is cannot be read. */
+async function reuseTonight(run: RunContext, wanted: Wanted) {
+  const { baseline, options } = run;
+  const { rereadDays } = options.config;
+  const reuse = await reuseOf({ baseline, rereadDays, settings: documentSettings(run, wanted) });
+  if (reuse.whyNone?.kind === "damaged")
+    options.log.warn(
+      `Nothing of the run ${reuse.run} is reused, and all single items are asked for: ${reuse.whyNone.finding}.`,
+    );
+  return reuse;
 }

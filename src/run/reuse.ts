@@ -1,53 +1,55 @@
 /** Which single items of the run before may stand in for requests. */
-import { hash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { asWarehouseError } from "../common/errors.ts";
-import { VERSION } from "../common/version.ts";
-import { treatmentOf } from "../config/config.ts";
 import type { DetailsRead, Reuse } from "../extract/passes/single-items.ts";
-import { type Details, isWanted, type Wanted } from "../extract/wanted-columns.ts";
+import { type Details, isWanted } from "../extract/wanted-columns.ts";
 import { changedMost } from "../raw/changed-most.ts";
-import type { ChangedMost } from "../raw/extract-record.ts";
-import { isReusedFrom, NOTHING_REUSABLE, readReusable } from "../raw/reusable.ts";
+import type { ChangedMost, DocumentSettings } from "../raw/extract-record.ts";
+import { isReusedFrom, type KeptItems, readReusable, type WhyNone } from "../raw/reusable.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunContext } from "./context.ts";
+import { otherSettings } from "./document-settings.ts";
 
-/** What decides, besides the answer, what a document for a single item becomes. */
-export function fingerprintSettings(
-  { options, personalFields }: RunContext,
-  { itemColumns }: Wanted,
-): string {
-  const { personalData, aliases } = options.config;
-  const { policy, keyId } = treatmentOf(personalData);
-  const { names, customFields } = personalFields;
-  const decides = [VERSION, policy, keyId, names, customFields, Object.entries(aliases).sort(), itemColumns];
-  return hash("sha256", JSON.stringify(decides));
+export interface NextRun {
+  readonly baseline: Baseline;
+  readonly rereadDays: number;
+  readonly settings: DocumentSettings;
 }
 
-/** Where raw documents of the run before are missing or damaged, nothing: one warning, and all items are asked for. */
-export async function reuseOf({
-  baseline,
-  options,
-}: Pick<RunContext, "baseline"> & {
-  readonly options: Pick<RunContext["options"], "config" | "log">;
-}): Promise<Reuse> {
-  const { rereadDays } = options.config;
-  const nothing = { ...NOTHING_REUSABLE, rereadDays };
+/** Where raw documents of the run before are missing or damaged, nothing: all items are asked for. */
+export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Promise<Reuse> {
+  const nothing = { run: "", documents: new Map(), rejected: new Set<string>(), rereadDays, whyNone: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReusedFrom(path));
-  const refuse = (why: string) => {
-    options.log.warn(`Nothing of the run ${run} is reused, and all single items are asked for: ${why}.`);
-    return nothing;
-  };
+  const damaged = (finding: string) => ({ ...nothing, run, whyNone: { kind: "damaged", finding } }) as const;
   try {
     const damage = await damageIn(directory, files);
-    if (damage !== undefined) return refuse(damage);
+    if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
-    return { ...(await readReusable({ run, directory, paths })), rereadDays };
+    const kept = await readReusable({ run, directory, paths });
+    if (!paths.some((path) => path.startsWith("raw/item/")))
+      return { ...nothing, rejected: kept?.rejected ?? nothing.rejected, whyNone: { kind: "no_documents" } };
+    if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
+    const whyNone = whyNoneOf(kept, { settings, erased: manifest.erasedAt !== undefined });
+    return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };
   } catch (thrown) {
-    return refuse(asWarehouseError(thrown).message.replace(/\.$/, ""));
+    return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }
+}
+
+interface Judged {
+  readonly settings: DocumentSettings;
+  /** Whether somebody was erased from the run before. */
+  readonly erased: boolean;
+}
+
+function whyNoneOf(kept: KeptItems, { settings, erased }: Judged): WhyNone | null {
+  const names = otherSettings(settings, kept.settings);
+  if (names.length > 0) return { kind: "settings", names };
+  if (kept.documents.size > 0) return null;
+  return { kind: erased ? "erased" : "none_fits" };
 }
 
 /** Raw files of either run in which items are looked for: a listing mostly begins with the same ones. */

@@ -10,6 +10,7 @@ import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
+import { otherSettingsText } from "./document-settings.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
 
@@ -98,14 +99,15 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused({ count: number, wanted, oldestSeconds, changedMost }: Reused): string {
+function reused({ count: number, wanted, oldestSeconds, otherSettings, changedMost }: Reused): string {
   const days = Math.floor(oldestSeconds / DAY_SECONDS);
   const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
   const oldest = number === 0 ? "" : `, the oldest ${age} old`;
-  const why =
+  const changed =
     changedMost === null
       ? ""
       : `; ${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
+  const why = otherSettings.length === 0 ? changed : `; ${otherSettingsText(otherSettings)}`;
   return `${count(number)} of ${counted(wanted, "single item")} unchanged since earlier runs${oldest}${why}`;
 }
 

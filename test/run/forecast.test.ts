@@ -1,12 +1,16 @@
 /** What `check` says that a run would ask for, and what the run that follows then does. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { chmod, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { checkCommand } from "../../src/cli/commands/check.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
+import { systemClock } from "../../src/common/clock.ts";
 import { packagePath } from "../../src/common/package-root.ts";
+import { eraseUser } from "../../src/erase/erase.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { outcome } from "../cli/capture.ts";
 import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "./running.ts";
@@ -47,9 +51,13 @@ async function nights(t: TestContext, source: Settings & { readonly sample?: tru
   const run = async (changed: Settings = {}): Promise<RunSummary> =>
     JSON.parse(await command(runCommand, [PIPELINE, "--quiet", "--json"], changed));
   return {
+    cwd,
     check,
     markdown: () => command(checkCommand, [PIPELINE, "--format", "markdown"], {}),
     run,
+    /** The text that people read. */
+    told: async (changed: Settings = {}, ...args: string[]) =>
+      (await command(checkCommand, [PIPELINE, ...args], changed)).replaceAll(/\s+/g, " "),
     /** Checks, then runs, and holds the one against the other. */
     both: async (changed: Settings = {}) => {
       const checked = await check(changed);
@@ -96,6 +104,13 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
 
     const anew = await both({ rereadDays: 0 });
     assert.equal(stage(anew.checked, "single items"), 20);
+    // The run before asked for none, and pages are no measure of them.
+    const singles = anew.checked.forecast.find((row) => row.stage === "single items");
+    assert.deepEqual([singles?.bytes, singles?.milliseconds], [null, null]);
+    assert.match(
+      requestsOf(anew.checked).detail,
+      /^about \d+, 0\.\d MB, in .* s, and how many bytes and how long single items take, of which the run before asked for none, nobody can tell$/,
+    );
     // Some have been added since, and other aliases make other documents.
     service.items = itemsOf(260);
     const grown = await both();
@@ -119,6 +134,37 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
     const reused = await check({ ratePerSecond: 1, deadlineMinutes: 1 });
     assert.equal(requestsOf(reused).status, "ok");
   });
+});
+
+test("check names the cause where no single item can be reused, and promises nothing that does not come", async (t) => {
+  const service = await Scripted.start(
+    t,
+    itemsOf(20).map((item) => ({ ...item, author_details: { id: "u1", email: "a@example.com" } })),
+  );
+  const keep = { personalData: { policy: "keep" } };
+  const { told, run, cwd } = await nights(t, { url: service.url, perPage: 10, details: "all", ...keep });
+  assert.match(await told({ raw: false }), /of each night to come: with `raw` false no run keeps/);
+  assert.match(await told({ rereadDays: 0 }), /with `rereadDays` 7 those that do not change/);
+  const anew = await told({}, "--reread");
+  assert.match(anew, /What a run would ask for/);
+  assert.doesNotMatch(anew, /rereadDays|Single items are/);
+  await run({ raw: false });
+  const kept = /No single item of the run before can be reused: it kept no raw documents of them/;
+  assert.match(await told(), new RegExp(`${kept.source}\\.`));
+  assert.match(await told({ raw: false }), new RegExp(`${kept.source}, and with \`raw\` false none will\\.`));
+  await run();
+  assert.match(await told(), /`rereadDays` 7 saves 20 of 20 single items\./);
+  const hashed = await told({ personalData: { policy: "drop" }, aliases: { heading: "title" } });
+  assert.match(hashed, /reused: not as in the run before: the policy for personal data, `aliases`/);
+  const folder = outputFolder(join(cwd, "warehouse"));
+  const erasing = { clock: systemClock, threads: 1, freeBytes, onStep: () => {} };
+  await eraseUser(folder, { userId: "u1", ...erasing });
+  assert.match(await told(), /reused: somebody was erased from it\./);
+  const raw = join(folder.runs, (await currentRun(folder)) ?? "", "raw/item");
+  const [file = ""] = await readdir(raw);
+  await chmod(raw, 0o700);
+  await rm(join(raw, file));
+  assert.match(await told(), /reused: its file raw\/item\/\S+ is missing/);
 });
 
 long(

@@ -212,13 +212,18 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     const { reused } = await run();
     assert.deepEqual(asked(), ALL);
     const changedMost = { field: "view_count", items: 20, compared: 20 };
-    assert.deepEqual(reused, { count: 0, wanted: 20, oldestSeconds: 0, changedMost });
+    assert.deepEqual(reused, { count: 0, wanted: 20, oldestSeconds: 0, otherSettings: [], changedMost });
   });
 
-  for (const settings of few(SETTINGS, 1)) {
-    await t.test(`all items where the settings are others: ${JSON.stringify(settings)}`, async () => {
-      await run(settings);
+  let others: string[] = [];
+  for (const [name, settings] of few(SETTINGS, 2)) {
+    await t.test(`all items where the settings are others, which the summary names: ${name}`, async () => {
+      const { reused } = await run(settings);
+      // Those of the turn before are set back.
+      const otherSettings = ORDER.filter((each) => each === name || others.includes(each));
       assert.deepEqual(asked(), ALL);
+      assert.deepEqual(reused, { count: 0, wanted: 20, oldestSeconds: 0, otherSettings, changedMost: null });
+      others = [name];
       await run(settings);
       assert.deepEqual(asked(), []);
     });
@@ -237,12 +242,13 @@ const CLOCKS: Readonly<Record<string, (world: { now: number; dated: boolean }) =
   },
 };
 
-/** By another policy, with other personal fields, aliases or columns of single items. */
-const SETTINGS: readonly Partial<Config>[] = [
-  { personalData: { policy: "keep", key: null } },
-  { personalFields: ["tags"] },
-  { aliases: { paid_amount: "payment" } },
-  { columns: ["id", "title", "updated_at", "payment", "tasks_begin_at"] },
+const ORDER = ["version", "policy", "hashKey", "aliases", "personalFields", "columns"];
+
+const SETTINGS: readonly (readonly [name: string, Partial<Config>])[] = [
+  ["columns", { columns: ["id", "title", "updated_at", "payment", "tasks_begin_at"] }],
+  ["policy", { personalData: { policy: "keep", key: null } }],
+  ["personalFields", { personalFields: ["tags"] }],
+  ["aliases", { aliases: { paid_amount: "payment" } }],
 ];
 
 const DAMAGES: Readonly<Record<string, (file: string) => Promise<void>>> = {

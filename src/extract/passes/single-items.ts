@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Extraction } from "../../raw/extract-record.ts";
-import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
+import { isDue, type Reusable, type ReusableItems, type WhyNone } from "../../raw/reusable.ts";
 import type { ExtractContext } from "../context.ts";
 import { isOpen, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
@@ -42,6 +42,8 @@ export type Reused = Pick<Extraction["detailsReused"], "count" | "oldestSeconds"
 /** What may stand in for requests. */
 export interface Reuse extends ReusableItems {
   readonly rereadDays: number;
+  /** Null: some may, or there is no run before, or nothing is to be reused. */
+  readonly whyNone: WhyNone | null;
 }
 
 /**

@@ -40,9 +40,8 @@ async function* forecastFindings(known: Known) {
   const tonight = await tonightOf(known, before);
   const forecast = forecastOf(tonight, before);
   const { singles, ratePerSecond } = tonight;
-  const { rereadDays, deadlineMinutes } = config;
-  const isFirst = before === undefined;
-  const table = forecastSection(forecast, { ratePerSecond, rereadDays, singles, isFirst });
+  const { rereadDays, reread, raw, deadlineMinutes } = config;
+  const table = forecastSection(forecast, { rereadDays, reread, raw, singles });
   const read = known.resumable == null ? "" : ", less what the interrupted run has read";
   const text = `${forecastText(forecast, ratePerSecond)}${read}`;
   const fits = deadlineMinutes === null || (forecast.milliseconds ?? 0) <= deadlineMinutes * 60_000;
@@ -54,6 +53,8 @@ async function* forecastFindings(known: Known) {
       );
   yield { ...finding, table };
 }
+
+const NONE_REUSED = { reused: 0, whyNone: null };
 
 async function tonightOf(known: Known, before: RecordedRun | undefined): Promise<Tonight> {
   const { options, pipeline, source, baseline, answer } = known;
@@ -68,7 +69,7 @@ async function tonightOf(known: Known, before: RecordedRun | undefined): Promise
     perPage: config.perPage,
     pageSizes: pageSizesOf(baseline),
     granted,
-    singles: { wanted, reused: before === undefined ? 0 : await reusedTonight(known, before, wanted) },
+    singles: { wanted, ...(before === undefined ? NONE_REUSED : await reusedTonight(known, before, wanted)) },
     destinations: wantedDestinations({ pipeline, source }).length,
     customFields: pipeline.customFields !== undefined,
     ratePerSecond: rates.length === 0 ? null : Math.min(...rates),
