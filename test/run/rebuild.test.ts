@@ -167,7 +167,7 @@ long(
   },
 );
 
-const ITEMS = 3000;
+const ITEMS = 1500;
 
 /**
  * From the place on every 50th item gets another title and time, and the values of another item or none; every 100th
