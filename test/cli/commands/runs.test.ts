@@ -142,7 +142,7 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   await exportFrom({ url: service.url, out });
   const [first, second] = itemsOf(2);
   service.items = [first, { ...second, updated_at: "2026-11-02T10:00:00Z" }, { ...second, id: "new" }];
-  await exportFrom({ url: service.url, out });
+  const { unchanged } = await exportFrom({ url: service.url, out });
   const runs = (columns?: number) => capture(runsCommand, ["--warehouse", out], columns);
   assert.match(await runs(), /│ \* │ 000002-\S+ │ complete │ +3 │ \+1 ~1 -2 │ +0 │ +│/);
   const narrow = await runs(80);
@@ -174,6 +174,7 @@ test("the list has the change since the run before and what is unmapped, in 80 c
       versions,
     },
     ...{ bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length },
+    unchanged,
   });
   const listed: Record<string, unknown>[] = JSON.parse(await json("list")).runs;
   assert.deepEqual(
