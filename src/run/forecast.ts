@@ -4,7 +4,7 @@ import { count, counted, duration, fileSize, megabytes } from "../common/figures
 import type { ListMode } from "../extract/http/request.ts";
 import { PAGE_SIZES, type PerPage, type UsedSizes } from "../extract/pages/page-size.ts";
 import type { WhyNone } from "../raw/reusable.ts";
-import { otherSettingsText } from "./document-settings.ts";
+import { otherSettingsText } from "./reuse.ts";
 
 /** Requests of one kind that the run before made. */
 export interface Spent {
