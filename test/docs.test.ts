@@ -14,7 +14,7 @@ import {
   PERSONAL_WORDS,
   PERSONS,
 } from "../src/raw/personal/names.ts";
-import { TABLES } from "../src/tables/all.ts";
+import { isAboutTheRun, TABLES } from "../src/tables/all.ts";
 import { schemaMarkdown } from "../src/tables/render.ts";
 import { VIEWS } from "../src/tables/views.ts";
 import { long } from "./long.ts";
@@ -68,6 +68,18 @@ test("the data dictionary of docs/tables.md is that of the declared tables and v
       page.replace(DICTIONARY, () => expected),
     );
   else assert.equal(DICTIONARY.exec(page)?.[0], expected, "UPDATE_DOCS=1 npm test -- test/docs.test.ts");
+});
+
+test("README and docs/pipelines.md say how many tables and views there are", async () => {
+  const about = TABLES.filter(({ name }) => isAboutTheRun(name)).length;
+  for (const [page, sentence] of [
+    [
+      "README.md",
+      `${TABLES.length} typed, commented, joinable tables (${TABLES.length - about} of data, ${about} about the run)`,
+    ],
+    ["docs/pipelines.md", ` ${TABLES.length} tables and ${VIEWS.length} views, with comments`],
+  ] as const)
+    assert.ok((await readFile(new URL(page, ROOT), "utf8")).includes(sentence), sentence);
 });
 
 /** As the page's viewers make it of a heading. */

@@ -74,9 +74,14 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
   return new WarehouseError(code, sentence, { cause: thrown });
 }
 
+/** Whether it failed because the working directory was removed. */
+export function lacksWorkingDirectory(thrown: unknown): boolean {
+  return ((thrown ?? {}) as NodeJS.ErrnoException).syscall === "uv_cwd";
+}
+
 function failureOf(thrown: unknown): readonly [code: ErrorCode, sentence: string] {
-  const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
-  if (syscall === "uv_cwd") {
+  const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
+  if (lacksWorkingDirectory(thrown)) {
     return ["config.not_found", "The working directory was removed; change to a folder that exists."];
   }
   if (isOutOfHandles(thrown, code)) {

@@ -59,8 +59,18 @@ export function printableLine(text: string): string {
 
 /** Markdown's text, in one line, with its markup escaped. */
 export function markdownText(text: string): string {
+  return escaped(text, /[\\`*_{}[\]|~#!]/g);
+}
+
+/** The same of a sentence of ours, in which a name between backticks, as of a setting, stays code. */
+export function markdownSentence(text: string): string {
+  return escaped(text, /(?<!`)`[\w-]+`(?!`)|[\\`*_{}[\]|~#!]/g);
+}
+
+/** `markup`: characters to escape, and longer parts that stay. */
+function escaped(text: string, markup: RegExp): string {
   return printableLine(text)
-    .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)
+    .replace(markup, (found) => (found.length > 1 ? found : `\\${found}`))
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;");
 }

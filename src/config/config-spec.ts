@@ -86,7 +86,7 @@ export const configSpec = z.strictObject({
     .min(0)
     .default(7)
     .describe(
-      "Days after which a single item is requested again though nothing in the listing says that it changed: for so long a change of its single-item fields alone may go unseen; 0: each night.",
+      "Days at the latest after which a single item is requested again though nothing in the listing says that it changed, each at a time of its own within them: for up to so long a change of its single-item fields alone may go unseen; 0: each night.",
     ),
   perPage: z
     .union([z.int().min(1).max(1000), z.literal("auto")])

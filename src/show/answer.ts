@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 import { type DuckDBValue, listValue } from "@duckdb/node-api";
 import type { Answer, Cell, CellKind, Column, Section } from "../common/answer.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../common/figures.ts";
-import { jsonText, markdownText } from "../common/printable.ts";
+import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
 import { paragraph, printableText, writeAll } from "./terminal.ts";
@@ -206,16 +206,16 @@ async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncItera
     (each) => each !== "",
   )) {
     yield before;
-    if (typeof text === "string") yield `${markdownText(text)}\n`;
+    if (typeof text === "string") yield `${markdownSentence(text)}\n`;
     else yield* sectionMarkdown(text);
     before = "\n";
   }
 }
 
 async function* sectionMarkdown(section: Section): AsyncIterable<string> {
-  const { title, lead, none = "none" } = section;
+  const { title, lead, none = "none", isLines = false } = section;
   yield `## ${title}\n`;
-  if (lead !== undefined) yield `\n${markdownText(lead)}\n`;
+  if (lead !== undefined) yield `\n${markdownSentence(lead)}\n`;
   if (section.rows.length === 0) {
     if (lead === undefined) yield `\n${none}\n`;
     return;
@@ -223,10 +223,9 @@ async function* sectionMarkdown(section: Section): AsyncIterable<string> {
   const shown = shownColumns(section);
   yield `\n${markdownRow(shown.map(([name, column]) => headOf(name, column)))}`;
   yield markdownRow(shown.map(([, column]) => (isNumber(column) ? "---:" : "---")));
+  const cell = isLines ? markdownSentence : markdownText;
   for await (const rows of every(section)) {
-    const lines = rows.map((row) =>
-      markdownRow(shown.map(([name]) => markdownText(shownCell(section, name, row)))),
-    );
+    const lines = rows.map((row) => markdownRow(shown.map(([name]) => cell(shownCell(section, name, row)))));
     yield lines.join("");
   }
 }

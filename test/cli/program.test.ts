@@ -35,7 +35,7 @@ for (const [what, args, message] of [
   [
     "a format that there is not",
     ["schema", "--format", "yaml"],
-    /--format takes text, json, markdown, mermaid or dbt, and not "yaml"/,
+    /--format takes text, json, markdown, mermaid, sql or dbt, and not "yaml"/,
   ],
   ["no pipeline", ["run"], /needs <pipeline>, name of a pipeline/],
 ] as const) {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import {
   jsonText,
+  markdownSentence,
   markdownText,
   printable,
   printableLine,
@@ -29,7 +30,13 @@ test("S19: no form of a text steers what it is written to, and JSON says the sam
   const texts = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: units }));
   fc.assert(
     fc.property(texts, (text) => {
-      for (const line of [printable(text), printableLine(text), markdownText(text), jsonText(text)])
+      for (const line of [
+        printable(text),
+        printableLine(text),
+        markdownText(text),
+        markdownSentence(text),
+        jsonText(text),
+      ])
         assert.doesNotMatch(line, STEERING);
       assert.doesNotMatch(printableText(text).replace(/[\n\t]/g, ""), STEERING);
       assert.doesNotMatch(spreadsheetText(text).replace(/[\r\n\t]/g, ""), STEERING);
@@ -39,6 +46,16 @@ test("S19: no form of a text steers what it is written to, and JSON says the sam
   );
   assert.equal(printableText("a\u001b[31mb\r\n\tc\u202e"), "a[31mb\n\tc");
   assert.equal(printableLine("a\r\nb\nc\td"), "a↵b↵c d");
+});
+
+test("a sentence in Markdown keeps the names of settings as code, and nothing else of its markup", () => {
+  for (const [text, markdown] of [
+    ["`reread_days` 7 *saves*", "`reread_days` 7 \\*saves\\*"],
+    ["leave out `--a-b`.", "leave out `--a-b`."],
+    ["`<b>` and ` and ``code``", "\\`&lt;b>\\` and \\` and \\`\\`code\\`\\`"],
+  ] as const)
+    assert.equal(markdownSentence(text), markdown);
+  assert.equal(markdownText("`code`"), "\\`code\\`");
 });
 
 test("S19: what steers a terminal becomes a space", () => {

@@ -55,6 +55,7 @@ async function nights(t: TestContext, source: Settings & { readonly sample?: tru
   return {
     cwd,
     check,
+    markdown: () => command(checkCommand, [PIPELINE, "--format", "markdown"], {}),
     run,
     /** The text that people read. */
     told: async (changed: Settings = {}, ...args: string[]) =>
@@ -83,6 +84,13 @@ function requestsOf({ checks }: Checked) {
 
 const stage = ({ forecast }: Checked, name: string) =>
   forecast.find((row) => row.stage === name)?.requests ?? 0;
+
+test("as Markdown a setting's name is code, and no backtick is left over", async (t) => {
+  const { markdown } = await nights(t, { sample: true });
+  const text = await markdown();
+  assert.match(text, /(?<!\\)`rereadDays` 7 makes them about/);
+  assert.doesNotMatch(text, /\\`/);
+});
 
 suite("what check tells is within 15 percent of what the next run does:", () => {
   test("a first run, the nights after it, and nights without reuse", async (t) => {

@@ -54,6 +54,13 @@ test("a night without changes has the files of the night before, and a damaged o
   assert.equal(first.unchanged, null);
   const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
   assert.match(shown, /Size .* files; \d+ of them, [\d.]+ .B, as in the run before/);
+  for (const [run, unchanged] of [
+    ["2", second.unchanged],
+    ["1", null],
+  ] as const) {
+    const json = await capture(runsCommand, ["show", run, "--format", "json", "--warehouse", out]);
+    assert.deepEqual(JSON.parse(json).unchanged, unchanged);
+  }
 
   const damaged = after.get("content-0000.parquet") ?? assert.fail();
   const path = join(second.directory, damaged.path);

@@ -171,13 +171,16 @@ export async function runAnswer(
         ];
   return {
     lead: "",
-    facts: figuresOf(found),
+    facts: figuresOf(found, before?.manifest.files),
     sections: [aboutSection(found, before?.manifest.files), ...ofRun, tablesSection(tables)],
   };
 }
 
-/** What the lines about a run say, for programs; null: the run does not state it. */
-function figuresOf({ run, manifest, current }: ReadableRun): Answer["facts"] {
+/** What the lines about a run say, for programs; null: the run does not state it. `before`: as of `aboutSection`. */
+function figuresOf(
+  { run, manifest, current }: ReadableRun,
+  before: Manifest["files"] | undefined,
+): Answer["facts"] {
   const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
   const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
   const { supersedes, replayOf, erasedAt } = manifest;
@@ -202,6 +205,7 @@ function figuresOf({ run, manifest, current }: ReadableRun): Answer["facts"] {
     versions,
     bytes: sizeOf(files),
     files: files.length,
+    unchanged: before === undefined ? null : { ...unchangedSince(files, before) },
   };
 }
 

@@ -43,8 +43,8 @@ Examples:
 RUN is a run's name, its number, or "current"; it is built again from its raw documents, without a request.
 
 With --verify that is done in a temporary folder (TMPDIR), and compared with what was published: the rows of every table
-and the bytes of every data file. Exit code 0: equal. 31: it differs, or a raw file is damaged. Another version of the
-program may give other tables: then the differences are shown, and are no failure.
+and the bytes of every data file. Exit code 0: equal. 31: it differs, or a file of the run is damaged. Another version of
+the program may give other tables: then the differences are shown, and are no failure.
 
 Without it the run and all that go on from it are built by this version of the program, each with the pipeline of its
 night or with --pipeline, and take the places of the old ones together, with later numbers. What an interrupted run has

@@ -1,5 +1,6 @@
-import { WarehouseError } from "../../common/errors.ts";
+import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
+import { warehouseFolder } from "../../config/config.ts";
 import { paragraph, writeAll } from "../../show/terminal.ts";
 import { TABLES } from "../../tables/all.ts";
 import { type Column, isView, type Table, underPolicy } from "../../tables/declare.ts";
@@ -7,7 +8,7 @@ import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../ta
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, invalid, processEnvironment } from "../command.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 import { schemaSql } from "../schema-sql.ts";
 
@@ -24,7 +25,7 @@ const FORMATS = {
 
 interface Options {
   readonly format: keyof typeof FORMATS;
-  readonly warehouse: string;
+  readonly warehouse?: string;
 }
 
 const EXAMPLES = `
@@ -41,22 +42,37 @@ describe themselves:
   $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
 `;
 
-export function schemaCommand({ out } = processEnvironment()): CliCommand {
+export function schemaCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("schema")
     .description("show the tables and views: columns, keys, comments and where each column comes from")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
-    .warehouse()
+    .warehouseOption()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, { format, warehouse }: Options) => {
-      const policy = await policyOf(warehouse);
+    .action(async (name: string | undefined, options: Options) => {
+      const { format } = options;
+      const { out } = environment;
+      const policy = await policyOf(await folderOf(environment, options));
       const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
       await writeAll(out, [FORMATS[format](tables, out.columns)]);
     });
 }
 
+/** Undefined: none is named, and there is no working directory to look in. */
+async function folderOf(environment: CliEnvironment, { warehouse }: Options): Promise<string | undefined> {
+  const { env } = environment;
+  try {
+    return await warehouseFolder({ env, cwd: environment.cwd, flags: { warehouse } });
+  } catch (thrown) {
+    if (lacksWorkingDirectory(thrown) && (warehouse ?? env.CONTENT_WAREHOUSE_DIR) === undefined)
+      return undefined;
+    throw thrown;
+  }
+}
+
 /** Of the current run; without one nobody knows it, and nothing is said of it. */
-async function policyOf(warehouse: string) {
+async function policyOf(warehouse: string | undefined) {
+  if (warehouse === undefined) return "keep";
   const runs = await listRuns(outputFolder(warehouse));
   const manifest = runs.find(({ current }) => current)?.manifest;
   return manifest === undefined || manifest instanceof WarehouseError ? "keep" : manifest.personalData.policy;

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { ReadableRun } from "../../audit/open-run.ts";
 import { type Answer, col, section } from "../../common/answer.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { collectGarbage } from "../../common/gc.ts";
 import { VERSION } from "../../common/version.ts";
@@ -10,6 +11,7 @@ import { isAboutTheRun, RUN_TABLES } from "../../tables/all.ts";
 import { differingTables, EXAMPLE_COLUMNS, type TableDifference } from "../../warehouse/differing-tables.ts";
 import { databaseOf } from "../../warehouse/layout.ts";
 import { sourceOf, type TablesSource } from "../../warehouse/published-tables.ts";
+import { damageIn } from "../../warehouse/raw-documents.ts";
 import { findingIn } from "../../warehouse/verify.ts";
 import { type RebuildRequest, type Rebuilt, rebuild } from "./rebuild.ts";
 
@@ -25,9 +27,13 @@ export interface ReplayVerification {
   readonly otherVersion: string | null;
 }
 
-/** Changes nothing in the warehouse. Errors: those of {@link rebuild}. */
+/**
+ * Changes nothing in the warehouse. Throws `verify.failed` where a published file is not as the manifest says, and what
+ * {@link rebuild} throws.
+ */
 export async function verifyReplay(request: RebuildRequest): Promise<ReplayVerification> {
   const { published } = request;
+  await assertWhole(published);
   const rebuilt = await rebuild(request);
   // What it was built with would stay beside what the comparison takes.
   collectGarbage();
@@ -46,6 +52,19 @@ export async function verifyReplay(request: RebuildRequest): Promise<ReplayVerif
     otherFiles,
     otherVersion: isSame ? null : manifest.versions.package,
   };
+}
+
+/** What is built again is held against the manifest, so the files must be what it says. Raw ones are looked at as they are read. */
+async function assertWhole({ run, directory, manifest }: ReadableRun): Promise<void> {
+  const finding = await damageIn(
+    directory,
+    manifest.files.filter(({ path }) => !path.startsWith("raw/")),
+  );
+  if (finding === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `Run ${run} is damaged: ${finding}; name another run, or restore this one.`,
+  );
 }
 
 function compare(published: ReadableRun, rebuilt: Rebuilt): Promise<TableDifference[]> {

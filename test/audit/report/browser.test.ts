@@ -214,13 +214,17 @@ long(
   },
 );
 
-test("an item shows, unfolded, where it was read: the rows of explain --steps", { skip }, async (t) => {
+test("an item shows, folded, where it was read: the rows of explain --steps", { skip }, async (t) => {
   const out = nights?.out ?? "";
   const { page } = await open(t);
   await page.locator("#item-rows button.title").first().click();
   const dialog = page.locator("#item");
   const id = /#item=(.+)$/.exec(page.url())?.[1] ?? "";
-  const { stdout } = await program(["explain", id, "--steps", "--warehouse", out, "--format", "json"]);
+  const rule = dialog.getByText("Rule by rule, with the request that says so: ");
+  const command = (await rule.locator("code").textContent()) ?? "";
+  assert.equal(command, `content-warehouse explain ${id} --steps`);
+  const told = [...command.split(" ").slice(1), "--warehouse", out, "--format", "json"];
+  const { stdout } = await program(told);
   const { evidence } = JSON.parse(stdout) as { evidence: Record<string, string | number | null>[] };
   const table = dialog.getByRole("region", { name: "Where this was read" });
   assert.equal(await table.count(), 0, "it is folded");
@@ -360,6 +364,24 @@ long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip
     await page.keyboard.press("Escape");
   }
   assert.equal(await width(), 360);
+});
+
+test("on a phone the lines of a value stand below each other, beside its label", { skip }, async (t) => {
+  const { page } = await open(t, { viewport: { width: 390, height: 844 } });
+  await page.locator("#item-rows button.title").first().click();
+  await page.locator("#item").getByText("Where this was read", { exact: true }).click();
+  const edges = await page.locator("#item .evidence tbody [data-head]").evaluateAll((cells) =>
+    cells.map((cell) => {
+      const range = cell.ownerDocument.createRange();
+      range.selectNodeContents(cell);
+      const lines = [...range.getClientRects()].map(({ left }) => Math.round(left));
+      return { lines, label: Math.round(cell.getBoundingClientRect().left) };
+    }),
+  );
+  const wrapped = edges.filter(({ lines }) => lines.length > 1);
+  assert.ok(wrapped.length > 0, "some value is longer than a line");
+  for (const { lines, label } of wrapped)
+    assert.deepEqual([new Set(lines).size, Math.min(...lines) > label + 50], [1, true], `${label}: ${lines}`);
 });
 
 test("a head sorts its table by figures, texts and dates, and says in which order", { skip }, async (t) => {

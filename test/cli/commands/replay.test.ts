@@ -1,7 +1,7 @@
 /** `replay --verify`: a run is what its raw documents give, or what differs is told. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { replayCommand } from "../../../src/cli/commands/replay.ts";
@@ -74,6 +74,25 @@ test("a row that differs is shown, and one byte of a raw file ends with its name
   const ended = await verify(out);
   assert.deepEqual([ended.text, ended.error?.exitCode], ["", 31]);
   assert.ok(ended.error?.message.includes(path), ended.error?.message);
+});
+
+test("a published file that is not as it was published ends with its name and 31", async () => {
+  const out = await sampleWarehouse();
+  const folder = "parquet/content_files";
+  const [name = ""] = await readdir(join(out, "current", folder));
+  const path = `${folder}/${name}`;
+  const whole = await readFile(join(out, "current", path));
+  const otherByte = () => Buffer.from(whole.map((byte, place) => (place === 1000 ? byte ^ 1 : byte)));
+  for (const [damage, finding] of [
+    [() => replaceFile(out, path, () => whole.subarray(0, 3000), false), "has another size"],
+    [() => replaceFile(out, path, otherByte, false), "has another content"],
+    [() => rm(join(out, "current", path)), "is missing"],
+  ] as const) {
+    await damage();
+    const { text, error } = await verify(out);
+    assert.deepEqual([text, error?.exitCode], ["", 31]);
+    assert.ok(error?.message.includes(`its file ${path} ${finding}`), error?.message);
+  }
 });
 
 test("a run that is not there, or without raw documents, ends with 2", async (t) => {

@@ -216,7 +216,7 @@
     const published = item.published === null ? ", not published" : `, published ${item.published}`;
     const meta = element("p", {}, foreign(item.type ?? "no content type"), published, ", ", code(item.id));
     const parts = destinations.map((destination) => destinationPart(item, destination));
-    const command = code(`content-warehouse explain ${item.id}`);
+    const command = code(`content-warehouse explain ${item.id} --steps`);
     dialog.replaceChildren(
       element(
         "div",
