@@ -99,12 +99,11 @@ export function answerChecks(extraction: Extraction): Check[] {
       `of ${detailsAsked} single-item requests`,
     ),
     {
-      name: "single items unchanged since earlier runs",
+      name: "single items reused, of which the listing says nothing new",
       verdict: "passed",
       figure: detailsReused.count,
       expected: null,
-      detail:
-        "the listing says nothing new of them: the fields that only single items have may be up to `rereadDays` old",
+      detail: "the fields that only single items have may be up to `rereadDays` old",
     },
     noneExpected(
       "items that could not be read singly",

@@ -9,9 +9,9 @@ import type { ItemIndex } from "../raw/item-index.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import type { RunContext } from "./context.ts";
-import { documentSettings } from "./document-settings.ts";
 import { idsOf } from "./personal-fields.ts";
 import { pipelineFingerprint } from "./resume.ts";
+import { documentSettings } from "./reuse.ts";
 import { originOf } from "./source.ts";
 
 export interface Answered {

@@ -15,9 +15,8 @@ import type { Manifest } from "../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf } from "../warehouse/published-tables.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunOptions } from "./context.ts";
-import { documentSettings } from "./document-settings.ts";
 import { FORECAST_MODES, growth, type RunBefore, type Singles } from "./forecast.ts";
-import { reuseOf } from "./reuse.ts";
+import { documentSettings, reuseOf } from "./reuse.ts";
 
 export interface RecordedRun extends RunBefore {
   readonly manifest: Manifest;

@@ -1,10 +1,10 @@
 /** What a run would ask for, told before it begins: by the service's first answer, and by what the run before asked for. */
-import { col, type RowOf, type Section, section } from "../common/answer.ts";
+import { type Answer, col, type RowOf, type Section, section } from "../common/answer.ts";
 import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
 import type { ListMode } from "../extract/http/request.ts";
 import { PAGE_SIZES, type PerPage, type UsedSizes } from "../extract/pages/page-size.ts";
 import type { WhyNone } from "../raw/reusable.ts";
-import { otherSettingsText } from "./document-settings.ts";
+import { otherSettingsText } from "./reuse.ts";
 
 /** Requests of one kind that the run before made. */
 export interface Spent {
@@ -173,6 +173,18 @@ export function forecastSection(forecast: Forecast, settings: Settings): Section
     columns: FORECAST,
     rows: stages,
   });
+}
+
+/** What the sentences say, for programs. Null: nobody can tell. */
+export function forecastFacts(
+  { requests, bytes, milliseconds, publishedBytes }: Forecast,
+  { wanted, reused, whyNone }: Singles,
+): Answer["facts"] {
+  const settings = whyNone?.kind === "settings" ? whyNone.names : [];
+  return {
+    forecast_totals: { requests, bytes, milliseconds, published_bytes: publishedBytes },
+    single_items: { wanted, reused, none_reused_for: whyNone?.kind ?? null, other_settings: settings },
+  };
 }
 
 export function forecastText(

@@ -23,10 +23,9 @@ import { type Landed, landedIn } from "../raw/read-raw.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
-import { documentSettings } from "./document-settings.ts";
 import { factsOf, wantedDestinations } from "./facts.ts";
 import { policyOf } from "./personal-fields.ts";
-import { changedMostOf, reuseOf } from "./reuse.ts";
+import { changedMostOf, documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
 import { openClient } from "./source.ts";
 

@@ -10,7 +10,7 @@ import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
-import { otherSettingsText } from "./document-settings.ts";
+import { otherSettingsText } from "./reuse.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
 
@@ -102,13 +102,13 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
 function reused({ count: number, wanted, oldestSeconds, otherSettings, changedMost }: Reused): string {
   const days = Math.floor(oldestSeconds / DAY_SECONDS);
   const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
-  const oldest = number === 0 ? "" : `, the oldest ${age} old`;
+  const oldest = number === 0 ? "" : `, of which the listing says nothing new, the oldest ${age} old`;
   const changed =
     changedMost === null
       ? ""
       : `; ${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
   const why = otherSettings.length === 0 ? changed : `; ${otherSettingsText(otherSettings)}`;
-  return `${count(number)} of ${counted(wanted, "single item")} unchanged since earlier runs${oldest}${why}`;
+  return `${count(number)} of ${counted(wanted, "single item")}${oldest}${why}`;
 }
 
 const DAY_SECONDS = 24 * 60 * 60;

@@ -32,6 +32,8 @@ interface Checked {
   readonly exit_code: number;
   readonly checks: readonly { readonly check: string; readonly status: string; readonly detail: string }[];
   readonly forecast: readonly Row[];
+  readonly forecast_totals: Omit<Row, "stage"> & { readonly published_bytes: number | null };
+  readonly single_items: Readonly<Record<string, unknown>>;
 }
 
 /** A folder with a warehouse, of a service or of the sample. */
@@ -96,17 +98,24 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
     const { both, check } = await nights(t, { url: service.url, perPage: 10 });
     const first = await both();
     assert.equal(stage(first.checked, "single items"), 20);
+    const { requests } = first.checked.forecast_totals;
+    const nobodyKnows = { bytes: null, milliseconds: null, published_bytes: null };
+    assert.deepEqual(first.checked.forecast_totals, { requests, ...nobodyKnows });
+    assert.equal(requests, total(first.checked, "requests"));
     assert.match(requestsOf(first.checked).detail, /without a run before .* nobody can tell how long/);
 
     const second = await both();
     assert.equal(stage(second.checked, "single items"), 0);
     assertNear(total(second.checked, "bytes"), second.ran.bytesReceived, "bytes");
+    const { forecast_totals: totals, single_items: singles } = second.checked;
+    assertNear(totals.published_bytes ?? 0, second.ran.bytesPublished, "published bytes");
+    assert.deepEqual(singles, { wanted: 20, reused: 20, none_reused_for: null, other_settings: [] });
 
     const anew = await both({ rereadDays: 0 });
     assert.equal(stage(anew.checked, "single items"), 20);
     // The run before asked for none, and pages are no measure of them.
-    const singles = anew.checked.forecast.find((row) => row.stage === "single items");
-    assert.deepEqual([singles?.bytes, singles?.milliseconds], [null, null]);
+    const unknown = anew.checked.forecast.find((row) => row.stage === "single items");
+    assert.deepEqual([unknown?.bytes, unknown?.milliseconds], [null, null]);
     assert.match(
       requestsOf(anew.checked).detail,
       /^about \d+, 0\.\d MB, in .* s, and how many bytes and how long single items take, of which the run before asked for none, nobody can tell$/,
@@ -115,7 +124,12 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
     service.items = itemsOf(260);
     const grown = await both();
     assertNear(total(grown.checked, "bytes"), grown.ran.bytesReceived, "bytes");
-    assert.equal(stage(await check({ aliases: { heading: "title" } }), "single items"), 26);
+    const renamed = await check({ aliases: { heading: "title" } });
+    assert.equal(stage(renamed, "single items"), 26);
+    assert.deepEqual(
+      [renamed.single_items.none_reused_for, renamed.single_items.other_settings],
+      ["settings", ["aliases", "columns"]],
+    );
   });
 
   test("single items of all items, at a rate, of which the deadline is too near", async (t) => {

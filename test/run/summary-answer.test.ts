@@ -269,12 +269,12 @@ test("the summary says how many single items were reused, and how old the oldest
   };
   assert.match(
     summaryText({ ...COMPLETE, reused: days }),
-    /Reused +9,780 of 10,000 single items unchanged since earlier runs, the oldest 6 days old\n/,
+    /Reused +9,780 of 10,000 single items, of which the listing says nothing new, the oldest 6 days old\n/,
   );
   const hours = { count: 1, wanted: 1, oldestSeconds: 5 * 3600, otherSettings: [], changedMost: null };
   assert.match(
     summaryText({ ...COMPLETE, reused: hours }),
-    /1 of 1 single item .* the oldest 5 h 0 min old\n/,
+    /1 of 1 single item, .* the oldest 5 h 0 min old\n/,
   );
   const changedMost = { field: "view_count", items: 190, compared: 200 };
   assert.match(
@@ -282,12 +282,12 @@ test("the summary says how many single items were reused, and how old the oldest
       ...COMPLETE,
       reused: { count: 0, wanted: 2000, oldestSeconds: 0, otherSettings: [], changedMost },
     }),
-    /Reused +0 of 2,000 single items unchanged since earlier runs; view_count changed in 190 of 200 that were compared\n/,
+    /Reused +0 of 2,000 single items; view_count changed in 190 of 200 that were compared\n/,
   );
   const others = { otherSettings: ["hashKey", "columns"], changedMost: null } as const;
   assert.match(
     summaryText({ ...COMPLETE, reused: { count: 0, wanted: 2000, oldestSeconds: 0, ...others } }),
-    /Reused +0 of 2,000 .*; not as in the run before: the hash key, the columns that are asked for\n/,
+    /Reused +0 of 2,000 single items; not as in the run before: the hash key, the columns that are asked for\n/,
   );
 });
 

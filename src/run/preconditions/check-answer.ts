@@ -14,10 +14,11 @@ const CHECKS = {
 export function checkAnswer(findings: readonly Finding[]): Answer {
   const exitCode = exitCodeOf(findings);
   const rows = findings.map((finding) => ({ ...finding, exit_code: finding.exitCode }));
+  const more = findings.flatMap(({ facts = {} }) => Object.entries(facts));
   return {
     lead: verdictText(findings, exitCode),
     isWell: exitCode === 0,
-    facts: { ok: exitCode === 0, exit_code: exitCode },
+    facts: { ok: exitCode === 0, exit_code: exitCode, ...Object.fromEntries(more) },
     sections: [
       section({ key: "checks", title: "Checks", columns: CHECKS, rows, isLines: true }),
       ...findings.flatMap(({ table }) => table ?? []),

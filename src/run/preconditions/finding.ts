@@ -1,5 +1,5 @@
 /** What a check found, as a value. */
-import type { Section } from "../../common/answer.ts";
+import type { Answer, Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 
 export type CheckName =
@@ -39,6 +39,8 @@ export interface Finding {
   readonly stops: boolean;
   /** What stands behind it. */
   readonly table?: Section;
+  /** Members of the JSON form. */
+  readonly facts?: Answer["facts"];
 }
 
 function finding(status: CheckStatus) {

@@ -4,7 +4,7 @@ import { duration } from "../../common/figures.ts";
 import { wantedBy } from "../../extract/wanted-columns.ts";
 import { pageSizesOf, rateOf } from "../../warehouse/baseline.ts";
 import { wantedDestinations } from "../facts.ts";
-import { forecastOf, forecastSection, forecastText, type Tonight } from "../forecast.ts";
+import { forecastFacts, forecastOf, forecastSection, forecastText, type Tonight } from "../forecast.ts";
 import { type RecordedRun, readRunBefore, reusedTonight, singlesWanted } from "../forecast-before.ts";
 import { ok, skipped, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
@@ -51,7 +51,7 @@ async function* forecastFindings(known: Known) {
         "requests",
         `${text}, and \`deadlineMinutes\` (${duration((deadlineMinutes ?? 0) * 60)}) would end the run first: set it higher, or \`ratePerSecond\` if the service allows more; started again, a run goes on`,
       );
-  yield { ...finding, table };
+  yield { ...finding, table, facts: forecastFacts(forecast, singles) };
 }
 
 const NONE_REUSED = { reused: 0, whyNone: null };
