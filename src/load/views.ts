@@ -10,10 +10,17 @@ import { ends } from "./steps.ts";
 import { type WideColumn, wideColumns } from "./wide-columns.ts";
 
 /** Tables that the views and an audit read. */
-export const VIEWED: readonly string[] = (
-  "content content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
-  "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
-).split(" ");
+export const VIEWED: readonly string[] = [
+  "content",
+  "content_custom_field_values",
+  "custom_fields",
+  "custom_field_select_values",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "destinations",
+  "content_mapped_values",
+  "content_external_payloads",
+];
 
 export function hasViews(tables: ReadonlySet<string>): boolean {
   return VIEWED.every((name) => tables.has(name));
