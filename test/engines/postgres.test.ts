@@ -13,7 +13,7 @@ import type { DeliveredRun } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES, TABLES } from "../../src/tables/all.ts";
-import type { Column, Table } from "../../src/tables/declare.ts";
+import { type Column, type Table, underPolicy } from "../../src/tables/declare.ts";
 import { postgres } from "../../src/targets/postgres/postgres.ts";
 import { deliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
