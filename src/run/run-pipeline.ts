@@ -31,7 +31,7 @@ export interface RunPipelineOptions {
   readonly acceptShrink?: boolean;
   /** Goes on in a warehouse whose service has another address now; the instance's ID must be the same. */
   readonly acceptNewAddress?: boolean;
-  /** Asks for all single items, also those of which the run before has an unchanged document. */
+  /** Asks for all single items, also those of which the listing says nothing new. */
   readonly reread?: boolean;
   /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read; nowhere unless given. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,4 @@
 /** The transform of raw documents, and how its tables are to be loaded. */
-
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
