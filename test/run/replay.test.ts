@@ -506,14 +506,17 @@ test("a replay that is killed leaves all runs as they were, or all new", async (
       stdio: ["ignore", "inherit", "inherit"],
     });
     const [, signal] = await once(child, "exit");
-    assert.equal(signal, "SIGKILL", step);
+    // A machine may have ended a replay, or have decided it, before a time that is counted in milliseconds.
+    const timed = step.startsWith("after ");
+    if (!timed) assert.equal(signal, "SIGKILL", step);
     const { findings } = await verifyRuns(folder, { all: true }, await temporaryFolder(t));
     assert.deepEqual(findings, [], step);
     // Whichever command comes next finishes what was decided, and forgets the rest.
     await prune(folder, 7);
     const names = (await readdir(folder.runs)).toSorted();
     const all = old.map((run, index) => `00000${index + 3}${run.slice(6)}`);
-    assert.deepEqual(names, step === "replace" ? all : [...old], step);
+    const isNew = timed ? names[0] === all[0] : step === "replace";
+    assert.deepEqual(names, isNew ? all : [...old], step);
     assert.equal(await readlink(folder.current), `runs/${names[1]}`, step);
     assert.deepEqual(await readdir(folder.staging), [], step);
   }
