@@ -2,24 +2,33 @@
 import { readFile, stat } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
+import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
 import { besideFile, gaugesOf, PREFIX, replaceFile, type Sample } from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
-const OF_PUBLISHED = new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_published_`);
+const OF_PUBLISHED = linesAbout("published_");
+/** What is known before a run ends. */
+const OF_ATTEMPT = linesAbout("attempt_");
+
+function linesAbout(name: string): RegExp {
+  return new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_${name}`);
+}
 
 /** `startedMs`: milliseconds since 1970. */
 type MeasuredRun = Pick<StartedRun, "warehouse" | "startedMs">;
 
-/** Writes the file when the run ends, under another name first, so that nobody reads half of it. */
+/** Writes the file when the run begins and when it ends, under another name first, so that nobody reads half of it. */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   /** Attempts by HTTP status: there is always a 429 to look at. */
   const byStatus = new Map([["429", 0]]);
   let bytes = 0;
   return {
-    ...ONLY_END,
     name: "`metricsFile`",
+    onStart: async () => {
+      const others = (await linesOf(file)).filter((line) => !OF_ATTEMPT.test(line));
+      await replaceFile(file, [attempt(run), ...others].join(""));
+    },
     onEvent: (event) => {
       if (event.event !== "request ends") return;
       const status = String(event.status ?? "none");
@@ -28,8 +37,14 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
     },
     onEnd: async (ended) => {
       const { outcome, content, endedMs } = ended;
-      const published = content === null ? await publishedBefore(file) : publishedMetrics(outcome, endedMs);
-      await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
+      const published =
+        content === null
+          ? (await linesOf(file)).filter((line) => OF_PUBLISHED.test(line))
+          : publishedMetrics(outcome, endedMs);
+      await replaceFile(
+        file,
+        [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""),
+      );
     },
     check: async () => {
       await besideFile(file, async () => {
@@ -38,6 +53,10 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       });
     },
   };
+}
+
+function attempt({ warehouse, startedMs }: MeasuredRun): string {
+  return gaugesOf({ warehouse })("attempt_timestamp_seconds", "When the last run began.", startedMs / 1000);
 }
 
 function runMetrics(
@@ -92,12 +111,11 @@ function publishedMetrics(
   ];
 }
 
-/** What the file says of the last published run. */
-async function publishedBefore(file: string): Promise<string[]> {
+/** Of a file that is not there, none. */
+async function linesOf(file: string): Promise<string[]> {
   const text = await readFile(file, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "";
     throw thrown;
   });
-  const lines = text.split("\n").filter((line) => OF_PUBLISHED.test(line));
-  return lines.map((line) => `${line}\n`);
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [`${line}\n`]));
 }

@@ -183,7 +183,7 @@ suite("a fleet", { concurrency: 2 }, () => {
     const stands = await status();
     assert.deepEqual(
       names.map((name) => stands.get(name)?.verdict),
-      ["complete", "complete", "complete", "complete", undefined, "complete"],
+      ["complete", "complete", "complete", "complete", null, "complete"],
     );
     assert.equal(stands.get("busy")?.failures, 0);
     assert.deepEqual(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
@@ -113,6 +113,35 @@ long("the instances have their own names in a lake that their configuration shar
     name.startsWith("instance="),
   );
   assert.deepEqual(instances.toSorted(), ["instance=east", "instance=north"]);
+});
+
+test("instances that share a configuration have metrics of their own, by their names", async (t) => {
+  const { folder, run } = await fleet(t);
+  const settings = (namespace: string) =>
+    writeFile(
+      join(folder, "shared.json"),
+      JSON.stringify({
+        metricsFile: "{instance}.prom",
+        openLineage: { file: "lineage-{instance}.ndjson", namespace },
+      }),
+    );
+  await settings("nights");
+  const refused = await failsWith("config.invalid", run(["--instance", "north"]));
+  assert.match(
+    refused.message,
+    /^\S+shared\.json: `openLineage\.namespace`: several instances of the fleet would have the same; put `\{instance\}` where/,
+  );
+  await settings("nights-{instance}");
+  await run(["--instance", "north"]);
+  await run(["--instance", "east"]);
+  const files = (await readdir(folder)).filter((name) => /^lineage|prom$/.test(name));
+  assert.deepEqual(files.toSorted(), [
+    "east.prom",
+    "lineage-east.ndjson",
+    "lineage-north.ndjson",
+    "north.prom",
+  ]);
+  assert.match(await readFile(join(folder, "lineage-north.ndjson"), "utf8"), /"namespace":"nights-north"/);
 });
 
 test("a service that refuses, or is not there, is told with the place in the fleet file", async (t) => {
