@@ -1,5 +1,6 @@
 /** A run with its observers: what they are told of its beginning and its end. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import type { Config } from "../config/config.ts";
 import type { PublishedContent, StartedRun } from "../observe/observer.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
@@ -28,7 +29,7 @@ export async function observed(
   try {
     published = await run(observers);
   } catch (thrown) {
-    const error = failureOf(thrown, signal);
+    const error = failureOf(thrown, { config, signal });
     await observers.failed(error);
     throw error;
   }
@@ -38,11 +39,21 @@ export async function observed(
   return summary;
 }
 
+/** What an ended run leaves behind, for its message. */
+export function leftOf({ limit }: Pick<Config, "limit">): string {
+  return limit === null
+    ? "nothing was published, and a rerun goes on from what was read"
+    : "nothing was published";
+}
+
 /** A run that was ended by its caller's signal says so, whatever the reason of the signal is. */
-function failureOf(thrown: unknown, { reason }: AbortSignal): WarehouseError {
+function failureOf(
+  thrown: unknown,
+  { config, signal }: Pick<RunOptions, "config" | "signal">,
+): WarehouseError {
+  const { reason } = signal;
   if (thrown !== reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
-  const left = "nothing was published, and a rerun goes on from what was read";
-  return new WarehouseError("run.interrupted", `The run was ended by its caller; ${left}.`, {
+  return new WarehouseError("run.interrupted", `The run was ended by its caller; ${leftOf(config)}.`, {
     cause: thrown,
   });
 }
