@@ -1,6 +1,7 @@
-/** How whole a run is: `limited`, its first items alone, as `--limit` says, is never taken for `complete`. */
-export const VERDICTS = ["complete", "unsettled", "limited"] as const;
-export type Verdict = (typeof VERDICTS)[number];
+/** Of a run that reads all items: no other is delivered, and observers are told of no other. */
+export const FULL_VERDICTS = ["complete", "unsettled"] as const;
+export type FullVerdict = (typeof FULL_VERDICTS)[number];
 
-/** Of a run that saw all items: others are never delivered. */
-export type FullVerdict = Exclude<Verdict, "limited">;
+/** How whole a run is. `limited`: it reads its first items alone, and is never taken for `complete`. */
+export const VERDICTS = [...FULL_VERDICTS, "limited"] as const;
+export type Verdict = (typeof VERDICTS)[number];

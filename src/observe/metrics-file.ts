@@ -1,7 +1,7 @@
 /** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
-import { VERDICTS } from "../common/verdict.ts";
+import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
@@ -74,11 +74,7 @@ function runMetrics(
     .map(([status, value]): Sample => [{ status }, value]);
   return [
     gauge("run_timestamp_seconds", "When the last run ended.", endedMs / 1000),
-    gauge(
-      "run_exit_code",
-      "Exit code of the last run: 0 complete or limited, 10 unsettled.",
-      outcome.exitCode,
-    ),
+    gauge("run_exit_code", "Exit code of the last run: 0 complete, 10 unsettled.", outcome.exitCode),
     gauge("run_duration_seconds", "Time that the last run took.", (endedMs - startedMs) / 1000),
     gauge("run_requests", "Requests of the last run by HTTP status; none: no answer.", requests),
     gauge("run_received_bytes", "Bytes that the last run received.", bytes),
@@ -98,7 +94,7 @@ function publishedMetrics(
     gauge(
       "published_verdict",
       "Verdict of the last published run: 1 for the one that it has.",
-      VERDICTS.map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
+      FULL_VERDICTS.map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
     ),
     gauge(
       "published_items",

@@ -5,6 +5,7 @@ import type { PublishedContent, StartedRun } from "../observe/observer.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
+import type { ObserveSettings } from "../observe/settings.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import type { Built } from "./build.ts";
@@ -18,12 +19,19 @@ export interface Published {
   readonly failure: WarehouseError | null;
 }
 
-/** Makes a run, and tells the observers that the configuration names how it ended. Throws what the run throws. */
+/** What watches the nights must not take a limited run for one of them. */
+const UNOBSERVED: ObserveSettings = { onFinish: null, metricsFile: null, openLineage: null };
+
+/**
+ * Makes a run, and tells the observers that the configuration names how it ended, unless it is limited. Throws what the
+ * run throws.
+ */
 export async function observed(
   { config, clock, log, signal }: RunOptions,
   run: (observers: Observers) => Promise<Published>,
 ): Promise<RunSummary> {
-  const { observe: settings, warehouse } = config;
+  const { limit, observe, warehouse } = config;
+  const settings = limit === null ? observe : UNOBSERVED;
   const observers = await openObservers({ settings, warehouse, clock, log });
   let published: Published;
   try {
