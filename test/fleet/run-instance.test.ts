@@ -9,6 +9,7 @@ import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
+import { long } from "../long.ts";
 import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -82,7 +83,7 @@ test("each instance is read from its own service with its own token, into its ow
   assert.ok(services.north.asked("list", "full").every(({ perPage }) => perPage === 2));
 });
 
-test("a run holds itself to its share of the host's rate", async (t) => {
+long("a run holds itself to its share of the host's rate", async (t) => {
   // Each service has a port, and so a host, of its own: the instance has all of the rate.
   const { services, run } = await fleet(t, { hostRatePerSecond: 5 });
   const askedMs: number[] = [];
@@ -97,7 +98,7 @@ test("a run holds itself to its share of the host's rate", async (t) => {
   assert.ok(tookMs > (askedMs.length - 1) * 200 - 40, `${askedMs.length} requests in ${tookMs} ms`);
 });
 
-test("the instances have their own names in a lake that their configuration shares", async (t) => {
+long("the instances have their own names in a lake that their configuration shares", async (t) => {
   const before = process.env.CONTENT_WAREHOUSE_INSTANCE;
   t.after(() => {
     if (before === undefined) delete process.env.CONTENT_WAREHOUSE_INSTANCE;
