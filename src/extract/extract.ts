@@ -272,12 +272,12 @@ class Extractor {
     return { rejected: rejected.filter(counts), notAsked: notAsked.filter(counts) };
   }
 
-  /** Of a limited run: numbers of items that were read, and do not count. */
-  #beyond(): readonly number[] {
+  /** Of a limited run: IDs of the items that were read, and do not count. */
+  #beyond(): readonly string[] {
     const { itemIndex, versions } = this.#context;
-    return [...itemIndex.sorted()].filter(
-      (number) => !this.#counts(itemIndex.idOf(number)) && versions.hasDocument(number),
-    );
+    if (this.#first === undefined) return [];
+    const ids = Array.from(itemIndex.sorted(), (number) => itemIndex.idOf(number));
+    return ids.filter((id) => !this.#counts(id) && versions.hasDocument(itemIndex.numberOf(id)));
   }
 
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
@@ -286,7 +286,7 @@ class Extractor {
     const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
     const inPart = this.#inPart();
     const unread = versions.unread(passes);
-    const beyond = this.#beyond().map((number) => itemIndex.idOf(number));
+    const beyond = this.#beyond();
     const missing = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted =
       missing.ids.length === 0
