@@ -23,10 +23,9 @@ export function earlierRuns(
   const before = previousOf(stated, runs);
   const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
   const shown = runs
-    // A limited run is on its own.
-    .filter(() => stated.verdict !== "limited")
     .filter((run) => run.sequence < stated.sequence && !isPutAside(run, past))
-    .slice(0, RUNS_SHOWN - 1);
+    // A limited run is on its own.
+    .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
   const compared: ComparedRun | undefined = before && isComparable(before) ? before : undefined;
   return {
     /** Number of the run that was current when this one began; null: this is the first. */

@@ -121,7 +121,7 @@ class PassReader {
     if (landing === undefined || resumed === undefined) await this.#begin();
     else await this.#replay(resumed, landing);
     const first = this.#mark(1);
-    await this.#readAnnounced(Math.min(first.pages, this.#pagesWanted));
+    await this.#readAnnounced(this.#pagesToRead ?? 0);
     if (this.#limit === null) await this.#readFollowing();
     await this.#checkMissing();
     const last = this.#lastMark();
@@ -138,6 +138,12 @@ class PassReader {
   get #pagesWanted(): number {
     const rows = this.#marks.get(1)?.rows ?? 0;
     return this.#limit === null ? Number.POSITIVE_INFINITY : Math.ceil(this.#limit / Math.max(1, rows));
+  }
+
+  /** As the first page says; undefined: it was not read yet. */
+  get #pagesToRead(): number | undefined {
+    const announced = this.#marks.get(1)?.pagination.pages;
+    return announced && Math.min(announced, this.#pagesWanted);
   }
 
   /** The size of the first page says how many make a group. */
@@ -301,7 +307,7 @@ class PassReader {
     this.#context.onProgress({
       stage: this.#request.mode,
       done: this.#marks.size,
-      total: this.#marks.get(1)?.pagination.pages,
+      total: this.#pagesToRead,
       items: this.#snapshot.distinct,
       bytes: this.#bytes,
     });
