@@ -59,3 +59,9 @@ export function sentence(text: string): Markup {
   const parts = text.split(/`([^`]+)`|"(content-warehouse [^"]+)"/);
   return html`${parts.map((part, index) => (part === undefined ? "" : index % 3 === 0 ? foreign(part) : html`<code>${foreign(part)}</code>`))}`;
 }
+
+/** A heading that is the address of what is below it. */
+export function heading(level: "h2" | "h3", id: string, title: string): Markup {
+  const link = html`<a href="#${id}">${title}</a>`;
+  return level === "h2" ? html`<h2 id="${id}-title">${link}</h2>` : html`<h3>${link}</h3>`;
+}

@@ -122,6 +122,6 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
     ...partOf("runs", "Runs", "runs", [own]),
     title: "Kept runs",
     lead,
-    bars: { runs: ["items", "rejected", "unmapped"] },
+    charts: { runs: { items: "place", rejected: "place", unmapped: "place" } },
   };
 }

@@ -75,13 +75,18 @@ test("the coverage is what the rules give for the answers of the service", () =>
 
 test("the shaded cells say of each field and destination what the table says", () => {
   const expected = recordsOf("Coverage, in values").map(({ field, destination, ...record }) => {
-    const [values, mapped, unmapped, unknown] = ["values", "mapped", "unmapped", "unknown"].map((head) =>
+    const heads = ["values", "mapped", "unmapped", "unknown", "ambiguous", "collision"];
+    const [values, mapped, unmapped, unknown, ambiguous, collision] = heads.map((head) =>
       figureOf(record[head]),
     );
     const possible = (mapped ?? 0) + (unmapped ?? 0) + (unknown ?? 0);
     const share = `${(((mapped ?? 0) / possible) * 100).toFixed(1)}%`.replace("100.0%", "100%");
-    return [field, destination, possible > 0 ? share : values === 0 ? "no values" : "not sent"].join(" | ");
+    const flaws = `${ambiguous ? "†" : ""}${collision ? "‡" : ""}`;
+    const told = `${ambiguous ? `, ${ambiguous} ambiguous` : ""}${collision ? `, ${collision} under a name that several fields have` : ""}`;
+    const said = possible > 0 ? `${share}${flaws}${told}` : values === 0 ? "no values" : "not sent";
+    return [field, destination, said].join(" | ");
   });
+  assert.ok(expected.some((cell) => cell.includes("†")) && expected.some((cell) => cell.includes("‡")));
   const drawn = recordsOf("Share of values that are mapped, by field and destination").flatMap(
     ({ field, ...shares }) =>
       Object.entries(shares).flatMap(([destination, share]) =>
@@ -90,6 +95,8 @@ test("the shaded cells say of each field and destination what the table says", (
   );
   assert.deepEqual(drawn.sort(), expected.sort());
   assert.ok(drawn.some((cell) => /\d\.\d%$/.test(cell)));
+  const legend = root.all(".legend li").map(({ textContent }) => textContent);
+  assert.deepEqual(legend.slice(-2), ["† some ambiguous", "‡ some under a name that several fields have"]);
 });
 
 test("values without an external value are ranked by the items that have them", () => {

@@ -4,6 +4,9 @@
 const SORT_COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 /** Rows of a table that were found, before it is unfolded. */
 const FOUND_SHOWN = 20;
+/** Rows of any table before it is unfolded, where a row takes several lines. */
+const NARROW_SHOWN = 6;
+const IS_NARROW = matchMedia("(max-width: 68rem)").matches;
 
 const count = (number) => number.toLocaleString("en-US");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -74,16 +77,20 @@ function saveCsv(name, rows) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
+/** A narrow screen has each row as lines of its own. */
+function labelCells(table) {
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  for (const row of [...table.rows].slice(1))
+    for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
+}
+
 /** A table of an answer: sorting, a search, unfolding, and its rows as CSV. */
 function enhance(answer) {
   const table = answer.querySelector("table");
   const title = answer.querySelector("h3").textContent;
   const [body] = table.tBodies;
   const all = [...body.rows];
-  // A narrow screen has each row as lines of its own.
-  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
-  for (const row of all)
-    for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
+  labelCells(table);
   const search = element("input", {
     type: "search",
     "aria-label": `Search: ${title}`,
@@ -93,7 +100,7 @@ function enhance(answer) {
   });
   const found = element("span", { role: "status" });
   const csv = element("button", { type: "button", "aria-label": `CSV: ${title}` }, "CSV");
-  const more = element("button", { type: "button", class: "more" });
+  const more = element("button", { type: "button", class: "more", "aria-expanded": "false" });
   const state = { isWhole: false, ordered: all };
   const matching = () => {
     const text = search.value.trim().toLowerCase();
@@ -101,12 +108,14 @@ function enhance(answer) {
   };
   const draw = () => {
     const rows = matching();
-    const limit = search.value === "" ? Number(answer.dataset.limit) : FOUND_SHOWN;
+    const most = search.value === "" ? Number(answer.dataset.limit) : FOUND_SHOWN;
+    const limit = IS_NARROW ? Math.min(most, NARROW_SHOWN) : most;
     const shown = state.isWhole ? rows : rows.slice(0, limit);
     body.replaceChildren(...shown);
-    table.parentElement.hidden = shown.length === 0;
-    more.hidden = shown.length === rows.length;
-    more.textContent = `Show all ${count(rows.length)}`;
+    table.hidden = shown.length === 0;
+    more.hidden = rows.length <= limit;
+    more.textContent = state.isWhole ? "Show fewer" : `Show all ${count(rows.length)}`;
+    more.setAttribute("aria-expanded", state.isWhole);
     found.textContent =
       rows.length < all.length ? `${count(rows.length)} of ${counted(all.length, "row")}` : "";
   };
@@ -122,15 +131,24 @@ function enhance(answer) {
     ),
   );
   more.addEventListener("click", () => {
-    state.isWhole = true;
-    answer.classList.add("whole");
+    state.isWhole = !state.isWhole;
     draw();
-    table.parentElement.focus();
   });
   const tools = element("p", { class: "tools" }, found, all.length > 5 && search, csv);
   answer.querySelector(".answer-head").append(tools);
-  table.parentElement.after(more);
+  table.after(more);
   draw();
 }
 
 for (const answer of document.querySelectorAll(".answer")) enhance(answer);
+for (const matrix of document.querySelectorAll(".matrix")) labelCells(matrix);
+
+/** What the address names is shown, also where it is folded. */
+function unfoldNamed() {
+  const named = document.getElementById(location.hash.slice(1));
+  named?.closest("details")?.setAttribute("open", "");
+  if (named?.querySelector(":scope > table")?.hidden) named.querySelector(".more").click();
+  named?.scrollIntoView();
+}
+addEventListener("hashchange", unfoldNamed);
+unfoldNamed();
