@@ -48,8 +48,9 @@ export function dataIsland(json: string): Markup {
   return new Markup(json.replaceAll("<", "\\u003c"));
 }
 
-/** Text of foreign origin whose direction stays its own, with marks for what cannot be seen. */
+/** Text of foreign origin whose direction stays its own, with marks for what cannot be seen. Plain ASCII has no other one. */
 export function foreign(text: string): Markup {
+  if (/^[ -~]*$/.test(text)) return html`${text}`;
   const marked = withMarks(escaped(text), (codePoint) => `<span class="mark">[${codePoint}]</span>`);
   return new Markup(`<bdi>${marked}</bdi>`);
 }

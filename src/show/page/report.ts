@@ -27,9 +27,11 @@ import {
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { listedRun } from "../../audit/questions/runs.ts";
+import { readRunColumns } from "../../audit/run-columns.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
 import { changesPart } from "./changes.ts";
+import { columnsPart } from "./columns.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
 import { pageMarkup } from "./page.ts";
@@ -73,6 +75,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
     partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
     partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),
+    columnsPart(await readRunColumns({ ...run, tables: Object.keys(manifest.rows) })),
   ];
   const comparedWith = earlier?.before?.sequence;
   const { sequence, verdict, packageVersion } = account;

@@ -1,7 +1,7 @@
 /** A section of an answer as a table that the page's script sorts, searches and writes as CSV. */
 import type { Cell, Column, Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
-import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
+import { headOf, isNumber, shownCell, shownColumns, shownText } from "../answer.ts";
 import { foreign, heading, html, type Markup, type Part, sentence } from "./markup.ts";
 
 /** Rows of a table in a page; the command that gives the same answer has all. */
@@ -60,9 +60,9 @@ function table(section: Section, { charts = {} }: Drawn): Markup {
       const value = row[name] ?? null;
       const content =
         value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(name, column, value);
-      if (name === head) return html`<th scope="row">${content}</th>`;
+      if (name === head) return html`<th scope="row"${cellClass(column, value)}>${content}</th>`;
       const chart = typeof value === "number" && scales.get(name)?.chart(value);
-      return html`<td${figureClass(column, value)}${rawValue(column, value)}>${chart}${content}</td>`;
+      return html`<td${cellClass(column, value)}${rawValue(column, value)}>${content}${chart}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
   });
@@ -71,15 +71,39 @@ function table(section: Section, { charts = {} }: Drawn): Markup {
     return html`<td${figureClass(column)}>${scales.get(name)?.ends}</td>`;
   });
   const hasEnds = [...scales.values()].some(({ ends }) => ends !== undefined);
-  return html`<table>
+  return html`<table${keepsWords(section) && html` class="words"`}>
 <caption class="visually-hidden">${title}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>${lines}</tbody>
 ${hasEnds && html`<tfoot><tr>${ends}</tr></tfoot>\n`}</table>`;
 }
 
-function figureClass(column: Column, value?: Cell): Markup | false {
-  return isNumber(column) && html` class="number${value === 0 && " zero"}"`;
+/** Characters beside each other on the narrowest screen that does not have each row as lines of its own. */
+const CHARACTERS = 110;
+/** A word that is longer, in characters, is broken where there is no room for it. */
+const WORD_LENGTH = 26;
+
+/** Whether the longest words of all columns fit beside each other, so that none is broken but the longest. */
+function keepsWords(section: Section): boolean {
+  const longest = shownColumns(section).map(([name, column]) => {
+    const texts = section.rows.slice(0, ROWS_LIMIT).map((row) => shownCell(section, name, row));
+    const lengths = [headOf(name, column), ...texts].map(longestWord);
+    return Math.max(...lengths.filter((length) => length <= WORD_LENGTH));
+  });
+  return longest.reduce((sum, length) => sum + length, 0) <= CHARACTERS;
+}
+
+function longestWord(text: string): number {
+  return text.split(/\s+/).reduce((most, { length }) => Math.max(most, length), 0);
+}
+
+function figureClass(column: Column): Markup | false {
+  return isNumber(column) && html` class="number"`;
+}
+
+function cellClass(column: Column, value: Cell): Markup | false {
+  if (isNumber(column)) return html` class="number${value === 0 && " zero"}"`;
+  return longestWord(shownText(column, value)) > WORD_LENGTH && html` class="long"`;
 }
 
 /** What the page sorts by and writes as CSV, where the cell shows it otherwise. */
@@ -92,13 +116,12 @@ function standIn(value: Cell): Part {
   return value !== null && html`<code>${foreign(String(value))}</code>`;
 }
 
-/** Words whose meaning has a colour. */
-const STATES = ["status", "verdict"];
+/** Words that need attention. */
+const POOR = /^(unmapped|unknown_value|unsettled|warning|failed)$/;
 
 function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
-  if (STATES.includes(name) && /^[a-z_]+$/.test(text))
-    return html`<span class="status ${text}">${text}</span>`;
+  if (["status", "verdict"].includes(name) && POOR.test(text)) return html`<span class="poor">${text}</span>`;
   if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;
 }

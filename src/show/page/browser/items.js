@@ -35,28 +35,7 @@
   const has = (answer, flag) => answer.flags.includes(flag);
   const isWithout = ({ status }) => without.includes(status);
 
-  // Texts of foreign origin, with marks for what cannot be seen.
-
-  function marked(text, mark) {
-    const parts = [];
-    let from = 0;
-    for (const { 1: invisible, index } of text.matchAll(INVISIBLE)) {
-      if (invisible === undefined) continue;
-      const number = invisible.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      parts.push(text.slice(from, index), mark(`[U+${number}]`));
-      from = index + invisible.length;
-    }
-    return [...parts, text.slice(from)];
-  }
-
-  const foreign = (text) =>
-    element(
-      "bdi",
-      {},
-      marked(text, (name) => element("span", { class: "mark" }, name)),
-    );
   const plain = (text) => marked(text, (name) => name).join("");
-  const code = (text) => element("code", {}, foreign(text));
   const named = ({ name, id }) => (name === null ? code(id) : foreign(name));
   const span = (name, ...children) => element("span", { class: name }, ...children);
 

@@ -20,6 +20,28 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// Texts of foreign origin, with marks for what cannot be seen.
+
+function marked(text, mark) {
+  const parts = [];
+  let from = 0;
+  for (const { 1: invisible, index } of text.matchAll(INVISIBLE)) {
+    if (invisible === undefined) continue;
+    const number = invisible.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    parts.push(text.slice(from, index), mark(`[U+${number}]`));
+    from = index + invisible.length;
+  }
+  return [...parts, text.slice(from)];
+}
+
+const foreign = (text) =>
+  element(
+    "bdi",
+    {},
+    marked(text, (name) => element("span", { class: "mark" }, name)),
+  );
+const code = (text) => element("code", {}, foreign(text));
+
 /** Makes each head of a table a button that sorts by its column. `sortBy(column, compare)` puts the rows in order. */
 function makeSortable(table, sortBy) {
   const heads = [...table.tHead.rows[0].cells];
@@ -140,7 +162,26 @@ function enhance(answer) {
   draw();
 }
 
-for (const answer of document.querySelectorAll(".answer")) enhance(answer);
+/** Where a packed row has its sentence. */
+const COMMENT = 3;
+
+/** Rows that come packed: each cell is the number of its text. */
+function unpack({ texts, rows }) {
+  const made = (cells) =>
+    cells.map((cell, place) => {
+      const text = texts[cell];
+      const content = place === COMMENT || text === "" ? foreign(text) : code(text);
+      return place === 0 ? element("th", { scope: "row" }, content) : element("td", {}, content);
+    });
+  return rows.map((cells) => element("tr", {}, made(cells)));
+}
+
+for (const answer of document.querySelectorAll(".answer")) {
+  const packed = answer.querySelector("script");
+  if (packed !== null) answer.querySelector("tbody").append(...unpack(JSON.parse(packed.textContent)));
+  answer.hidden = false;
+  enhance(answer);
+}
 for (const matrix of document.querySelectorAll(".matrix")) labelCells(matrix);
 
 /** What the address names is shown, also where it is folded. */
