@@ -18,7 +18,7 @@ export function columnsPart(columns: readonly RunColumn[]): PagePart {
   const picture = html`<noscript><p class="note">The columns need the script of this page, which this browser does not run; <code>content-warehouse schema</code> has those of the package.</p></noscript>
 <div class="answer" id="columns-columns" data-limit="10" hidden>
 <div class="answer-head"><div><h3 class="visually-hidden">Columns</h3><p class="lead">${lead}</p></div></div>
-<table>
+<table class="words">
 <caption class="visually-hidden">Columns</caption>
 <thead><tr>${HEADS.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody></tbody>

@@ -95,6 +95,11 @@ long(
         cells.map((cell) => cell.ownerDocument.defaultView.getComputedStyle(cell).backgroundColor),
       );
     assert.ok(new Set(fills).size >= 5, "the steps have colours");
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 1047, height: 718 });
+    assert.ok(await table.locator(".flaws").first().isVisible());
+    assert.ok(await page.getByText("some ambiguous").isVisible(), "the legend is printed");
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 1047);
   },
 );
 

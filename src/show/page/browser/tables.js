@@ -162,6 +162,8 @@ function enhance(answer) {
   draw();
 }
 
+/** A name that is longer, in characters, is broken where there is no room for it. */
+const WORD_LENGTH = 32;
 /** Where a packed row has its sentence. */
 const COMMENT = 3;
 
@@ -171,7 +173,10 @@ function unpack({ texts, rows }) {
     cells.map((cell, place) => {
       const text = texts[cell];
       const content = place === COMMENT || text === "" ? foreign(text) : code(text);
-      return place === 0 ? element("th", { scope: "row" }, content) : element("td", {}, content);
+      const options = text.length > WORD_LENGTH ? { class: "long" } : {};
+      return place === 0
+        ? element("th", { scope: "row", ...options }, content)
+        : element("td", options, content);
     });
   return rows.map((cells) => element("tr", {}, made(cells)));
 }
