@@ -1,7 +1,8 @@
 /** The summary of a run: what people, programs and observers are told of it. */
 import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
+import type { ItemChanges } from "../audit/questions/run-changes.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";

@@ -2,11 +2,10 @@ import { extname } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
+import { COUNTED, type Counted, receiving, sumOf } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import {
-  COUNTED,
   COVERAGE_SECTIONS,
-  type Counted,
   type Coverage,
   coverageAnswer,
   coverageOf,
@@ -146,11 +145,12 @@ const SAID: Readonly<Record<Counted, string>> = {
   collision: "values under a name that several fields have",
 };
 
-function assertWithin({ totals, coverage }: Coverage, allowed: Limits = new Map()): void {
+function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {
+  const totals = sumOf(receiving(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = coverage.toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = receiving(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
     return `${count(totals[kind])} ${SAID[kind]} where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
