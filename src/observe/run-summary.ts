@@ -1,5 +1,5 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges } from "../audit/questions/run-changes.ts";
@@ -51,8 +51,8 @@ export interface RunSummary {
   readonly mappedValues: MappedCounts | null;
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
-  /** The checks before publication; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly Check[] };
+  /** The checks before publication, what warns anew first; all are in `run_checks`. */
+  readonly checks: { readonly passed: number; readonly warnings: readonly DatedCheck[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -86,8 +86,11 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
   return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 
-export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+export function summaryOfChecks(checks: readonly DatedCheck[]): RunSummary["checks"] {
+  const isOld = ({ warningRuns }: DatedCheck) => (warningRuns ?? 0) > 1;
+  const warnings = checks
+    .filter(({ verdict }) => verdict !== "passed")
+    .toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)));
   return { passed: checks.length - warnings.length, warnings };
 }
 

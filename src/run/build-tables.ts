@@ -1,6 +1,12 @@
 /** From transformed documents to checked tables, with what the run states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks, assertPassed, type Check } from "../audit/checks/checks.ts";
+import {
+  type Accounting,
+  accountingChecks,
+  assertPassed,
+  type DatedCheck,
+  type Judged,
+} from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
@@ -30,12 +36,13 @@ import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
+import { dateWarnings, warningTexts } from "./warning-spans.ts";
 
 export interface TablesBuilt
   extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
-  readonly checks: readonly Check[];
+  readonly checks: readonly DatedCheck[];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -57,11 +64,17 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const drift = tally.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
-  const { reasons, ...judged } = judge(building, { transformed, lookups, loaded, drift });
+  const found = { transformed, lookups, loaded, drift };
+  const { reasons, ignoredDestinations, ...judged } = await dated(building, judge(building, found));
   const stated = statedOf(building, reasons);
   const all = [...loaded.tables];
   await inStage(building, { stage: "load" }, async () => {
-    for (const made of runTables(building, stated, { ...judged, loaded, drift })) {
+    for (const made of runTables(building, stated, {
+      ...judged,
+      ignoredDestinations,
+      loaded,
+      drift,
+    })) {
       all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
     const counting = documentsQuery(landed);
@@ -89,11 +102,15 @@ interface Found {
   readonly drift: readonly DriftEntry[];
 }
 
+type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
+  Pick<JudgedMatching, "ignoredDestinations"> &
+  Judged & { readonly reasons: readonly string[] };
+
 /** The checks and what is said of them; `reasons`: why the run is unsettled. Throws what forbids to publish. */
 function judge(
   { before, pipeline, history, landed }: Building,
   { transformed, lookups, loaded, drift }: Found,
-): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
+): Judgement {
   const { facts } = landed;
   const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
   const reasons = [...facts.disagreements, ...contradictionReasons(drift, items)];
@@ -125,7 +142,19 @@ function judge(
     ],
     noMappedValues: matching.noMappedValues,
     namelessDestinations: matching.namelessDestinations,
+    ignoredDestinations: matching.ignoredDestinations,
   };
+}
+
+/** The same with since when checks warn. */
+async function dated({ before, landed, staging }: Building, judgement: Judgement) {
+  const { startedAt } = landed.facts;
+  const { checks, warnings } = await dateWarnings(judgement.checks, {
+    before,
+    startedAt,
+    temporaryDirectory: staging.temporary,
+  });
+  return { ...judgement, checks, warnings: [...warnings, ...warningTexts(judgement.warnings, checks)] };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */
@@ -201,7 +230,9 @@ function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reason
   };
 }
 
-interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
+interface JudgedTables
+  extends Pick<TablesBuilt, "accounting" | "checks">,
+    Pick<JudgedMatching, "ignoredDestinations"> {
   readonly loaded: Loaded;
   readonly drift: readonly DriftEntry[];
 }
@@ -210,7 +241,7 @@ interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
-  { loaded, accounting, checks, drift }: Judged,
+  { loaded, accounting, checks, drift, ignoredDestinations }: JudgedTables,
 ): (RunRows | StagedTable)[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
@@ -222,6 +253,7 @@ function runTables(
       endedMs: endMs(startedMs, clock),
       accounting,
       passthrough: pipeline.passthrough,
+      ignoredDestinations,
       throttled,
       replayOf,
       personalData: personalData.policy,

@@ -1,6 +1,6 @@
 /** What a run did, to be read at a glance. */
 import { resolve } from "node:path";
-import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, isOfMostItems, spanText } from "../audit/checks/checks.ts";
 import { lacksValues, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
@@ -185,10 +185,12 @@ function delivered(deliveries: RunSummary["deliveries"]): string {
 
 const CHECKS_NAMED = 3;
 
-/** Those that warn, the first few by name. */
+/** Those that warn, the first few by name: what is new is not lost among what is known. */
 function checks({ passed, warnings }: RunSummary["checks"]): string {
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
-  const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
+  const named = warnings
+    .slice(0, CHECKS_NAMED)
+    .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
   const more = warnings.length - named.length;
   const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
   return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;

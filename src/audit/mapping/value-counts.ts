@@ -107,7 +107,12 @@ export function without({ unmapped, unknown_value }: Omit<Values, "mapped">): nu
 }
 
 /** What a run states of its values. */
-export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
+export type StatedCounts = NonNullable<Manifest["mappedValues"]>;
+/** The same by this version. */
+export interface MappedCounts extends StatedCounts {
+  unknown: number;
+  destinations: NonNullable<StatedCounts["destinations"]>;
+}
 
 /** Undefined: the pipeline makes no mapped values. */
 export async function readMappedCounts(
@@ -132,13 +137,13 @@ export function mappedCounts(destinations: readonly DestinationCounts[]): Mapped
 }
 
 /** Of all destinations. Runs of earlier versions state the sum alone, under `unmapped`: null is what they do not say. */
-export function withoutOf({ unmapped, unknown }: MappedCounts) {
+export function withoutOf({ unmapped, unknown }: StatedCounts) {
   if (unknown === undefined) return { without: unmapped, unmapped: null, unknown: null };
   return { without: unmapped + unknown, unmapped, unknown };
 }
 
 /** Whether a destination that receives values lacks one. */
-export function lacksValues({ destinations = [] }: MappedCounts): boolean {
+export function lacksValues({ destinations }: MappedCounts): boolean {
   return receiving(destinations).some(({ unmapped, unknown }) => unmapped + unknown > 0);
 }
 
@@ -151,18 +156,18 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
 };
 
 /** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations these are. */
-export function valuesText(counts: MappedCounts): string {
+export function valuesText(counts: StatedCounts): string {
   const { without: all, unmapped, unknown } = withoutOf(counts);
   const kinds = all === 0 || unmapped === null ? "" : ` (${kindsText({ unmapped, unknown })})`;
   return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${apartText(counts)}`;
 }
 
-export function kindsText({ unmapped, unknown = 0 }: Pick<MappedCounts, "unmapped" | "unknown">) {
+export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
   return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
 }
 
 /** Values without an external value by status and reception, for metrics: their sum is all of them. */
-export function withoutSamples({ destinations = [] }: MappedCounts) {
+export function withoutSamples({ destinations }: MappedCounts) {
   const found = RECEPTIONS.filter(
     (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
   );
@@ -177,7 +182,7 @@ export function withoutSamples({ destinations = [] }: MappedCounts) {
 }
 
 /** How many are at which destinations; nothing where all are at such that receive values. */
-export function apartText({ destinations = [] }: MappedCounts): string {
+export function apartText({ destinations = [] }: StatedCounts): string {
   const lacking = destinations.filter(({ unmapped, unknown }) => unmapped + unknown > 0);
   const apart = lacking.filter(({ reception }) => reception !== "receiving");
   if (apart.length === 0) return "";

@@ -261,8 +261,8 @@ const LIMITS_COUNT =
 
 /** Keys of the parts of the answer. */
 export const COVERAGE_SECTIONS = [
-  "destinations",
   "coverage",
+  "destinations",
   "values",
   "unused_entries",
   "unmapped_fields",
@@ -279,6 +279,14 @@ export function coverageSections(answered: Coverage): Section[] {
   const head = sentOrNot(passthrough);
   const ofValues = [
     section({
+      ...keyed("coverage"),
+      title: "Coverage, in values",
+      none: "no mapped field has such a value",
+      columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
+      rows: coverage,
+      limit: 100,
+    }),
+    section({
       ...keyed("destinations"),
       title: "Destinations",
       lead: LIMITS_COUNT,
@@ -288,14 +296,6 @@ export function coverageSections(answered: Coverage): Section[] {
         receives: RECEPTION_TEXT[each.reception],
         without_external_value: without(each),
       })),
-      limit: 100,
-    }),
-    section({
-      ...keyed("coverage"),
-      title: "Coverage, in values",
-      none: "no mapped field has such a value",
-      columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
-      rows: coverage,
       limit: 100,
     }),
     section({

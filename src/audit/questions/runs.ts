@@ -10,7 +10,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
-import { type MappedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
+import { type StatedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import { checksSection, passesSection, requestsSection, tablesSection } from "./run-facts.ts";
 
@@ -216,7 +216,7 @@ function figuresOf(
   };
 }
 
-function statedValues(values: MappedCounts) {
+function statedValues(values: StatedCounts) {
   const { without: withoutExternalValue, ...kinds } = withoutOf(values);
   return { mapped: values.mapped, withoutExternalValue, ...kinds, destinations: values.destinations ?? null };
 }

@@ -1,5 +1,5 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
-import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK, spanText } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
 import {
   apartText,
@@ -117,7 +117,8 @@ function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
     warnings.length > 0 &&
       html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
         warnings,
-        ({ check_name, figure }) => html`${foreign(check_name)} (${count(figure)})`,
+        ({ check_name, figure, warning_runs }) =>
+          html`${foreign(check_name)} (${count(figure)}${spanText(warning_runs)})`,
       )}.`,
     nameless.length > 0 && namelessPoint(nameless),
   ].filter((point) => point !== false);
