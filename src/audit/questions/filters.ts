@@ -53,7 +53,7 @@ export async function idsOf(
   candidates: string,
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
-  const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME ${candidates}) ORDER BY ALL`;
+  const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
   return matching(await rowsBy(connection, NAMED, sql), what, wanted);
 }
 

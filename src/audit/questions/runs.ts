@@ -31,7 +31,7 @@ const RUNS = {
   removed: col.count({ hidden: true }),
   rejected: col.count(),
   /** Of all destinations; the two kinds are empty in runs of earlier versions, which state the sum alone. */
-  without_external_value: col.count({ head: "without value" }),
+  without_external_value: col.count({ head: "without" }),
   unmapped: col.count({ dispensable: 1 }),
   unknown_value: col.count({ head: "unknown", dispensable: 2 }),
   took_ms: col.milliseconds({ head: "took" }),
@@ -115,7 +115,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
     lead:
       runs.length === 0
         ? undefined
-        : `* is the current one; change: new +, changed ~, removed -, since the run before${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
+        : `* is the current one; change: new +, changed ~, removed -, since the run before; without: values without an external value${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
     none: "nothing was published yet",
     columns: runs.some(({ replay_of }) => replay_of !== null) ? WITH_REPLAYS : RUNS,
     rows: runs,

@@ -125,7 +125,7 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
   const lead =
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
-      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before.`;
+      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; without: values without an external value.`;
   const own = { ...section, lead: undefined, columns: Object.fromEntries(hidden) };
   return {
     ...partOf("runs", "Runs", "runs", [own]),
