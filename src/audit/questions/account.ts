@@ -1,6 +1,7 @@
 /** How a run went, by what it says of itself before it is published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
+import { VERDICTS } from "../../common/verdict.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 
 const required = { required: true } as const;
@@ -12,7 +13,7 @@ const RUN = {
   instanceUrl: col.text(required),
   startedAt: col.instant(required),
   endedAt: col.instant(required),
-  verdict: col.text({ ...required, of: ["complete", "unsettled"] }),
+  verdict: col.text({ ...required, of: VERDICTS }),
   reason: col.text(),
   itemsListed: col.count(required),
   itemsLoaded: col.count(required),

@@ -6,6 +6,7 @@ import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, isWithoutExternalValue, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
+import type { Verdict } from "../../common/verdict.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
 import type { Overview } from "./page.ts";
 
@@ -31,20 +32,27 @@ export function overviewOf(facts: OverviewFacts): Overview {
   const lacking = checks.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const isLacking = lacking?.verdict === "warning";
   const why = reason !== null && html`: ${foreign(reason)}`;
-  const unsettled = html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`;
+  const whys: Readonly<Record<Verdict, Markup>> = {
+    complete: html`Two passes over the listing agreed with each other, and with the service’s own count of its items.`,
+    unsettled: html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`,
+    limited: html`A first look, which says nothing of other items${why}.`,
+  };
   const times = isComplete && isWarned(SAME_TIMES_CHECK) && html` In this service ${DIFFERENT_TIMES}.`;
   return {
     isGood: isComplete && !isLacking,
-    verdict: `${isComplete ? "Complete" : "Unsettled"}${isLacking ? ", without mapped values" : ""}`,
-    why: [isComplete ? COMPLETE : unsettled, times, isLacking && html` ${foreign(lacking.detail ?? "")}`],
+    verdict: `${WORDS[verdict]}${isLacking ? ", without mapped values" : ""}`,
+    why: [whys[verdict], times, isLacking && html` ${foreign(lacking.detail ?? "")}`],
     figures: figures(facts),
     points: [...runPoints(facts), ...driftPoints(facts), ...mappingPoints(facts)],
     nothing: nothing(coverage),
   };
 }
 
-const COMPLETE =
-  "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
+const WORDS: Readonly<Record<Verdict, string>> = {
+  complete: "Complete",
+  unsettled: "Unsettled",
+  limited: "Limited",
+};
 
 function figures({ account, checks, coverage }: OverviewFacts): Overview["figures"] {
   const { mapped, without, possible } = mappedTotals(coverage);

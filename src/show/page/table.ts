@@ -117,7 +117,7 @@ function standIn(value: Cell): Part {
 }
 
 /** Words that need attention. */
-const POOR = /^(unmapped|unknown_value|unsettled|warning|failed)$/;
+const POOR = /^(unmapped|unknown_value|unsettled|limited|warning|failed)$/;
 
 function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
