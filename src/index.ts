@@ -6,6 +6,7 @@
  * - {@link createService}: the read interface itself, over a content set.
  */
 
+export { type TestOptions, test } from "./audit/stages.ts";
 export { type ErrorCode, WarehouseError } from "./common/errors.ts";
 export type { Log, LogFields } from "./common/log.ts";
 export type { OnProgress, Progress, StageName } from "./common/progress.ts";
@@ -39,9 +40,11 @@ export type {
   PipelineSpec,
   Row,
   RowOf,
+  Severity,
   StagedLoad,
   Target,
   TargetRun,
+  Test,
   Transformer,
 } from "./pipeline.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";

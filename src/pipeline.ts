@@ -8,11 +8,13 @@
  *       extract: [destinations(), customFields(), listing("dynamic"), singleItems({ of: "events" }), listing("full")],
  *       transform: [contentTables(), mappedValues(), history()],
  *       load: [duckdb(), parquet()],
+ *       audit: [test({ name: "titles", sql: "SELECT content_id FROM content WHERE title = ''", severity: "warning" })],
  *     });
  *
  * - An {@link Extractor} says what is read. Its documents land as raw documents, and passes certify that none is missing.
  * - A {@link Transformer} gives tables: declared columns, and how the rows are made from each item or by a query.
  * - A {@link Loader} gets the checked tables of a run and makes them visible, after everything else went well.
+ * - A {@link Test} says what these tables must hold before they are published.
  *
  * A pipeline that is run by the command is a module whose default export is what `definePipeline` gives: worker
  * threads import it too, since functions do not cross threads.
@@ -157,6 +159,22 @@ export interface Loader {
   readonly faults?: readonly string[];
 }
 
+/** What the tables of a run must hold before it is published. Made by `test`. */
+export interface Test {
+  /** Its own among the tests of a pipeline; `run_checks` has it behind `test: `. */
+  readonly name: string;
+  /** A question whose rows are those that fail, over the tables of the run and, as `previous.content`, of the run before. */
+  readonly sql: string;
+  /** `error`: nothing is published where there are more failing rows than the limit. `warning`: the run says so. */
+  readonly severity: Severity;
+  /** Failing rows that are allowed. */
+  readonly limit: number;
+  /** What was wrong with the options that it was made with. */
+  readonly faults?: readonly string[];
+}
+
+export type Severity = "error" | "warning";
+
 /** The service that a run was read from. `origin`: scheme, host and port. */
 export interface InstanceIdentity {
   readonly id: string | null;
@@ -244,6 +262,8 @@ export interface PipelineSpec {
   readonly extract: readonly Extractor[];
   readonly transform: readonly Transformer[];
   readonly load: readonly Loader[];
+  /** None unless given. */
+  readonly audit?: readonly Test[];
 }
 
 /** A pipeline with nothing left open. */
@@ -266,6 +286,7 @@ export interface Pipeline {
   readonly queries: Readonly<Record<string, string>>;
   readonly passthrough: boolean;
   readonly loaders: readonly Loader[];
+  readonly tests: readonly Test[];
 }
 
 /** Whether a pipeline publishes the file or the folder in the run's own folder. */

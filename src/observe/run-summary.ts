@@ -51,7 +51,7 @@ export interface RunSummary {
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
   /** The checks before publication; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly Check[] };
+  readonly checks: { readonly passed: number; readonly warnings: readonly Omit<Check, "examples">[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -87,7 +87,9 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
-  return { passed: checks.length - warnings.length, warnings };
+  // Rows stay in the warehouse, where an erasure finds them.
+  const told = warnings.map(({ examples: _, ...check }) => check);
+  return { passed: checks.length - told.length, warnings: told };
 }
 
 export interface Resumed {

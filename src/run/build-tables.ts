@@ -1,8 +1,15 @@
 /** From transformed documents to checked tables, with what the run states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks, assertPassed, type Check } from "../audit/checks/checks.ts";
+import {
+  type Accounting,
+  accountingChecks,
+  assertPassed,
+  type Check,
+  type Judged,
+} from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import { assertTestsHold, runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
 import { inStage } from "../common/run-events.ts";
@@ -70,8 +77,16 @@ export async function buildTables(building: Building, transformed: RawTransforme
         ? await build.loadRows({ table: documents, rows: [] })
         : await build.loadQuery(documents, counting),
     );
-    await build.finish();
+    await build.createViews();
   });
+  const tested = await testsOf(building, build);
+  const checks = [...judged.checks, ...tested.checks];
+  await inStage(building, { stage: "load" }, async () => {
+    all.push(await build.loadRows(checkRows(checks)));
+    await build.close();
+  });
+  assertTestsHold(tested);
+  const warnings = [...judged.warnings, ...tested.warnings];
   const statement = {
     ...stated,
     ...statementOf(building, judged.accounting),
@@ -79,7 +94,24 @@ export async function buildTables(building: Building, transformed: RawTransforme
     rows: rowCounts(all),
     emptyColumns: [...loaded.emptyColumns],
   };
-  return { ...judged, tables: all, statement };
+  return { ...judged, checks, warnings, tables: all, statement };
+}
+
+/** What the tests of the pipeline find in all tables but that of the checks. */
+async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
+  const { pipeline, staging, before, isErased, signal } = building;
+  const { tests } = pipeline;
+  if (tests.length === 0) return { checks: [], warnings: [] };
+  const database = databaseOf(staging, publishes(pipeline, "duckdb"));
+  const run = {
+    tests,
+    database,
+    before,
+    temporaryDirectory: staging.temporary,
+    showsRows: !isErased,
+    signal,
+  };
+  return inStage(building, { stage: "audit" }, () => build.whileClosed(() => runTests(run)));
 }
 
 interface Found {
@@ -201,16 +233,16 @@ function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reason
   };
 }
 
-interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
+interface Findings extends Pick<TablesBuilt, "accounting"> {
   readonly loaded: Loaded;
   readonly drift: readonly DriftEntry[];
 }
 
-/** Rows of the run's own tables, or where they landed. */
+/** Rows of the run's own tables, or where they landed; those of its checks come last. */
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
-  { loaded, accounting, checks, drift }: Judged,
+  { loaded, accounting, drift }: Findings,
 ): (RunRows | StagedTable)[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
@@ -230,7 +262,6 @@ function runTables(
     { table: requests, parts: landed.requests },
     { table: rejects, parts: landed.rejects },
     driftRows(drift),
-    checkRows(checks),
     tableRows(loaded, publishes(pipeline, "parquet")),
     lineageRows(pipeline.tables),
   ];

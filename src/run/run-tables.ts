@@ -99,7 +99,7 @@ export function driftRows(entries: readonly DriftEntry[]): RunRows {
 }
 
 export function checkRows(made: readonly Check[]): RunRows {
-  return rowsOf(checks, made, ({ name }) => ({ checkName: name }));
+  return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
 }
 
 /** `parquet`: whether the Parquet files are published. */

@@ -179,7 +179,7 @@ async function leftBy(
   const left = failureDisposition(asWarehouseError(thrown).code);
   const nothing = checkpoint.groups === 0 && resumed.pages === 0;
   if (left === "remove" || (nothing && left !== "inspect")) return "remove";
-  options.log.warn(LEFT[left], { run: staging.run });
+  options.log.warn(LEFT[left], { run: staging.run, ...(left === "inspect" && { folder: staging.root }) });
   return left;
 }
 

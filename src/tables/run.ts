@@ -216,6 +216,10 @@ export const checks = defineTable({
     bigint("figure", { comment: "Number that was counted.", required: true }),
     bigint("expected", { comment: "Number that was expected; NULL where there is none." }),
     text("detail", { comment: "What the numbers mean." }),
+    json("examples", {
+      comment:
+        "Up to three of the rows that were counted, as a list of objects with long texts cut; NULL where no rows were. The personal-data policy holds here too.",
+    }),
   ],
 });
 

@@ -4,6 +4,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Instance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
+import type { PublishedFiles } from "./published-tables.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
 export interface ShrinkLimits {
@@ -47,6 +48,8 @@ export type Before =
       readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
       /** What was found when both runs could be compared. */
       readonly changes: Manifest["changes"];
+      /** The published run that is built again, which knows the rest of it; null: it was built by another pipeline. */
+      readonly own: PublishedFiles | null;
     };
 
 /** Throws `config.newer_version` for a run of a newer program. */

@@ -17,14 +17,18 @@ import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
 
+const VERDICTS = ["passed", "warning", "failed"] as const;
+
 export interface Check {
   readonly name: string;
   /** `warning`: worth a look, no reason not to publish. */
-  readonly verdict: "passed" | "warning" | "failed";
+  readonly verdict: (typeof VERDICTS)[number];
   readonly figure: number;
   /** What the figure is compared with; null: nothing. */
   readonly expected: number | null;
   readonly detail: string;
+  /** Up to three of the rows that it counts, as a JSON list of objects; undefined: it counts no rows, or there are none. */
+  readonly examples?: string | undefined;
 }
 
 /** Whether a field contradicts itself in most items: then each mode writes it in its own way, and no state is another. */
@@ -171,18 +175,22 @@ export function accountingChecks(accounting: Accounting): Check[] {
 
 export const CHECK_COLUMNS = {
   check_name: col.text({ required: true, head: "check" }),
-  verdict: col.name({ required: true }),
+  verdict: col.name({ required: true, of: VERDICTS }),
   figure: col.count({ required: true, head: "counted" }),
   expected: col.count(),
   detail: col.text(),
+  /** Rows that it counts, as a JSON list. */
+  examples: col.text({ hidden: true }),
 } as const;
 export type RunCheck = RowOf<typeof CHECK_COLUMNS>;
 
-/** The checks that a published run made, what failed or warns first. */
-export function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
+/** The checks that a published run made, what failed or warns first. `from`: its table of them. */
+export function readChecks(connection: DuckDBConnection, from = "run_checks"): Promise<RunCheck[]> {
   return rowsBy(
     connection,
     CHECK_COLUMNS,
-    "FROM run_checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
+    `SELECT * REPLACE (examples::VARCHAR AS examples)
+     FROM (SELECT NULL::VARCHAR AS examples WHERE false UNION ALL BY NAME FROM ${from})
+     ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name`,
   );
 }

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
+import { copyToParquet, type Question, questionOf, refusals } from "../../storage/question.ts";
 import { type AnswerForm, answerTexts, planTexts } from "./formats.ts";
-import { copyToParquet, type Question, questionOf, refusals } from "./question.ts";
 
 export interface SqlQuestion {
   /** File of the database, which is opened read-only. */

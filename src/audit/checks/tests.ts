@@ -1,0 +1,170 @@
+/**
+ * The tests of a pipeline, over the finished tables of a run that nobody sees yet: each is a query of the user's own whose
+ * rows are those that fail.
+ */
+import { addAbortListener } from "node:events";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { count, counted } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
+import type { Test } from "../../pipeline.ts";
+import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
+import { failureWithoutCells, tablesNamedBy } from "../../storage/question.ts";
+import { checks as checksTable } from "../../tables/run.ts";
+import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
+import { type Check, type Judged, readChecks } from "./checks.ts";
+import { failingRows } from "./failing-rows.ts";
+import {
+  type Missing,
+  type OpenedTables,
+  openTested,
+  TEST_LIMITS,
+  type TestedTables,
+} from "./tested-tables.ts";
+import { boundQuery } from "./tests-fit.ts";
+
+/** The checks of tests are called so, and no other is. */
+export const TEST_PREFIX = "test: ";
+const checkNameOf = ({ name }: Test): string => `${TEST_PREFIX}${name}`;
+
+export interface TestedRun extends TestedTables {
+  readonly tests: readonly Test[];
+  /** Whether rows that fail are shown: not those of a run from which a person was erased. */
+  readonly showsRows: boolean;
+  /** Ends the query under way. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks all tests. Throws `config.invalid` where a query fails of which failing rows would keep the run from being
+ * published.
+ */
+export async function runTests(run: TestedRun): Promise<Judged> {
+  const { tests, signal } = run;
+  const { database, missing } = await openTested(run);
+  await using opened = database;
+  using _interrupting = addAbortListener(signal, () => opened.interrupt());
+  const results: Result[] = [];
+  for (const test of tests) {
+    signal.throwIfAborted();
+    results.push(await resultOf(test, { ...run, connection: opened.connection, missing }));
+  }
+  const checks = results.map(({ check }) => check);
+  return { checks, warnings: results.flatMap(({ warning }) => warning ?? []) };
+}
+
+/** Tests that a sentence names. */
+const NAMED = 3;
+
+/** Throws `audit.threshold` where a test failed. */
+export function assertTestsHold({ checks }: Judged): void {
+  const failed = checks.filter(({ verdict }) => verdict === "failed");
+  if (failed.length === 0) return;
+  const more = failed.length - NAMED;
+  const found = [...failed.slice(0, NAMED).map(foundText), ...(more > 0 ? [`${more} more`] : [])];
+  throw new WarehouseError(
+    "audit.threshold",
+    `${failed.length === 1 ? "A test" : counted(failed.length, "test")} of the pipeline failed: ${listed(found, "and")}; nothing was published. ` +
+      'Correct the content, or publish it as it is by the `limit` or the `severity: "warning"` of the test.',
+  );
+}
+
+function foundText({ name, figure, expected }: Check): string {
+  const test = JSON.stringify(name.slice(TEST_PREFIX.length));
+  return `${test} found ${counted(figure, "failing row")}, limit: ${count(expected ?? 0)}`;
+}
+
+interface Asking extends TestedRun, Pick<OpenedTables, "missing"> {
+  readonly connection: DuckDBConnection;
+}
+
+interface Result {
+  readonly check: Check;
+  readonly warning?: string;
+}
+
+async function resultOf(test: Test, asking: Asking): Promise<Result> {
+  const { connection, missing, signal } = asking;
+  const isCompared = await namesPrevious(connection, test);
+  if (isCompared && missing !== null) return (await recorded(test, asking)) ?? passedOver(test, missing);
+  let isBound = false;
+  try {
+    const rows = await boundQuery(connection, test);
+    isBound = true;
+    return told(await checkOf(test, rows, asking));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = isBound ? queryFailed(test, thrown) : asWarehouseError(thrown);
+    // Tables as the pipeline makes them have what it names: the run before is of another pipeline, or another version.
+    const isOfBefore = isCompared && !isBound;
+    if (error.code !== "config.invalid" || (test.severity === "error" && !isOfBefore)) throw error;
+    return passedOver(test, { why: error.message.replace(/\.$/, ""), isDamaged: true });
+  }
+}
+
+async function namesPrevious(connection: DuckDBConnection, { sql }: Test): Promise<boolean> {
+  const named = await tablesNamedBy(connection, sql);
+  const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
+  // The parser does not tell of all questions: of these a name that is followed by a point is taken for it.
+  if (named === undefined) return /\bprevious"?\s*\./i.test(sql);
+  return named.some(({ catalog, schema }) => isPrevious(catalog) || isPrevious(schema));
+}
+
+async function checkOf(
+  test: Test,
+  rows: string,
+  { connection, showsRows }: Pick<Asking, "connection" | "showsRows">,
+): Promise<Check> {
+  const { severity, limit } = test;
+  const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
+  const examples = showsRows && figure > 0 ? await failingRows(connection, rows) : undefined;
+  const verdict = figure <= limit ? "passed" : severity === "error" ? "failed" : "warning";
+  const detail = `failing rows; more than ${count(limit)} are ${severity === "error" ? "an error" : "a warning"}`;
+  return { name: checkNameOf(test), verdict, figure, expected: limit, detail, examples };
+}
+
+function told(check: Check): Result {
+  if (check.verdict !== "warning") return { check };
+  return { check, warning: `The test ${foundText(check)}; run_checks has rows of them.` };
+}
+
+function passedOver(test: Test, { why, isDamaged }: Missing): Result {
+  const detail = `passed over: ${why}`;
+  const check = { name: checkNameOf(test), figure: 0, expected: null, detail };
+  if (!isDamaged) return { check: { ...check, verdict: "passed" } };
+  const warning = `The test ${JSON.stringify(test.name)} was passed over: ${why}.`;
+  return { check: { ...check, verdict: "warning" }, warning };
+}
+
+/** What the run that is built again found when it could be compared with the run before. */
+async function recorded(
+  test: Test,
+  { before, showsRows, temporaryDirectory }: Asking,
+): Promise<Result | undefined> {
+  const own = before.kind === "pruned" ? before.own : null;
+  if (own === null) return undefined;
+  const source = sourceOf(own);
+  await using database = await openTables(source, { ...TEST_LIMITS, temporaryDirectory });
+  const made = await readChecks(database.connection, fromTable(source, checksTable.name));
+  const found = made.find(({ check_name: name }) => name === checkNameOf(test));
+  if (found === undefined) return undefined;
+  const { verdict, figure, expected, detail, examples } = found;
+  return told({
+    name: found.check_name,
+    verdict,
+    figure,
+    expected,
+    detail: detail ?? "",
+    examples: (showsRows && examples) || undefined,
+  });
+}
+
+function queryFailed({ name }: Test, thrown: unknown): WarehouseError {
+  const error = asWarehouseError(thrown);
+  if (error.code !== "internal") return error;
+  return new WarehouseError(
+    "config.invalid",
+    `The test ${JSON.stringify(name)} of the pipeline cannot be run: its query failed: ${failureWithoutCells(thrown)}.`,
+    { cause: thrown },
+  );
+}
