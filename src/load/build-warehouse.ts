@@ -7,11 +7,11 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { DriftEntry } from "../raw/drift.ts";
 import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
+import { failureText } from "../storage/failure-text.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { writeParquet } from "../storage/parquet-sql.ts";
-import { failureWithoutCells } from "../storage/question.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
@@ -321,7 +321,7 @@ function queryFailed(table: string, thrown: unknown): WarehouseError {
   if (error.code !== "internal") return error;
   return new WarehouseError(
     "config.invalid",
-    `The table ${table} of the pipeline cannot be made: its query failed: ${failureWithoutCells(thrown)}.`,
+    `The table ${table} of the pipeline cannot be made: its query failed: ${failureText(thrown)}.`,
     { cause: thrown },
   );
 }

@@ -51,7 +51,10 @@ export interface RunSummary {
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
   /** The checks before publication; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly Omit<Check, "examples">[] };
+  readonly checks: {
+    readonly passed: number;
+    readonly warnings: readonly Omit<Check, "examples" | "reads">[];
+  };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -88,7 +91,7 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   // Rows stay in the warehouse, where an erasure finds them.
-  const told = warnings.map(({ examples: _, ...check }) => check);
+  const told = warnings.map(({ examples: _, reads: __, ...check }) => check);
   return { passed: checks.length - told.length, warnings: told };
 }
 

@@ -16,6 +16,7 @@ import { type Connections, inParallel } from "../../storage/parallel.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
 
 const VERDICTS = ["passed", "warning", "failed"] as const;
 
@@ -29,6 +30,8 @@ export interface Check {
   readonly detail: string;
   /** Up to three of the rows that it counts, as a JSON list of objects; undefined: it counts no rows, or there are none. */
   readonly examples?: string | undefined;
+  /** Of a test of the pipeline: names of tables of the run that its query reads. */
+  readonly reads?: readonly string[] | undefined;
 }
 
 /** Whether a field contradicts itself in most items: then each mode writes it in its own way, and no state is another. */
@@ -93,11 +96,16 @@ export async function referenceChecks(
   );
   return inParallel(connections, asked, async (connection, referring) => {
     let dangling = 0;
+    const rows: string[] = [];
     const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
-    for (const range of ranges) dangling += await danglingIn(connection, referring, range);
+    for (const range of ranges) {
+      const found = await danglingIn(connection, referring, range);
+      dangling += found.count;
+      rows.push(...found.rows);
+    }
     const { table, reference } = referring;
     const name = `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`;
-    return noneExpected(name, dangling, "rows without a matching parent");
+    return { ...noneExpected(name, dangling, "rows without a matching parent"), examples: examplesIn(rows) };
   });
 }
 
@@ -106,22 +114,23 @@ function namerOfKey({ reference, target }: Referring): string | undefined {
   return reference.columns[reference.to.indexOf(target.key[0] ?? "")];
 }
 
-async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range): Promise<number> {
+/** How many rows, and some of them by their keys and by what they name. */
+async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range) {
   const { table, reference, target } = referring;
   const named = reference.columns.map(quoteIdentifier);
   const present = named.map((column) => `${column} IS NOT NULL`);
   const wanted = reference.to.map((column) => `target.${quoteIdentifier(column)}`);
   const from = rangeConditions(table, range, namerOfKey(referring));
   const to = rangeConditions(target, range);
+  const shown = [...new Set([...table.key, ...reference.columns])].map(quoteIdentifier);
   // The range is a condition of both sides, so that only it is read of either.
-  return scalar(
-    connection,
-    `SELECT count(*)
-     FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
-     ANTI JOIN (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
-       ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`,
-    from.params,
-  );
+  const dangling = `
+    FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
+    ANTI JOIN (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
+      ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`;
+  const count = await scalar(connection, `SELECT count(*) ${dangling}`, from.params);
+  const select = `(SELECT ${shown.join(", ")} ${dangling})`;
+  return { count, rows: count === 0 ? [] : await failingRows(connection, select, from.params) };
 }
 
 /** Throws `verify.failed` for the first check that failed. */

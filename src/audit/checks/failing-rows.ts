@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { parseIfJson } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
 import { driftExample } from "../../raw/drift.ts";
 import { all, type Params } from "../../storage/duckdb.ts";
 
@@ -13,24 +14,25 @@ const ROW_LENGTH = 2000;
 /** A name that no column has: then it is the row. */
 const ROW = '"the row that fails"';
 
-/**
- * The first of the rows that `from` gives, as a JSON list of objects; undefined: it gives none. They are in the order of
- * their texts, so that they are the same in whatever order the engine finds them.
- */
+/** The first rows that `from` gives, by their text: the same in whatever order the engine finds them. Each is JSON. */
 export async function failingRows(
   connection: DuckDBConnection,
   from: string,
   params: Params = [],
-): Promise<string | undefined> {
+): Promise<string[]> {
   const rows = await all(
     connection,
     `SELECT unnest(min(example, ${ROWS})) AS example
      FROM (SELECT to_json(${ROW})::VARCHAR AS example FROM ${from} AS ${ROW})`,
     params,
   );
-  return rows.length === 0
-    ? undefined
-    : `[${rows.map(({ example }) => shortened(String(example))).join(",")}]`;
+  return rows.map(({ example }) => String(example));
+}
+
+/** The first of them all as a JSON list of objects; undefined: there are none. */
+export function examplesIn(rows: readonly string[]): string | undefined {
+  const first = rows.toSorted(compareUtf8).slice(0, ROWS);
+  return first.length === 0 ? undefined : `[${first.map(shortened).join(",")}]`;
 }
 
 /** Long cells are cut, and what no longer fits is left out. */

@@ -5,12 +5,12 @@ import { createViewsAndMacros } from "../../load/macros.ts";
 import type { Pipeline, Test } from "../../pipeline.ts";
 import { createTable } from "../../storage/ddl.ts";
 import { execute, openForScanning, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
-import { subqueryOf, tablesNamedBy } from "../../storage/question.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
 import { checks } from "../../tables/run.ts";
 import { contentMappedWide, contentWide } from "../../tables/views.ts";
+import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
 import { TEST_LIMITS } from "./tested-tables.ts";
 
 /** Views with columns that only a run knows. */

@@ -9,11 +9,12 @@ import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Test } from "../../pipeline.ts";
 import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
-import { failureWithoutCells, tablesNamedBy } from "../../storage/question.ts";
+import { failureText } from "../../storage/failure-text.ts";
 import { checks as checksTable } from "../../tables/run.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
+import { tablesNamedBy } from "../sql-question.ts";
 import { type Check, type Judged, readChecks } from "./checks.ts";
-import { failingRows } from "./failing-rows.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
 import {
   type Missing,
   type OpenedTables,
@@ -85,30 +86,36 @@ interface Result {
 
 async function resultOf(test: Test, asking: Asking): Promise<Result> {
   const { connection, missing, signal } = asking;
-  const isCompared = await namesPrevious(connection, test);
-  if (isCompared && missing !== null) return (await recorded(test, asking)) ?? passedOver(test, missing);
+  const { reads, isCompared } = await namedBy(test, connection);
+  const of = (result: Result): Result => ({ ...result, check: { ...result.check, reads } });
+  if (isCompared && missing !== null) return of((await recorded(test, asking)) ?? passedOver(test, missing));
   let isBound = false;
   try {
     const rows = await boundQuery(connection, test);
     isBound = true;
-    return told(await checkOf(test, rows, asking));
+    return of(told(await checkOf(test, rows, asking)));
   } catch (thrown) {
     signal.throwIfAborted();
     const error = isBound ? queryFailed(test, thrown) : asWarehouseError(thrown);
     // Tables as the pipeline makes them have what it names: the run before is of another pipeline, or another version.
     const isOfBefore = isCompared && !isBound;
     if (error.code !== "config.invalid" || (test.severity === "error" && !isOfBefore)) throw error;
-    return passedOver(test, { why: error.message.replace(/\.$/, ""), isDamaged: true });
+    return of(passedOver(test, { why: error.message.replace(/\.$/, ""), isDamaged: true }));
   }
 }
 
-async function namesPrevious(connection: DuckDBConnection, { sql }: Test): Promise<boolean> {
+/** Which tables of the run a test reads, as far as it names them, and whether it reads the run before. */
+async function namedBy({ sql }: Test, connection: DuckDBConnection) {
   const named = await tablesNamedBy(connection, sql);
-  const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
   // The parser does not tell of all questions: of these a name that is followed by a point is taken for it.
-  if (named === undefined) return /\bprevious"?\s*\./i.test(sql);
-  return named.some(({ catalog, schema }) => isPrevious(catalog) || isPrevious(schema));
+  if (named === undefined) return { reads: [], isCompared: /\bprevious"?\s*\./i.test(sql) };
+  const [own = [], before = []] = [false, true].map((is) =>
+    named.filter(({ catalog, schema }) => [catalog, schema].some(isPrevious) === is),
+  );
+  return { reads: [...new Set(own.map(({ table }) => table.toLowerCase()))], isCompared: before.length > 0 };
 }
+
+const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
 
 async function checkOf(
   test: Test,
@@ -117,7 +124,7 @@ async function checkOf(
 ): Promise<Check> {
   const { severity, limit } = test;
   const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
-  const examples = showsRows && figure > 0 ? await failingRows(connection, rows) : undefined;
+  const examples = showsRows && figure > 0 ? examplesIn(await failingRows(connection, rows)) : undefined;
   const verdict = figure <= limit ? "passed" : severity === "error" ? "failed" : "warning";
   const detail = `failing rows; more than ${count(limit)} are ${severity === "error" ? "an error" : "a warning"}`;
   return { name: checkNameOf(test), verdict, figure, expected: limit, detail, examples };
@@ -164,7 +171,7 @@ function queryFailed({ name }: Test, thrown: unknown): WarehouseError {
   if (error.code !== "internal") return error;
   return new WarehouseError(
     "config.invalid",
-    `The test ${JSON.stringify(name)} of the pipeline cannot be run: its query failed: ${failureWithoutCells(thrown)}.`,
+    `The test ${JSON.stringify(name)} of the pipeline cannot be run: its query failed: ${failureText(thrown)}.`,
     { cause: thrown },
   );
 }

@@ -11,7 +11,13 @@ import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
 import type { ReadableRun } from "../open-run.ts";
-import { checksSection, passesSection, requestsSection, tablesSection } from "./run-facts.ts";
+import {
+  checksSection,
+  failingRowsSection,
+  passesSection,
+  requestsSection,
+  tablesSection,
+} from "./run-facts.ts";
 
 const RUNS = {
   /** `*`: the run that readers see. `/`: one that is not in its history, put aside or rolled back. */
@@ -161,11 +167,13 @@ export async function runAnswer(
     rows,
     parquet_bytes: sizeOf(ofTable(table)),
   }));
+  const checks = connection && (await readChecks(connection));
   const ofRun =
-    connection === undefined
+    connection === undefined || checks === undefined
       ? []
       : [
-          checksSection(await readChecks(connection)),
+          checksSection(checks),
+          failingRowsSection(checks),
           await passesSection(connection),
           await requestsSection(connection),
         ];

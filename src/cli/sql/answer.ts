@@ -1,9 +1,9 @@
 /** The answer to a question in SQL, in the process that has the database open. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
+import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
-import { copyToParquet, type Question, questionOf, refusals } from "../../storage/question.ts";
 import { type AnswerForm, answerTexts, planTexts } from "./formats.ts";
 
 export interface SqlQuestion {

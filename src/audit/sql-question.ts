@@ -1,10 +1,10 @@
 /** A question to the published database: one statement, and nothing but a question. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { listed, suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
-import { all, duckdbError } from "./duckdb.ts";
-import { quoteLiteral } from "./sql-text.ts";
+import { all, duckdbError } from "../storage/duckdb.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
 
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
@@ -238,11 +238,4 @@ function oneSentence(message: string): string {
     .split("\n");
   const parts = lines.map((line) => line.trim().replace(/[.!]+$/, "")).filter((line) => line !== "");
   return parts.join("; ");
-}
-
-/** What the engine says of a query that failed at a row, in a clause without the cells that it repeats. */
-export function failureWithoutCells(thrown: unknown): string {
-  const { cause, message } = asWarehouseError(thrown);
-  const [said = ""] = (cause instanceof Error ? cause.message : message).split("\n", 1);
-  return printable(said.replace(/'[^']*'/g, "'…'"), 250).replace(/[.!]$/, "");
 }
