@@ -27,9 +27,13 @@ export async function assertTestsFit({ tests, tables }: Pick<Pipeline, "tests" |
   const made = RUN_TABLES.filter((table) => table !== checks);
   await makeEmpty(connection, PUBLISHED_CATALOG, [...tables, ...made]);
   for (const test of tests) {
-    await boundQuery(connection, test).catch(async (thrown: unknown) => {
-      if (!(await mayFitLater(connection, test, thrown))) throw thrown;
-    });
+    try {
+      await subqueryOf(connection, test.sql);
+    } catch (thrown) {
+      const why = refusalText(thrown);
+      if (why === undefined) throw thrown;
+      if (!(await mayFitLater(connection, test, why))) throw cannotBeRun(test, why, thrown);
+    }
   }
 }
 
@@ -45,26 +49,22 @@ async function makeEmpty(
 }
 
 /** Whether it is a question that lacks a name, and a run may have that. */
-async function mayFitLater(connection: DuckDBConnection, { sql }: Test, thrown: unknown): Promise<boolean> {
-  if (!asWarehouseError(thrown).message.includes("Binder Error:")) return false;
+async function mayFitLater(connection: DuckDBConnection, { sql }: Test, why: string): Promise<boolean> {
+  if (!why.includes("Binder Error:")) return false;
   const named = await tablesNamedBy(connection, sql);
   return named === undefined || named.some(({ table }) => OF_THE_RUN.has(table.toLowerCase()));
 }
 
-/** The query as it stands after FROM. Throws `config.invalid` with what the engine says of it. */
-export async function boundQuery(connection: DuckDBConnection, { name, sql }: Test): Promise<string> {
-  try {
-    return await subqueryOf(connection, sql);
-  } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (error.code !== "config.sql") throw error;
-    const why = error.message.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
-    throw new WarehouseError(
-      "config.invalid",
-      `The test ${JSON.stringify(name)} of the pipeline cannot be run: ${why}`,
-      {
-        cause: thrown,
-      },
-    );
-  }
+/** Why a query was refused, in a clause; undefined: it is not the query that is wrong. */
+export function refusalText(thrown: unknown): string | undefined {
+  const { code, message } = asWarehouseError(thrown);
+  if (code !== "config.sql") return undefined;
+  return message.replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
+}
+
+export function cannotBeRun({ name }: Test, why: string, cause: unknown): WarehouseError {
+  const test = JSON.stringify(name);
+  return new WarehouseError("config.invalid", `The test ${test} of the pipeline cannot be run: ${why}.`, {
+    cause,
+  });
 }

@@ -12,7 +12,7 @@ import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
 import { checks as checksTable } from "../../tables/run.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
-import { tablesNamedBy } from "../sql-question.ts";
+import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
 import { type Check, type Judged, readChecks } from "./checks.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 import {
@@ -22,7 +22,7 @@ import {
   TEST_LIMITS,
   type TestedTables,
 } from "./tested-tables.ts";
-import { boundQuery } from "./tests-fit.ts";
+import { cannotBeRun, refusalText } from "./tests-fit.ts";
 
 /** The checks of tests are called so, and no other is. */
 export const TEST_PREFIX = "test: ";
@@ -89,19 +89,27 @@ async function resultOf(test: Test, asking: Asking): Promise<Result> {
   const { reads, isCompared } = await namedBy(test, connection);
   const of = (result: Result): Result => ({ ...result, check: { ...result.check, reads } });
   if (isCompared && missing !== null) return of((await recorded(test, asking)) ?? passedOver(test, missing));
-  let isBound = false;
+  let rows: string | undefined;
   try {
-    const rows = await boundQuery(connection, test);
-    isBound = true;
+    rows = await subqueryOf(connection, test.sql);
     return of(told(await checkOf(test, rows, asking)));
   } catch (thrown) {
     signal.throwIfAborted();
-    const error = isBound ? queryFailed(test, thrown) : asWarehouseError(thrown);
+    const why = rows === undefined ? refusalText(thrown) : queryFailure(thrown);
+    if (why === undefined) throw thrown;
     // Tables as the pipeline makes them have what it names: the run before is of another pipeline, or another version.
-    const isOfBefore = isCompared && !isBound;
-    if (error.code !== "config.invalid" || (test.severity === "error" && !isOfBefore)) throw error;
-    return of(passedOver(test, { why: error.message.replace(/\.$/, ""), isDamaged: true }));
+    if (isCompared && rows === undefined)
+      return of(passedOver(test, { why: `the run before lacks what it asks for: ${why}`, isDamaged: true }));
+    if (test.severity === "error") throw cannotBeRun(test, why, thrown);
+    return of(passedOver(test, { why, isDamaged: true }));
   }
+}
+
+/** In a clause; undefined: it is not the query that is wrong. */
+function queryFailure(thrown: unknown): string | undefined {
+  return asWarehouseError(thrown).code === "internal"
+    ? `its query failed: ${failureText(thrown)}`
+    : undefined;
 }
 
 /** Which tables of the run a test reads, as far as it names them, and whether it reads the run before. */
@@ -164,14 +172,4 @@ async function recorded(
     detail: detail ?? "",
     examples: (showsRows && examples) || undefined,
   });
-}
-
-function queryFailed({ name }: Test, thrown: unknown): WarehouseError {
-  const error = asWarehouseError(thrown);
-  if (error.code !== "internal") return error;
-  return new WarehouseError(
-    "config.invalid",
-    `The test ${JSON.stringify(name)} of the pipeline cannot be run: its query failed: ${failureText(thrown)}.`,
-    { cause: thrown },
-  );
 }
