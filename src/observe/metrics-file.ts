@@ -1,5 +1,6 @@
 /** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { withoutSamples } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
@@ -106,9 +107,11 @@ function publishedMetrics(
       tables.find(({ name }) => name === "run_rejects")?.rows ?? 0,
     ),
     gauge(
-      "published_unmapped_values",
-      "Values without an external value in the last published run.",
-      mappedValues?.unmapped ?? [],
+      "published_values_without_external_value",
+      "Values without an external value in the last published run, by status and by what becomes of values at their destination.",
+      mappedValues === null
+        ? []
+        : withoutSamples(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];

@@ -1,13 +1,17 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
+import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
+import type { ItemChanges } from "../audit/questions/run-changes.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { ChangedMost, DocumentSetting, Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
+
+/** Rows that fail stay in the warehouse, where an erasure finds them. */
+type ToldCheck = Omit<DatedCheck, "examples" | "reads">;
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -50,11 +54,8 @@ export interface RunSummary {
   readonly mappedValues: MappedCounts | null;
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
-  /** The checks before publication; all are in `run_checks`. */
-  readonly checks: {
-    readonly passed: number;
-    readonly warnings: readonly Omit<Check, "examples" | "reads">[];
-  };
+  /** The checks before publication, what warns anew first; all are in `run_checks`. */
+  readonly checks: { readonly passed: number; readonly warnings: readonly ToldCheck[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -88,11 +89,13 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
   return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 
-export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
-  // Rows stay in the warehouse, where an erasure finds them.
-  const told = warnings.map(({ examples: _, reads: __, ...check }) => check);
-  return { passed: checks.length - told.length, warnings: told };
+export function summaryOfChecks(checks: readonly DatedCheck[]): RunSummary["checks"] {
+  const isOld = ({ warningRuns }: DatedCheck) => (warningRuns ?? 0) > 1;
+  const warnings = checks
+    .filter(({ verdict }) => verdict !== "passed")
+    .toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)))
+    .map(({ examples: _, reads: __, ...told }) => told);
+  return { passed: checks.length - warnings.length, warnings };
 }
 
 export interface Resumed {

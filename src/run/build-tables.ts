@@ -4,7 +4,7 @@ import {
   type Accounting,
   accountingChecks,
   assertPassed,
-  type Check,
+  type DatedCheck,
   type Judged,
 } from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
@@ -37,12 +37,13 @@ import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
+import { dateWarnings, warningTexts } from "./warning-spans.ts";
 
 export interface TablesBuilt
   extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
-  readonly checks: readonly Check[];
+  readonly checks: readonly DatedCheck[];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -64,11 +65,13 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const drift = tally.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
-  const { reasons, ...judged } = judge(building, { transformed, lookups, loaded, drift });
+  const found = { transformed, lookups, loaded, drift };
+  const { reasons, ignoredDestinations, ...judged } = judge(building, found);
   const stated = statedOf(building, reasons);
   const all = [...loaded.tables];
   await inStage(building, { stage: "load" }, async () => {
-    for (const made of runTables(building, stated, { ...judged, loaded, drift })) {
+    const findings = { ...judged, ignoredDestinations, loaded, drift };
+    for (const made of runTables(building, stated, findings)) {
       all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
     const counting = documentsQuery(landed);
@@ -80,13 +83,15 @@ export async function buildTables(building: Building, transformed: RawTransforme
     await build.createViews();
   });
   const tested = await testsOf(building, build);
-  const checks = [...judged.checks, ...tested.checks];
+  const told = await dated(building, {
+    checks: [...judged.checks, ...tested.checks],
+    warnings: [...judged.warnings, ...tested.warnings],
+  });
   await inStage(building, { stage: "load" }, async () => {
-    all.push(await build.loadRows(checkRows(checks)));
+    all.push(await build.loadRows(checkRows(told.checks)));
     await build.close();
   });
   assertTestsHold(tested);
-  const warnings = [...judged.warnings, ...tested.warnings];
   const statement = {
     ...stated,
     ...statementOf(building, judged.accounting),
@@ -94,7 +99,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
     rows: rowCounts(all),
     emptyColumns: [...loaded.emptyColumns],
   };
-  return { ...judged, checks, warnings, tables: all, statement };
+  return { ...judged, ...told, tables: all, statement };
 }
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
@@ -121,11 +126,15 @@ interface Found {
   readonly drift: readonly DriftEntry[];
 }
 
+type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
+  Pick<JudgedMatching, "ignoredDestinations"> &
+  Judged & { readonly reasons: readonly string[] };
+
 /** The checks and what is said of them; `reasons`: why the run is unsettled. Throws what forbids to publish. */
 function judge(
   { before, pipeline, history, landed }: Building,
   { transformed, lookups, loaded, drift }: Found,
-): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
+): Judgement {
   const { facts } = landed;
   const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
   const reasons = [...facts.disagreements, ...contradictionReasons(drift, items)];
@@ -157,7 +166,19 @@ function judge(
     ],
     noMappedValues: matching.noMappedValues,
     namelessDestinations: matching.namelessDestinations,
+    ignoredDestinations: matching.ignoredDestinations,
   };
+}
+
+/** The same with since when checks warn. */
+async function dated({ before, landed, staging }: Building, judged: Judged) {
+  const { startedAt } = landed.facts;
+  const { checks, warnings } = await dateWarnings(judged.checks, {
+    before,
+    startedAt,
+    temporaryDirectory: staging.temporary,
+  });
+  return { checks, warnings: [...warnings, ...warningTexts(judged.warnings, checks)] };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */
@@ -233,7 +254,7 @@ function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reason
   };
 }
 
-interface Findings extends Pick<TablesBuilt, "accounting"> {
+interface Findings extends Pick<TablesBuilt, "accounting">, Pick<JudgedMatching, "ignoredDestinations"> {
   readonly loaded: Loaded;
   readonly drift: readonly DriftEntry[];
 }
@@ -242,7 +263,7 @@ interface Findings extends Pick<TablesBuilt, "accounting"> {
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
-  { loaded, accounting, drift }: Findings,
+  { loaded, accounting, drift, ignoredDestinations }: Findings,
 ): (RunRows | StagedTable)[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
@@ -254,6 +275,7 @@ function runTables(
       endedMs: endMs(startedMs, clock),
       accounting,
       passthrough: pipeline.passthrough,
+      ignoredDestinations,
       throttled,
       replayOf,
       personalData: personalData.policy,

@@ -78,8 +78,9 @@ export async function heldAgainst(
     // The manifest of a run that is replaced would be another.
     sha256: (now === undefined && sha256) || undefined,
     manifest: { rows, emptyColumns: [...emptyColumns] },
+    own,
     changes: own.manifest.changes,
-    own: pipelineFingerprint(pipeline) === fingerprint ? own : null,
+    isSamePipeline: pipelineFingerprint(pipeline) === fingerprint,
   };
   return { before: kept ?? pruned, history: carried };
 }

@@ -1,7 +1,7 @@
 /** Rows of the run's own tables. */
 
 import { hash } from "node:crypto";
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Requests } from "../extract/http/requests.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
@@ -22,6 +22,8 @@ export interface RunFacts
   readonly endedMs: number;
   readonly accounting: Accounting;
   readonly passthrough: boolean;
+  /** IDs. */
+  readonly ignoredDestinations: readonly string[];
   /** Null: the service refused no request. */
   readonly throttled: Throttled | null;
   /** Null: the run is no replay. */
@@ -67,6 +69,7 @@ export function runRows(facts: RunFacts): RunRows {
     itemsRejected: accounting.rejected,
     itemsRemoved: accounting.vanished,
     itemsUnread: accounting.unread,
+    ignoredDestinations: JSON.stringify(facts.ignoredDestinations),
     requestsRefused: throttled?.refused ?? 0,
     ratePerSecond: throttled?.ratePerSecond ?? null,
     packageVersion: versions.package,
@@ -98,8 +101,12 @@ export function driftRows(entries: readonly DriftEntry[]): RunRows {
   return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 
-export function checkRows(made: readonly Check[]): RunRows {
-  return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
+export function checkRows(made: readonly DatedCheck[]): RunRows {
+  return rowsOf(checks, made, ({ name, warningSince, examples = null }) => ({
+    checkName: name,
+    warningSince: warningSince === null ? null : warningSince.getTime() * 1000,
+    examples,
+  }));
 }
 
 /** `parquet`: whether the Parquet files are published. */

@@ -40,6 +40,11 @@ export const run = defineTable({
         "Whether values of fields without value mappings are sent as they are: the pipeline's `passthrough`.",
       required: true,
     }),
+    json("ignored_destinations", {
+      comment:
+        "IDs of the destinations that `ignoreDestinations` names, a JSON array: their values without an external value count apart.",
+      required: true,
+    }),
     bigint("requests_refused", {
       comment: "Requests that the service refused because there were too many.",
       required: true,
@@ -215,6 +220,13 @@ export const checks = defineTable({
     text("verdict", { comment: "`passed`, `warning` or `failed`.", required: true }),
     bigint("figure", { comment: "Number that was counted.", required: true }),
     bigint("expected", { comment: "Number that was expected; NULL where there is none." }),
+    timestamp("warning_since", {
+      comment:
+        "Start of the first of the runs in a row that warn of it, whatever the figure; NULL where it passed.",
+    }),
+    bigint("warning_runs", {
+      comment: "Published runs in a row that warn of it, this one included; NULL where it passed.",
+    }),
     text("detail", { comment: "What the numbers mean." }),
     json("examples", {
       comment:

@@ -46,10 +46,12 @@ export type Before =
       /** Of its manifest; undefined: that is not known. */
       readonly sha256: string | undefined;
       readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
+      /** The published run that is built again. */
+      readonly own: PublishedFiles;
       /** What was found when both runs could be compared. */
       readonly changes: Manifest["changes"];
-      /** The published run that is built again, which knows the rest of it; null: it was built by another pipeline. */
-      readonly own: PublishedFiles | null;
+      /** Whether it was built by the same pipeline. */
+      readonly isSamePipeline: boolean;
     };
 
 /** Throws `config.newer_version` for a run of a newer program. */

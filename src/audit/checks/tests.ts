@@ -13,7 +13,7 @@ import { failureText } from "../../storage/failure-text.ts";
 import { checks as checksTable } from "../../tables/run.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
 import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
-import { type Check, type Judged, readChecks } from "./checks.ts";
+import { type Check, type Judged, readChecks, type Warning } from "./checks.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 import {
   type Missing,
@@ -81,7 +81,7 @@ interface Asking extends TestedRun, Pick<OpenedTables, "missing"> {
 
 interface Result {
   readonly check: Check;
-  readonly warning?: string;
+  readonly warning?: Warning;
 }
 
 async function resultOf(test: Test, asking: Asking): Promise<Result> {
@@ -140,15 +140,16 @@ async function checkOf(
 
 function told(check: Check): Result {
   if (check.verdict !== "warning") return { check };
-  return { check, warning: `The test ${foundText(check)}; run_checks has rows of them.` };
+  const text = `The test ${foundText(check)}; run_checks has rows of them.`;
+  return { check, warning: { text, check: check.name } };
 }
 
 function passedOver(test: Test, { why, isDamaged }: Missing): Result {
   const detail = `passed over: ${why}`;
   const check = { name: checkNameOf(test), figure: 0, expected: null, detail };
   if (!isDamaged) return { check: { ...check, verdict: "passed" } };
-  const warning = `The test ${JSON.stringify(test.name)} was passed over: ${why}.`;
-  return { check: { ...check, verdict: "warning" }, warning };
+  const text = `The test ${JSON.stringify(test.name)} was passed over: ${why}.`;
+  return { check: { ...check, verdict: "warning" }, warning: { text, check: check.name } };
 }
 
 /** What the run that is built again found when it could be compared with the run before. */
@@ -156,9 +157,8 @@ async function recorded(
   test: Test,
   { before, showsRows, temporaryDirectory }: Asking,
 ): Promise<Result | undefined> {
-  const own = before.kind === "pruned" ? before.own : null;
-  if (own === null) return undefined;
-  const source = sourceOf(own);
+  if (before.kind !== "pruned" || !before.isSamePipeline) return undefined;
+  const source = sourceOf(before.own);
   await using database = await openTables(source, { ...TEST_LIMITS, temporaryDirectory });
   const made = await readChecks(database.connection, fromTable(source, checksTable.name));
   const found = made.find(({ check_name: name }) => name === checkNameOf(test));

@@ -49,7 +49,8 @@ entry_counts AS (
 )
 SELECT
   target.destination_id,
-  destinations.identification AS destination,
+  receptions.destination,
+  coalesce(receptions.reception, 'nameless') AS reception,
   target.custom_field_id,
   custom_fields.name AS custom_field,
   custom_fields.field_type,
@@ -73,7 +74,7 @@ SEMI JOIN audit_fields USING (custom_field_id)
 LEFT JOIN field_counts USING (destination_id, custom_field_id)
 LEFT JOIN value_counts USING (destination_id, custom_field_id)
 LEFT JOIN entry_counts USING (destination_id, custom_field_id)
-LEFT JOIN destinations USING (destination_id)
+LEFT JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 WHERE ($1::VARCHAR IS NULL AND $2::VARCHAR IS NULL) OR value_counts.uses > 0
 ORDER BY destination NULLS LAST, target.destination_id, custom_field NULLS LAST, target.custom_field_id

@@ -1,8 +1,17 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
-import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK, spanText } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
+import {
+  apartText,
+  isWithoutExternalValue,
+  kindsText,
+  mappedCounts,
+  receiving,
+  sumOf,
+  withoutOf,
+} from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import { type Coverage, isWithoutExternalValue, mappedTotals } from "../../audit/questions/coverage.ts";
+import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
@@ -46,8 +55,8 @@ const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
 
 function figures({ account, checks, coverage }: OverviewFacts): Overview["figures"] {
-  const { mapped, without, possible } = mappedTotals(coverage);
-  const { unmapped, unknown_value: unknown } = coverage.totals;
+  const { mapped, possible } = mappedTotals(coverage);
+  const all = mappedCounts(coverage.destinations);
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
   // Where no value could be looked at, neither figure is good.
   const none = possible === 0 ? nothingPossible(coverage) : undefined;
@@ -60,8 +69,8 @@ function figures({ account, checks, coverage }: OverviewFacts): Overview["figure
     },
     {
       name: "Without an external value",
-      value: none === undefined ? counted(without, "value") : "not known",
-      note: none ?? `${count(unmapped)} unmapped, ${count(unknown)} unknown`,
+      value: none === undefined ? counted(withoutOf(all).without, "value") : "not known",
+      note: none ?? `${kindsText(all)}${apartText(all)}`,
     },
     {
       name: "Checks",
@@ -88,7 +97,7 @@ export function nothingPossible({ coverage }: Coverage): string {
 function nothing(coverage: Coverage): string {
   return mappedTotals(coverage).possible === 0
     ? `Every check passed. Mapped values were not looked at: ${nothingPossible(coverage)}.`
-    : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
+    : "Nothing: every check passed, and every value of a field with a value mapping is mapped at each destination that receives values.";
 }
 
 /** What sentences name of a list; the others have their own section. */
@@ -108,7 +117,8 @@ function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
     warnings.length > 0 &&
       html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
         warnings,
-        ({ check_name, figure }) => html`${foreign(check_name)} (${count(figure)})`,
+        ({ check_name, figure, warning_runs }) =>
+          html`${foreign(check_name)} (${count(figure)}${spanText(warning_runs)})`,
       )}.`,
     nameless.length > 0 && namelessPoint(nameless),
   ].filter((point) => point !== false);
@@ -159,10 +169,14 @@ function valueName({ value, value_id: id }: Coverage["values"][number]): Markup 
 }
 
 function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
-  const { definitions, totals } = coverage;
-  const without = coverage.values.filter(isWithoutExternalValue);
+  const { definitions, destinations, values } = coverage;
+  const receivers = receiving(destinations);
+  const { ambiguous } = sumOf(receivers);
+  const without = receiving(values).filter(isWithoutExternalValue);
   const more = without.length - NAMED;
-  const collisions = definitions?.collisions ?? [];
+  const collisions = (definitions?.collisions ?? []).filter(({ destination_id }) =>
+    receivers.some((each) => each.destination_id === destination_id),
+  );
   return [
     ...without
       .slice(0, NAMED)
@@ -180,7 +194,7 @@ function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
         (row) =>
           html`${foreign(row.external_field_name ?? "")} at ${named(row.destination, row.destination_id)} (${foreign(row.custom_fields)})`,
       )}.`,
-    totals.ambiguous > 0 &&
-      html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
+    ambiguous > 0 &&
+      html`<a href="#items">${counted(ambiguous, "value")}</a> ${ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
   ].filter((point) => point !== false);
 }

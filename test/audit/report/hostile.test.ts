@@ -62,6 +62,9 @@ type Json = Readonly<Record<string, unknown>>;
 /** The members of a row in JSON by the headings that they have in a page, where that is not their name. */
 const HEADS: Readonly<Record<string, string>> = {
   unknown_value: "unknown",
+  without_external_value: "without external value",
+  warning_runs: "nights",
+  warning_since: "since",
   no_value_mapping: "not sent",
   entries_unused: "unused",
   custom_field: "field",
@@ -116,7 +119,13 @@ test("each figure of a table is the one that a command gives", async () => {
     "Mapping entries that no item uses": audit.unused_entries,
     "Fields with values that no destination maps": audit.unmapped_fields,
     "Many-to-one values": audit.many_to_one,
-    "Values without an external value": audit.values.filter(without),
+    Destinations: audit.destinations,
+    "Values without an external value": audit.values.filter(
+      (row: Json) => without(row) && row.reception === "receiving",
+    ),
+    "The same at destinations that receive no values": audit.values.filter(
+      (row: Json) => without(row) && row.reception !== "receiving",
+    ),
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
     "Changes by cause, destination and field": diff.groups,
@@ -126,7 +135,7 @@ test("each figure of a table is the one that a command gives", async () => {
     "Done by the personal-data policy": drift.policy,
     Checks: show.checks,
     "Passes over the listing": show.passes,
-    Runs: runs.runs,
+    Runs: runs.runs.map(({ without_external_value: without, ...row }: Json) => ({ ...row, without })),
     Requests: show.requests,
     Tables: show.tables,
   };
@@ -144,14 +153,25 @@ test("each figure of a table is the one that a command gives", async () => {
 });
 
 test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
-  const { totals, collisions } = await asked("audit");
+  const { totals, receiving, collisions } = await asked("audit");
   const { checks, about } = await asked("runs", "show", "current");
   const { accounting, mappedValues, checks: judged } = nights.summary;
   const figures = root.all(".figures dd").map(({ textContent }) => textContent);
-  const { mapped = 0, unmapped = 0 } = mappedValues ?? {};
+  const { mapped = 0, unmapped = 0, unknown = 0 } = mappedValues ?? {};
   const told = (number: number) => number.toLocaleString("en-US");
-  assert.equal(unmapped, totals.unmapped + totals.unknown_value);
-  assert.ok(about.some(({ text }: Json) => text === `${told(mapped)} mapped, ${told(unmapped)} unmapped`));
+  const without = totals.without_external_value;
+  assert.deepEqual([unmapped, unknown], [totals.unmapped, totals.unknown_value]);
+  assert.equal(unmapped + unknown, without);
+  const kinds = `${told(unmapped)} unmapped, ${told(unknown)} unknown`;
+  const values: string = about.find(({ name }: Json) => name === "Values").text;
+  const begins = `${told(mapped)} mapped, ${told(without)} without an external value (${kinds})`;
+  assert.ok(values.startsWith(begins), values);
+  const apart = values.slice(begins.length);
+  assert.match(
+    apart,
+    new RegExp(`^: ${told(receiving.without_external_value)} at destinations that receive values, `),
+  );
+  const possible = receiving.mapped + receiving.without_external_value;
   const warnings = checks.filter(({ verdict }: Json) => verdict !== "passed");
   assert.deepEqual(
     [judged.warnings.length, judged.passed],
@@ -159,13 +179,13 @@ test("each figure of the first screen is the one that commands and the summary o
   );
   assert.deepEqual(figures, [
     `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
-    `${((mapped / (mapped + unmapped)) * 100).toFixed(1)}%${told(mapped)} of ${told(mapped + unmapped)} values of fields with a value mapping`,
-    `${told(unmapped)} values${told(totals.unmapped)} unmapped, ${told(totals.unknown_value)} unknown`,
+    `${((receiving.mapped / possible) * 100).toFixed(1)}%${told(receiving.mapped)} of ${told(possible)} values of fields with a value mapping`,
+    `${told(without)} values${kinds}${apart}`,
     `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
   ]);
   const points = root.all(".attention li").map(({ textContent }) => textContent);
   assert.ok(points.some((point) => point.startsWith(`${warnings.length} checks warn: `)));
-  assert.ok(points.some((point) => point.startsWith(`${told(totals.ambiguous)} values are ambiguous`)));
+  assert.ok(points.some((point) => point.startsWith(`${told(receiving.ambiguous)} values are ambiguous`)));
   assert.equal(
     points.some((point) => /of several fields/.test(point)),
     collisions.length > 0,
