@@ -168,11 +168,16 @@ function loaderFaults({ name, publishes: what, stage, faults }: Stage) {
   ];
 }
 
-function testFaults({ name, sql, severity, limit, tables, faults }: Stage) {
-  if (!isText(name) || !isText(sql) || tables !== undefined || !isFaultList(faults)) return undefined;
+function testFaults({ name, sql, failOn, severity, limit, tables, faults }: Stage) {
+  if (!isText(name) || tables !== undefined || !isFaultList(faults)) return undefined;
+  const limits = isObject(failOn) ? Object.values(failOn) : [limit];
+  if (!isText(sql) && !isObject(failOn)) return undefined;
   return [
     ...unless(severity === "error" || severity === "warning", "has a severity that is not error or warning"),
-    ...unless(Number.isSafeInteger(limit) && Number(limit) >= 0, "has a limit that is not a number of rows"),
+    ...unless(
+      limits.every((each) => Number.isSafeInteger(each) && Number(each) >= 0),
+      "has a limit that is not a number of rows",
+    ),
   ];
 }
 
@@ -331,6 +336,12 @@ function loadFaults({ load }: PipelineSpec): string[] {
 }
 
 /** Each is a row of `run_checks` by its name. */
-function auditFaults({ audit = [] }: PipelineSpec): string[] {
-  return repeated(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`);
+function auditFaults({ audit = [], transform }: PipelineSpec): string[] {
+  return [
+    ...repeated(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
+    ...unless(
+      audit.every((test) => "sql" in test) || transform.some(({ name }) => name === "mappedValues"),
+      "mappingCoverage needs mappedValues() in transform",
+    ),
+  ];
 }

@@ -159,18 +159,28 @@ export interface Loader {
   readonly faults?: readonly string[];
 }
 
-/** What the tables of a run must hold before it is published. Made by `test`. */
-export interface Test {
+/** What the tables of a run must hold before it is published. Made by `test` and `mappingCoverage`. */
+export type Test = QueryTest | CoverageTest;
+
+interface TestOfTables {
   /** Its own among the tests of a pipeline; `run_checks` has it behind `test: `. */
   readonly name: string;
-  /** A question whose rows are those that fail, over the tables of the run and, as `previous.content`, of the run before. */
-  readonly sql: string;
-  /** `error`: nothing is published where there are more failing rows than the limit. `warning`: the run says so. */
+  /** `error`: nothing is published where there is more than is allowed. `warning`: the run says so. */
   readonly severity: Severity;
-  /** Failing rows that are allowed. */
-  readonly limit: number;
   /** What was wrong with the options that it was made with. */
   readonly faults?: readonly string[];
+}
+
+export interface QueryTest extends TestOfTables {
+  /** A question whose rows are those that fail, over the tables of the run and, as `previous.content`, of the run before. */
+  readonly sql: string;
+  /** Failing rows that are allowed. */
+  readonly limit: number;
+}
+
+export interface CoverageTest extends TestOfTables {
+  /** By kind, as `audit --fail-on` names them: values that are allowed at destinations that receive values. */
+  readonly failOn: Readonly<Record<string, number>>;
 }
 
 export type Severity = "error" | "warning";

@@ -9,7 +9,8 @@ import {
 } from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
-import { assertTestsHold, runTests } from "../audit/checks/tests.ts";
+import { assertTestsHold } from "../audit/checks/test-results.ts";
+import { runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
 import { inStage } from "../common/run-events.ts";

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { createViewsAndMacros } from "../../load/macros.ts";
-import type { Pipeline, Test } from "../../pipeline.ts";
+import type { Pipeline, QueryTest, Test } from "../../pipeline.ts";
 import { createTable } from "../../storage/ddl.ts";
 import { execute, openForScanning, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -18,7 +18,8 @@ const OF_THE_RUN: ReadonlySet<string> = new Set([contentWide.name, contentMapped
 
 /** Throws `config.invalid` for a test that the tables of the pipeline, empty, cannot be asked. */
 export async function assertTestsFit({ tests, tables }: Pick<Pipeline, "tests" | "tables">): Promise<void> {
-  if (tests.length === 0) return;
+  const queries = tests.filter((test) => "sql" in test);
+  if (queries.length === 0) return;
   const nowhere = { temporaryDirectory: "", allowedDirectories: [] };
   await using database = await openForScanning({ ...TEST_LIMITS, ...nowhere });
   const { connection } = database;
@@ -26,7 +27,7 @@ export async function assertTestsFit({ tests, tables }: Pick<Pipeline, "tests" |
   // The table of the checks is made when the tests have been asked.
   const made = RUN_TABLES.filter((table) => table !== checks);
   await makeEmpty(connection, PUBLISHED_CATALOG, [...tables, ...made]);
-  for (const test of tests) {
+  for (const test of queries) {
     try {
       await subqueryOf(connection, test.sql);
     } catch (thrown) {
@@ -49,7 +50,7 @@ async function makeEmpty(
 }
 
 /** Whether it is a question that lacks a name, and a run may have that. */
-async function mayFitLater(connection: DuckDBConnection, { sql }: Test, why: string): Promise<boolean> {
+async function mayFitLater(connection: DuckDBConnection, { sql }: QueryTest, why: string): Promise<boolean> {
   if (!why.includes("Binder Error:")) return false;
   const named = await tablesNamedBy(connection, sql);
   return named === undefined || named.some(({ table }) => OF_THE_RUN.has(table.toLowerCase()));
