@@ -1,7 +1,7 @@
 /** The tests of a pipeline: queries whose rows keep a run from being published, or are told with it. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -18,6 +18,8 @@ const PARQUET = 'transform: [contentTables({ only: ["content", "content_tags"] }
 interface Nights {
   readonly service: Scripted;
   readonly out: string;
+  /** File of OpenLineage events. */
+  readonly lineage: string;
   /** A run whose pipeline has these tests, each as the options in JavaScript. */
   readonly run: (tests: readonly object[], stages?: string) => ReturnType<typeof exportFrom>;
 }
@@ -26,6 +28,7 @@ async function nights(t: TestContext): Promise<Nights> {
   const service = await Scripted.start(t, itemsOf(12));
   const folder = await temporaryFolder(t);
   const out = join(folder, "out");
+  const lineage = join(folder, "lineage.ndjson");
   let number = 0;
   const run: Nights["run"] = async (tests, stages = DATABASE) => {
     const file = join(folder, `pipeline-${++number}.mjs`);
@@ -35,9 +38,11 @@ async function nights(t: TestContext): Promise<Nights> {
       `import { contentTables, customFields, definePipeline, destinations, duckdb, history, listing, mappedValues, parquet, test } from "content-warehouse";
        export default definePipeline({ name: "tested", ${stages.includes("extract:") ? "" : 'extract: [listing("dynamic")], '}${stages}, audit: [${audit}] });`,
     );
-    return exportFrom({ url: service.url, out, pipelineUrl: pathToFileURL(file).href });
+    const openLineage = { to: { file: lineage }, namespace: "nights" };
+    const config = { observe: { onFinish: null, metricsFile: null, openLineage } };
+    return exportFrom({ url: service.url, out, pipelineUrl: pathToFileURL(file).href, config });
   };
-  return { service, out, run };
+  return { service, out, lineage, run };
 }
 
 const TESTS =
@@ -45,7 +50,7 @@ const TESTS =
 const FIVE = "SELECT content_id, title FROM content WHERE content_id < 'c-005'";
 
 test("failing rows are counted beside the limit, with three of them; a warning is published and told", async (t) => {
-  const { out, run } = await nights(t);
+  const { out, lineage, run } = await nights(t);
   const { warnings, checks } = await run([
     { name: "within", sql: FIVE, severity: "error", limit: 5 },
     { name: "too many", sql: `${FIVE}; -- the end`, severity: "warning", limit: 4 },
@@ -79,6 +84,32 @@ test("failing rows are counted beside the limit, with three of them; a warning i
   const told = checks.warnings.find(({ name }) => name === "test: too many");
   assert.equal(told?.figure, 5);
   assert.ok(!JSON.stringify({ warnings, checks }).includes("c-001"), "rows stay in the warehouse");
+  const events = (await readFile(lineage, "utf8")).trimEnd().split("\n");
+  assert.ok(!events.some((event) => event.includes("c-001")), "rows stay in the warehouse");
+  const { outputs } = JSON.parse(events.at(-1) ?? "");
+  const assertionsOf = (table: string) =>
+    outputs
+      .find(({ name }: { name: string }) => name.endsWith(`/${table}`))
+      .facets.dataQualityAssertions.assertions.filter(
+        ({ assertion }: { assertion: string }) => assertion === "custom_sql",
+      );
+  assert.deepEqual(
+    assertionsOf("content").map(({ name, success, actual, expected }: Record<string, unknown>) => [
+      name,
+      success,
+      actual,
+      expected,
+    ]),
+    [
+      ["test: within", true, "5", "5"],
+      ["test: too many", false, "5", "4"],
+      ["test: none", true, "0", "0"],
+    ],
+  );
+  assert.deepEqual(
+    assertionsOf("run").map(({ name }: { name: string }) => name),
+    ["test: of the run"],
+  );
 });
 
 test("an error ends the run with 25 before anything is published, and its tables can be looked into until the next run", async (t) => {
