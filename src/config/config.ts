@@ -88,6 +88,8 @@ export interface NamedInstance {
   readonly service: NamedService;
   /** Upper bound of requests a second, besides that of the file; null: none. */
   readonly mostPerSecond: number | null;
+  /** Whether others of the fleet have the same configuration. */
+  readonly isOfMany: boolean;
 }
 
 const MIN_KEY_BYTES = 32;
@@ -100,7 +102,7 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
  */
 export async function loadConfig({ cwd, env, flags, sampleBy, instance }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
-  const { settings, faults } = settingsIn(file, env);
+  const { settings, faults } = settingsIn(file, env, instance);
   const {
     $schema: _schema,
     url: _url,
@@ -126,7 +128,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     ratePerSecond: lower(settings.ratePerSecond, instance?.mostPerSecond ?? null),
     personalData: await personalData,
     warehouse: await warehouse,
-    observe: observeSettings({ onFinish, metricsFile, openLineage, folder, env }),
+    observe: observeSettings({ onFinish, metricsFile, openLineage, instance: instanceIn(env), folder, env }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     rereadDays: flags.reread === true ? 0 : settings.rereadDays,
@@ -167,12 +169,18 @@ export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" 
   return { columns, details, aliases, destinations, customFields, targets, policy };
 }
 
+function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {
+  return nonEmpty(name);
+}
+
 /** What a file says; where it is wrong, the defaults and what is wrong. */
 function settingsIn(
   file: ConfigFile | null,
-  { CONTENT_WAREHOUSE_INSTANCE: instance }: ConfigInputs["env"],
+  env: ConfigInputs["env"],
+  named?: NamedInstance,
 ): { settings: Settings; faults: readonly ConfigFault[] } {
-  const result = readConfigSpec(file === null ? {} : file.value, instance);
+  const meant = { name: instanceIn(env), isOfMany: named?.isOfMany ?? false };
+  const result = readConfigSpec(file === null ? {} : file.value, meant);
   if ("settings" in result) return { settings: result.settings, faults: [] };
   const faults = result.problems.map((problem): ConfigFault => {
     return { code: "config.invalid", about: "settings", sentence: `${file?.name}: ${problem}` };

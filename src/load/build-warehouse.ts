@@ -4,7 +4,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { DriftEntry } from "../raw/drift.ts";
+import type { DriftEntry, DriftItems } from "../raw/drift.ts";
 import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
@@ -168,7 +168,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** What in the loaded tables departs from the definitions of the custom fields. */
-  async fieldTypeDrift(): Promise<DriftEntry[]> {
+  async fieldTypeDrift(): Promise<(DriftEntry & DriftItems)[]> {
     return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
   }
 

@@ -63,7 +63,7 @@ export interface RunSummary {
   readonly warnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
-  /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
+  /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
   /** IDs of destinations that mappings name and no configured destination is. */
   readonly namelessDestinations: readonly string[];

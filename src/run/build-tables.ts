@@ -23,7 +23,7 @@ import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
-import { Drift, type DriftEntry } from "../raw/drift.ts";
+import { type CountedDrift, Drift, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
 import { underPolicy } from "../tables/declare.ts";
@@ -62,8 +62,10 @@ export async function buildTables(building: Building, transformed: RawTransforme
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
-  for (const entry of await build.fieldTypeDrift()) tally.add(entry);
-  const drift = tally.sorted();
+  const misfits = await build.fieldTypeDrift();
+  for (const { items: _items, ...entry } of misfits) tally.add(entry);
+  const counts = [...transformed.driftItems, ...misfits];
+  const drift = withItems(tally.sorted(), counts, facts.drift);
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
   const found = { transformed, lookups, loaded, drift };
@@ -124,7 +126,7 @@ interface Found {
   readonly transformed: RawTransformed;
   readonly lookups: RawLookups;
   readonly loaded: Loaded;
-  readonly drift: readonly DriftEntry[];
+  readonly drift: readonly CountedDrift[];
 }
 
 type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
@@ -257,7 +259,7 @@ function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reason
 
 interface Findings extends Pick<TablesBuilt, "accounting">, Pick<JudgedMatching, "ignoredDestinations"> {
   readonly loaded: Loaded;
-  readonly drift: readonly DriftEntry[];
+  readonly drift: readonly CountedDrift[];
 }
 
 /** Rows of the run's own tables, or where they landed; those of its checks come last. */

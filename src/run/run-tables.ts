@@ -7,7 +7,7 @@ import type { Requests } from "../extract/http/requests.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { Reject } from "../extract/landing/checkpoint-form.ts";
 import type { RunRows } from "../load/stage-rows.ts";
-import type { DriftEntry } from "../raw/drift.ts";
+import type { CountedDrift } from "../raw/drift.ts";
 import type { PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
@@ -97,7 +97,7 @@ export function rejectRows(found: readonly Reject[]): RunRows {
   }));
 }
 
-export function driftRows(entries: readonly DriftEntry[]): RunRows {
+export function driftRows(entries: readonly CountedDrift[]): RunRows {
   return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 

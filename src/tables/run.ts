@@ -202,7 +202,11 @@ export const drift = defineTable({
         "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed`, `token_redacted` or `field_type` (values that do not read as the type of their custom field, so that its column of content_wide is text).",
       required: true,
     }),
-    bigint("count", { comment: "How often it occurred.", required: true }),
+    bigint("count", { comment: "How often it occurred, in all documents.", required: true }),
+    bigint("items", {
+      comment:
+        "Items that show it, each once; NULL where that is not known: what the personal-data policy took away, and what is no item's.",
+    }),
     text("example_content_id", { comment: "First item that shows it." }),
     text("example", {
       comment: "The value in that item, after the personal-data policy, cut to 200 characters.",

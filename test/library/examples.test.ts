@@ -93,7 +93,7 @@ long("checks.ts publishes what its tests found, as audit counts it", async (t) =
   ]);
 });
 
-test("campaign-reading-time.ts has the words of each campaign, and the minutes to read them", async (t) => {
+long("campaign-reading-time.ts has the words of each campaign, and the minutes to read them", async (t) => {
   const directory = await runOf(t, "campaign-reading-time.ts");
   assert.deepEqual(await tablesIn(directory), [
     "campaign_reading_time",

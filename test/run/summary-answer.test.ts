@@ -110,7 +110,7 @@ const PREVIOUS = "000041-20261119T020000Z";
 
 /** A line of the drift: of a run with a run before, or without one. */
 function line(path: string, count: number, before: number | null): DriftLine {
-  return { path, kind: "unknown_field", count, before, example: null, exampleContentId: null };
+  return { path, kind: "unknown_field", count, items: null, before, example: null, exampleContentId: null };
 }
 
 test("items and values are told against the run before, and the next command is the one that shows why", () => {

@@ -10,7 +10,7 @@ import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { filesOf } from "../../src/warehouse/published-tables.ts";
 import { outcome } from "../cli/capture.ts";
-import { exportFrom, rowsOf, temporaryFolder } from "./running.ts";
+import { exportFrom, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 import { summaryText } from "./summary-text.ts";
 
@@ -76,4 +76,21 @@ test("a warning of a run of an earlier version, which did not count, goes on fro
   await rename(`${file}.new`, file);
   const second = await night(1);
   assert.deepEqual(await spanOf(second.directory), { figure: 1, nights: 2, since: begun.since });
+});
+
+test("the summary tells what warns anew first, and for how many nights what is known warns", async (t) => {
+  const service = await Scripted.start(t, itemsOf(1));
+  const mappings = [{ id: "m-1", external_site_id: "d-1", field_name: "colour", values: [] }];
+  const color = { id: "f-1", name: "color", field_type: "select", mappings };
+  service.script = ({ kind }) => (kind === "custom_fields" ? { body: [color] } : undefined);
+  const out = await temporaryFolder(t);
+  const night = async (customFields: string[]) =>
+    await exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { customFields } });
+  const nameless = /^1 destination in mappings has no name: [^(]*\.$/;
+  const [first = ""] = (await night(["color"])).warnings;
+  assert.match(first, nameless);
+  const { warnings } = await night(["color", "colr"]);
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0] ?? "", /^The service knows no custom field "colr"\./);
+  assert.equal(warnings[1], `${first} (For 2 nights.)`);
 });

@@ -51,7 +51,7 @@ const COVERAGE = {
   field_type: col.text({ hidden: true }),
   external_field_name: col.text({ head: "external name", dispensable: 3 }),
   items: col.count({ ...some, dispensable: 2 }),
-  items_with_gaps: col.count({ ...some, hidden: true }),
+  items_without_external_value: col.count({ ...some, hidden: true }),
   values: col.count(some),
   mapped: col.count(some),
   unmapped: col.count(some),

@@ -38,8 +38,8 @@ const RUNS = {
   rejected: col.count(),
   /** Of all destinations; the two kinds are empty in runs of earlier versions, which state the sum alone. */
   without_external_value: col.count({ head: "without" }),
-  unmapped: col.count({ dispensable: 1 }),
-  unknown_value: col.count({ head: "unknown", dispensable: 2 }),
+  unmapped: col.count(),
+  unknown_value: col.count({ head: "unknown" }),
   took_ms: col.milliseconds({ head: "took" }),
   size_bytes: col.bytes({ head: "size" }),
   /** The run that it was built again of; shown where there is one. */

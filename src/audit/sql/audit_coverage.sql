@@ -4,12 +4,16 @@
 -- $1  status to keep to; NULL: any
 -- $2  value ID, value or external value to keep to; NULL: any
 --
--- items            items with a value
--- items_with_gaps  those of them with a value that is unmapped or unknown
--- archived         uses of values that can no longer be chosen
--- entries          entries of the field's mappings at the destination
+-- items                         items with a value
+-- items_without_external_value  those of them with a value that is unmapped or unknown
+-- archived                      uses of values that can no longer be chosen
+-- entries                       entries of the field's mappings at the destination
 WITH field_counts AS (
-  SELECT destination_id, custom_field_id, sum(items) AS items, sum(items_with_gaps) AS items_with_gaps
+  SELECT
+    destination_id,
+    custom_field_id,
+    sum(items) AS items,
+    sum(items_without_external_value) AS items_without_external_value
   FROM audit_field_counts
   GROUP BY ALL
 ),
@@ -56,7 +60,7 @@ SELECT
   custom_fields.field_type,
   target.external_field_name,
   coalesce(field_counts.items, 0)::BIGINT AS items,
-  coalesce(field_counts.items_with_gaps, 0)::BIGINT AS items_with_gaps,
+  coalesce(field_counts.items_without_external_value, 0)::BIGINT AS items_without_external_value,
   coalesce(value_counts.uses, 0)::BIGINT AS values,
   coalesce(value_counts.mapped, 0)::BIGINT AS mapped,
   coalesce(value_counts.unmapped, 0)::BIGINT AS unmapped,

@@ -1,4 +1,4 @@
--- Whether each destination receives values, and if not, why: its gaps are counted apart then.
+-- Whether each destination receives values, and if not, why: its values without an external value count apart then.
 --
 -- $1  IDs that `ignoreDestinations` names, a JSON array
 --

@@ -54,7 +54,7 @@ read goes, and a pipeline's own loaders are told of nothing. Exit code 2: the pi
 
 export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
-    .description("build runs again from their raw documents, in place of the old ones or to compare")
+    .description("build runs again from their raw documents, or compare them")
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--verify", "compare, and change nothing")
     .option(

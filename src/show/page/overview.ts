@@ -128,7 +128,7 @@ function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
 function namelessPoint(ids: readonly string[]): Markup {
   const one = ids.length === 1;
   const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
-  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
+  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there, or name it in <code>ignoreDestinations</code>; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
 <pre tabindex="0"><code>${foreign(`  "destinations": [`)}
 ${names}
   ]</code></pre>`;

@@ -39,7 +39,7 @@ async function straightforward({ connection }: OpenedRun, where: string): Promis
     await all(
       connection,
       `SELECT destination_id, custom_field_id, count(DISTINCT content_id) AS items,
-         count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value')) AS items_with_gaps,
+         count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value')) AS items_without_external_value,
          count(*) AS values, count(*) FILTER (status = 'mapped') AS mapped,
          count(*) FILTER (status = 'unmapped') AS unmapped,
          count(*) FILTER (status = 'unknown_value') AS unknown_value,

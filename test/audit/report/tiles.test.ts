@@ -242,7 +242,7 @@ test("destinations that only mappings name are counted, with the lines to add", 
   const one = await pageOf({ tables: service });
   assert.ok(
     one.attention.includes(
-      `1 destination in mappings has no name: where the service no longer has it, remove its mappings there; otherwise add destinations to the configuration, or --destination: "destinations": [ { "name": "<name of ${row?.destination_id}>" } ]`,
+      `1 destination in mappings has no name: where the service no longer has it, remove its mappings there, or name it in ignoreDestinations; otherwise add destinations to the configuration, or --destination: "destinations": [ { "name": "<name of ${row?.destination_id}>" } ]`,
     ),
   );
   const several = await pageOf({ tables: { ...service, destinations: replacing("NULL AS identification") } });
