@@ -12,6 +12,7 @@ import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks
 import { assertTestsHold } from "../audit/checks/test-results.ts";
 import { runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
+import { dateWarnings, warningTexts } from "../audit/checks/warning-spans.ts";
 import { endMs } from "../common/clock.ts";
 import { inStage } from "../common/run-events.ts";
 import { VERSION } from "../common/version.ts";
@@ -38,7 +39,6 @@ import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
-import { dateWarnings, warningTexts } from "./warning-spans.ts";
 
 export interface TablesBuilt
   extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {

@@ -1,16 +1,11 @@
 /** Since when checks warn: carried forward from the run before, so that it is known when the first of the nights is pruned. */
-import {
-  type Check,
-  checksSql,
-  type DatedCheck,
-  WARNING_SPANS,
-  type Warning,
-} from "../audit/checks/checks.ts";
-import { asWarehouseError } from "../common/errors.ts";
-import { count } from "../common/figures.ts";
-import { rowsBy } from "../storage/rows-by.ts";
-import type { Before } from "../warehouse/baseline.ts";
-import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
+
+import { asWarehouseError } from "../../common/errors.ts";
+import { count } from "../../common/figures.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
+import type { Before } from "../../warehouse/baseline.ts";
+import { fromTable, openTables, type PublishedFiles, sourceOf } from "../../warehouse/published-tables.ts";
+import { type Check, checksSql, type DatedCheck, WARNING_SPANS, type Warning } from "./checks.ts";
 
 interface Spanned {
   readonly before: Before;
