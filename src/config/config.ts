@@ -46,6 +46,8 @@ export interface Config
   readonly acceptShrink: boolean;
   /** Whether a person said that the service of the warehouse has another address now. */
   readonly acceptNewAddress: boolean;
+  /** Items to read, the first that are listed, into a warehouse of limited runs; null: all. */
+  readonly limit: number | null;
 }
 
 /** The embedded service with the sample content, or one that answers at an address. */
@@ -71,6 +73,8 @@ export interface ConfigFlags {
   readonly acceptNewAddress?: boolean | undefined;
   /** Asks for all single items: `rereadDays: 0` for one run. */
   readonly reread?: boolean | undefined;
+  /** Items: the first that are listed. Then `warehouse` is the flag alone, or the folder of limited runs. */
+  readonly limit?: number | undefined;
 }
 
 export interface ConfigInputs {
@@ -92,6 +96,8 @@ export interface NamedInstance {
   readonly isOfMany: boolean;
 }
 
+/** Where limited runs lie unless a flag says otherwise. */
+const LIMITED_WAREHOUSE = "first-look";
 const MIN_KEY_BYTES = 32;
 const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 
@@ -118,7 +124,8 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
       : serviceSource({ env, flags, sampleBy, file, settings, named: instance?.service });
   const personalData = personalDataOf(settings.personalData, env);
   const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
-  await throwFaults(faults, [refuseUncheckedTls(env), source, personalData, warehouse]);
+  const limit = limitOf(flags);
+  await throwFaults(faults, [refuseUncheckedTls(env), limit, source, personalData, warehouse]);
   const folder = file?.folder ?? cwd;
   return {
     ...others,
@@ -135,7 +142,17 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     reread: flags.reread === true,
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
+    limit: await limit,
   };
+}
+
+async function limitOf({
+  limit = null,
+}: {
+  readonly limit?: number | null | undefined;
+}): Promise<number | null> {
+  if (limit === null || (Number.isSafeInteger(limit) && limit >= 1)) return limit;
+  throw invalid(`\`limit\` is ${limit}; give a whole number from 1.`);
 }
 
 /** Of two upper bounds that may be missing. */
@@ -219,9 +236,10 @@ async function warehouseOf(
   return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
 }
 
-/** An empty path would be the working directory. */
+/** An empty path would be the working directory. A limited run takes none that is named for all runs. */
 function namedWarehouse({ cwd, env, flags }: Omit<ConfigInputs, "sampleBy">): string | undefined {
-  const named = flags.warehouse ?? nonEmpty(env.CONTENT_WAREHOUSE_DIR);
+  const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : LIMITED_WAREHOUSE;
+  const named = flags.warehouse ?? forAll;
   if (named === undefined) return undefined;
   if (named.trim() !== "") return resolve(cwd, named);
   throw invalid("`warehouse` is empty; give it the path of a folder, or leave it out.");
@@ -279,7 +297,7 @@ export function treatmentOf({ policy, key }: PersonalData): Omit<PersonalTreatme
  */
 export function configFingerprint(config: Config): string {
   const { source, personalData, personalFields, aliases, destinations, customFields } = config;
-  const { columns, details, perPage, raw } = config;
+  const { columns, details, perPage, raw, limit } = config;
   const decides = {
     version: VERSION,
     service: source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix,
@@ -292,6 +310,7 @@ export function configFingerprint(config: Config): string {
     details,
     perPage,
     raw,
+    ...(limit !== null && { limit }),
   };
   return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
 }

@@ -2,6 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { withoutSamples } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
+import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
@@ -91,7 +92,7 @@ function publishedMetrics(
     gauge(
       "published_verdict",
       "Verdict of the last published run: 1 for the one that it has.",
-      ["complete", "unsettled"].map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
+      FULL_VERDICTS.map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
     ),
     gauge(
       "published_items",

@@ -7,7 +7,7 @@ import { type DriftReport, driftSections } from "../../audit/questions/drift.ts"
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
 import { keptRunsSection, type ListedRun } from "../../audit/questions/runs.ts";
-import type { Section } from "../../common/answer.ts";
+import { col, type Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { coverageMatrix } from "./coverage-matrix.ts";
 import { itemsMarkup } from "./items.ts";
@@ -40,28 +40,34 @@ export function coveragePart(coverage: Coverage): PagePart {
 export function valuesPart(coverage: Coverage): PagePart {
   const { values } = coverage;
   const lacking = values.filter(isWithoutExternalValue);
+  const withoutValue = { external_value: col.text({ hidden: true }) };
   const counting = receiving(lacking);
   const parts = [
     {
       key: "without",
       title: "Values without an external value",
       none: noneWithout(coverage),
+      columns: withoutValue,
       rows: counting,
     },
     {
       key: "apart",
       title: "The same at destinations that receive no values",
       none: "",
+      columns: withoutValue,
       rows: lacking.filter((row) => !counting.includes(row)),
     },
     {
       key: "flagged",
       title: "Mapped values that are archived or ambiguous",
+      columns: {},
       rows: values.filter((row) => !isWithoutExternalValue(row)),
     },
   ];
   const sections = coverageSections(coverage).flatMap((section): Section[] =>
-    section.key === "values" ? parts.map((part) => ({ ...section, ...part })) : [],
+    section.key === "values"
+      ? parts.map((part) => ({ ...section, ...part, columns: { ...section.columns, ...part.columns } }))
+      : [],
   );
   return {
     ...partOf("unmapped", "Values", "audit", sections),
@@ -126,11 +132,10 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
       : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; without: values without an external value.`;
-  const own = { ...section, lead: undefined, columns: Object.fromEntries(hidden) };
+  const own = { ...section, lead, columns: Object.fromEntries(hidden) };
   return {
     ...partOf("runs", "Runs", "runs", [own]),
     title: "Kept runs",
-    lead,
-    bars: { runs: ["items", "rejected", "without_external_value"] },
+    charts: { runs: { items: "place", rejected: "place", without_external_value: "place" } },
   };
 }
