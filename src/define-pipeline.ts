@@ -37,10 +37,11 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     queries: Object.fromEntries(ordered(transform).map((query) => [nameOf(query), query.sql ?? ""])),
     passthrough: transform.some(({ passthrough }) => passthrough === true),
     loaders: load,
+    tests: spec.audit ?? [],
   };
 }
 
-const LISTS = ["extract", "transform", "load"] as const;
+const LISTS = ["extract", "transform", "load", "audit"] as const;
 type List = (typeof LISTS)[number];
 
 const KEYS = ["name", "description", ...LISTS];
@@ -48,7 +49,9 @@ const KEYS = ["name", "description", ...LISTS];
 function faultsOf(spec: PipelineSpec): string[] {
   if (!isObject(spec)) return ["definePipeline takes an object"];
   const unknown = Object.keys(spec).filter((key) => !KEYS.includes(key));
-  const lists = LISTS.filter((key) => !Array.isArray(spec[key]));
+  const lists = LISTS.filter(
+    (key) => !Array.isArray(spec[key]) && !(key === "audit" && spec[key] === undefined),
+  );
   const faults = [
     ...unknown.map((key) => `there is no key ${JSON.stringify(key)}${hint(key, KEYS)}`),
     ...unless(
@@ -64,7 +67,13 @@ function faultsOf(spec: PipelineSpec): string[] {
   const strange = LISTS.flatMap((list) => strangers(spec, list));
   // What lists that can be read say together; of one that cannot, nobody knows what it lacks.
   if (lists.length > 0 || strange.length > 0) return [...faults, ...strange];
-  return [...faults, ...extractFaults(spec), ...transformFaults(spec), ...loadFaults(spec)];
+  return [
+    ...faults,
+    ...extractFaults(spec),
+    ...transformFaults(spec),
+    ...loadFaults(spec),
+    ...auditFaults(spec),
+  ];
 }
 
 type Stage = Readonly<Record<string, unknown>>;
@@ -87,9 +96,15 @@ const FAULTS_OF_STAGES: Readonly<Record<List, (stage: Stage) => readonly string[
   extract: extractorFaults,
   transform: transformerFaults,
   load: loaderFaults,
+  audit: testFaults,
 };
 
-const EXAMPLES = { extract: 'listing("full")', transform: "contentTables()", load: "duckdb()" } as const;
+const EXAMPLES = {
+  extract: 'listing("full")',
+  transform: "contentTables()",
+  load: "duckdb()",
+  audit: "test({ name, sql })",
+} as const;
 
 function misplaced(stage: unknown, list: List): string {
   const home = isObject(stage) ? LISTS.find((each) => FAULTS_OF_STAGES[each](stage)) : undefined;
@@ -150,6 +165,19 @@ function loaderFaults({ name, publishes: what, stage, faults }: Stage) {
       "publishes neither duckdb nor parquet",
     ),
     ...unless(stage === undefined || typeof stage === "function", "has a stage that is not a function"),
+  ];
+}
+
+function testFaults({ name, sql, failOn, severity, limit, tables, faults }: Stage) {
+  if (!isText(name) || tables !== undefined || !isFaultList(faults)) return undefined;
+  const limits = isObject(failOn) ? Object.values(failOn) : [limit];
+  if (!isText(sql) && !isObject(failOn)) return undefined;
+  return [
+    ...unless(severity === "error" || severity === "warning", "has a severity that is not error or warning"),
+    ...unless(
+      limits.every((each) => Number.isSafeInteger(each) && Number(each) >= 0),
+      "has a limit that is not a number of rows",
+    ),
   ];
 }
 
@@ -303,6 +331,17 @@ function loadFaults({ load }: PipelineSpec): string[] {
     ...unless(
       load.some((each) => each.publishes !== undefined),
       "load has neither duckdb() nor parquet(), so the warehouse folder would get nothing",
+    ),
+  ];
+}
+
+/** Each is a row of `run_checks` by its name. */
+function auditFaults({ audit = [], transform }: PipelineSpec): string[] {
+  return [
+    ...repeated(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
+    ...unless(
+      audit.every((test) => "sql" in test) || transform.some(({ name }) => name === "mappedValues"),
+      "mappingCoverage needs mappedValues() in transform",
     ),
   ];
 }

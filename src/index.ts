@@ -6,6 +6,7 @@
  * - {@link createService}: the read interface itself, over a content set.
  */
 
+export { type MappingCoverageOptions, mappingCoverage, type TestOptions, test } from "./audit/stages.ts";
 export { type ErrorCode, WarehouseError } from "./common/errors.ts";
 export type { Log, LogFields } from "./common/log.ts";
 export type { OnProgress, Progress, StageName } from "./common/progress.ts";
@@ -25,6 +26,7 @@ export { duckdb, parquet } from "./load/stages.ts";
 export type { OnFinish, RunFailed, RunOutcome, RunPublished } from "./observe/outcome.ts";
 export type { RunSummary } from "./observe/run-summary.ts";
 export type {
+  CoverageTest,
   DeliveredFile,
   DeliveredRun,
   DynamicDocument,
@@ -37,11 +39,14 @@ export type {
   LoadTable,
   Pipeline,
   PipelineSpec,
+  QueryTest,
   Row,
   RowOf,
+  Severity,
   StagedLoad,
   Target,
   TargetRun,
+  Test,
   Transformer,
 } from "./pipeline.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";

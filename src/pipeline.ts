@@ -8,11 +8,13 @@
  *       extract: [destinations(), customFields(), listing("dynamic"), singleItems({ of: "events" }), listing("full")],
  *       transform: [contentTables(), mappedValues(), history()],
  *       load: [duckdb(), parquet()],
+ *       audit: [test({ name: "titles", sql: "SELECT content_id FROM content WHERE title = ''", severity: "warning" })],
  *     });
  *
  * - An {@link Extractor} says what is read. Its documents land as raw documents, and passes certify that none is missing.
  * - A {@link Transformer} gives tables: declared columns, and how the rows are made from each item or by a query.
  * - A {@link Loader} gets the checked tables of a run and makes them visible, after everything else went well.
+ * - A {@link Test} says what these tables must hold before they are published.
  *
  * A pipeline that is run by the command is a module whose default export is what `definePipeline` gives: worker
  * threads import it too, since functions do not cross threads.
@@ -158,6 +160,32 @@ export interface Loader {
   readonly faults?: readonly string[];
 }
 
+/** What the tables of a run must hold before it is published. Made by `test` and `mappingCoverage`. */
+export type Test = QueryTest | CoverageTest;
+
+interface TestOfTables {
+  /** Its own among the tests of a pipeline; `run_checks` has it behind `test: `. */
+  readonly name: string;
+  /** `error`: nothing is published where there is more than is allowed. `warning`: the run says so. */
+  readonly severity: Severity;
+  /** What was wrong with the options that it was made with. */
+  readonly faults?: readonly string[];
+}
+
+export interface QueryTest extends TestOfTables {
+  /** A question whose rows are those that fail, over the tables of the run and, as `previous.content`, of the run before. */
+  readonly sql: string;
+  /** Failing rows that are allowed. */
+  readonly limit: number;
+}
+
+export interface CoverageTest extends TestOfTables {
+  /** By kind, as `audit --fail-on` names them: values that are allowed at destinations that receive values. */
+  readonly failOn: Readonly<Record<string, number>>;
+}
+
+export type Severity = "error" | "warning";
+
 /** The service that a run was read from. `origin`: scheme, host and port. */
 export interface InstanceIdentity {
   readonly id: string | null;
@@ -245,6 +273,8 @@ export interface PipelineSpec {
   readonly extract: readonly Extractor[];
   readonly transform: readonly Transformer[];
   readonly load: readonly Loader[];
+  /** None unless given. */
+  readonly audit?: readonly Test[];
 }
 
 /** A pipeline with nothing left open. */
@@ -267,6 +297,7 @@ export interface Pipeline {
   readonly queries: Readonly<Record<string, string>>;
   readonly passthrough: boolean;
   readonly loaders: readonly Loader[];
+  readonly tests: readonly Test[];
 }
 
 /** Whether a pipeline publishes the file or the folder in the run's own folder. */

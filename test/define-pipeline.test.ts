@@ -19,9 +19,11 @@ const {
   history,
   listing,
   mappedValues,
+  mappingCoverage,
   parquet,
   singleItems,
   sqlTable,
+  test: rowsTest,
 } = library;
 
 const WHOLE: PipelineSpec = {
@@ -319,6 +321,40 @@ suite("a composition is refused for", () => {
       "load has neither duckdb() nor parquet(), so the warehouse folder would get nothing",
     ],
     "a loader twice": [{ load: [duckdb(), duckdb()] }, "load has duckdb twice"],
+    "tests without what they need": [
+      {
+        audit: [
+          loose(rowsTest)({ name: " ", sql: "", severity: "fatal", limit: -1, limits: 1 }),
+          loose(rowsTest)(),
+          loose(rowsTest)({ name: "mapping coverage, all", sql: "FROM content" }),
+          loose(mappingCoverage)({ failOn: { unmaped: 1 } }),
+          loose(mappingCoverage)({ failOn: {} }),
+          loose(mappingCoverage)({ failOn: { unmapped: 0.5 }, severity: "none" }),
+        ],
+      },
+      'test " " has no option "limits" (did you mean "limit"?)',
+      'test " ": name is not one line of 1 to 100 characters, or begins with "mapping coverage"',
+      'test " ": sql is not a text',
+      'test " ": severity is not "error" or "warning"',
+      'test " ": limit is not a number of rows',
+      "test undefined takes an object",
+      'test "mapping coverage, all": name is not one line of 1 to 100 characters, or begins with "mapping coverage"',
+      'mappingCoverage: failOn has no kind "unmaped" (did you mean "unmapped"?): give unmapped, unknown_value, ambiguous or collision',
+      "mappingCoverage: failOn has no limit: give unmapped, unknown_value, ambiguous or collision",
+      "mappingCoverage: failOn has a limit that is not a number of values",
+      'mappingCoverage: severity is not "error" or "warning"',
+    ],
+    "two tests of one name": [
+      { audit: ["1", "2"].map((n) => rowsTest({ name: "titles", sql: `SELECT ${n}` })) },
+      'audit has two tests called "titles"',
+    ],
+    "a limit of mapped values without any": [
+      {
+        transform: [contentTables({ only: ["content"] })],
+        audit: [mappingCoverage({ failOn: { unmapped: 1 } })],
+      },
+      "mappingCoverage needs mappedValues() in transform",
+    ],
     "lists that are none": [
       { extract: listing("full"), transform: undefined, load: "duckdb" },
       "extract is not a list of stages",

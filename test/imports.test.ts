@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   extract: "common api tables storage raw pipeline.ts warehouse",
   transform: "common api tables storage raw pipeline.ts define-pipeline.ts",
   load: "common tables storage raw pipeline.ts warehouse transform",
-  audit: "common api tables storage raw warehouse extract load",
+  audit: "common api tables storage raw pipeline.ts warehouse extract load",
   show: "common storage",
   "show/page": "common storage warehouse audit show",
   erase: "common tables storage raw warehouse load audit show/page",
@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   service: "common api raw warehouse",
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit targets observe config service show show/page",
   "index.ts":
-    "common tables storage pipeline.ts define-pipeline.ts extract transform load targets observe config service run",
+    "common tables storage pipeline.ts define-pipeline.ts extract transform load audit targets observe config service run",
   mcp: "common tables storage audit",
   fleet: "common extract config warehouse observe run",
   cli: "common tables storage pipeline.ts warehouse extract transform audit erase targets observe config service show show/page run mcp fleet",

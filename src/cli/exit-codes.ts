@@ -28,7 +28,11 @@ export const EXIT_CODES: readonly ExitCode[] = [
     "mass change",
     "Look why there is far less than in the run before; if that is right, run once with --accept-shrink.",
   ],
-  [25, "audit threshold", "There are more findings than --fail-on allows; the audit lists them."],
+  [
+    25,
+    "audit threshold",
+    "There are more findings than --fail-on or a test of the pipeline allows; the audit lists them, and the message names the test.",
+  ],
   [
     26,
     "delivery",

@@ -31,6 +31,7 @@ import {
   type Erasure,
   fileSource,
   type RunErasure,
+  SHOWS_ROWS,
   type Source,
   type SourceColumn,
   searchRaw,
@@ -218,10 +219,11 @@ async function newRows(
   source: Source,
   table: string | undefined,
 ): Promise<Query> {
-  const { person } = rewriting;
+  const { person, from } = rewriting;
+  const { policy } = from.manifest.personalData;
   const erasure = await (table === undefined
     ? searchRaw(connection, source, person)
-    : searchTable(connection, source, table, person));
+    : searchTable(connection, source, { name: table, policy }, person));
   await noteCells(connection, erasure);
   const columns = await columnsOf(connection, source.from);
   const changed = [...erasure.cells.keys()];
@@ -273,7 +275,7 @@ async function newFacts(
 ): Promise<ReadonlyMap<string, string>> {
   if (isHistory(table)) return newNames(rewriting, columns);
   if (table === "run_documents") return new Map([...newNames(rewriting, columns), ...newDigests(rewriting)]);
-  if (table !== undefined) return ownFacts(rewriting, table);
+  if (table !== undefined) return ownFacts(rewriting, table, columns);
   const facts = new Map(newNames(rewriting, columns));
   // Under `keep` it is a digest of personal data too, also of those in listed documents.
   const keeps = rewriting.from.manifest.personalData.policy === "keep";
@@ -294,6 +296,7 @@ function newDigests({ to }: Rewriting): ReadonlyMap<string, string> {
 async function ownFacts(
   { from, to, renamed }: Rewriting,
   table: string,
+  columns: readonly SourceColumn[],
 ): Promise<ReadonlyMap<string, string>> {
   if (table === "run") {
     return new Map([
@@ -306,7 +309,9 @@ async function ownFacts(
       (cell, [old, now]) => `replace(${cell}, ${quoteLiteral(old)}, ${quoteLiteral(now)})`,
       "t.detail",
     );
-    return new Map([["detail", named]]);
+    const hasExamples = columns.some(({ name }) => name === "examples");
+    const shown = `CASE WHEN ${SHOWS_ROWS} THEN NULL ELSE t.examples END`;
+    return new Map([["detail", named], ...(hasExamples ? ([["examples", shown]] as const) : [])]);
   }
   if (table !== "run_tables" || !from.manifest.loaders.includes("parquet")) return new Map();
   const sizes = await Promise.all(

@@ -1,11 +1,14 @@
 /** Where a published run holds something of a person: by table, which cells become NULL or another text. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { TEST_PREFIX } from "../audit/checks/test-results.ts";
 import { all, scalar } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
+import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { DATA_TABLES, TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
+import { checks } from "../tables/run.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 import {
   fromTable,
   openTables,
@@ -105,12 +108,14 @@ export async function identify(
   return { user: (await tableWithId(OF_USERS)) !== undefined, otherTable: await tableWithId(KEYS) };
 }
 
+type SearchedRun = PublishedFiles & { readonly manifest: Pick<Manifest, "personalData"> };
+
 /**
  * Searches a run, and notes in `person` whatever its descriptions say of them: search all runs twice. Memory holds what
  * one file has of the person.
  */
 export async function searchRun(
-  published: PublishedFiles,
+  published: SearchedRun,
   person: Person,
   temporaryDirectory: string,
 ): Promise<RunErasure> {
@@ -118,33 +123,39 @@ export async function searchRun(
   const source = sourceOf(published);
   await using database = await openTables(source, limits(temporaryDirectory));
   const { connection } = database;
+  const { policy } = manifest.personalData;
   const tables = new Map<string, number>();
   for (const table of Object.keys(manifest.rows)) {
     let rows = 0;
     for (const part of partsOf(source, table)) {
-      rows += (await searchTable(connection, part, table, person)).rows;
+      rows += (await searchTable(connection, part, { name: table, policy }, person)).rows;
     }
     if (rows > 0) tables.set(table, rows);
   }
   const raw = new Map<string, number>();
   for (const { path } of manifest.files.filter((file) => file.path.startsWith("raw/"))) {
-    const rows = await searchRawFile(connection, { directory, path }, person);
+    const rows = await searchRawFile(connection, { directory, path, policy }, person);
     if (rows > 0) raw.set(path, rows);
   }
   return { tables, raw };
 }
 
+interface RawFile extends Pick<TableOfRun, "policy"> {
+  readonly directory: string;
+  readonly path: string;
+}
+
 /** How many rows of a file of raw documents have something of the person. */
 async function searchRawFile(
   connection: DuckDBConnection,
-  { directory, path }: { readonly directory: string; readonly path: string },
+  { directory, path, policy }: RawFile,
   person: Person,
 ): Promise<number> {
   if (path === FACTS) return examplesIn(directory, person);
   const [source, table] = [fileSource(join(directory, path)), tableOf(path)];
   const erasure = await (table === undefined
     ? searchRaw(connection, source, person)
-    : searchTable(connection, source, table, person));
+    : searchTable(connection, source, { name: table, policy }, person));
   return erasure.rows;
 }
 
@@ -165,11 +176,17 @@ function partsOf(source: TablesSource, table: string): Source[] {
     : [{ from: fromTable(source, table), place: "rowid" }];
 }
 
+/** A table of a run, which treated personal data by the policy. */
+export interface TableOfRun {
+  readonly name: string;
+  readonly policy: Manifest["personalData"]["policy"];
+}
+
 /** What is to change in a table, or in one of its files. */
 export async function searchTable(
   connection: DuckDBConnection,
   source: Source,
-  name: string,
+  { name, policy }: TableOfRun,
   person: Person,
 ): Promise<Erasure> {
   const table = TABLES.find((each) => each.name === name);
@@ -179,6 +196,7 @@ export async function searchTable(
   if (table !== undefined && userColumn !== undefined) {
     return searchPeople(connection, source, { table, columns, userColumn }, person);
   }
+  if (name === checks.name) return searchChecks(connection, source, { columns, person, policy });
   const found = new Found(connection, source);
   for (const { name: column } of columns.filter((each) => mayHoldPeople(table, each))) {
     if (name === "run_drift") {
@@ -195,6 +213,33 @@ export async function searchTable(
     }
   }
   return found.erasure();
+}
+
+/** In SQL: a check that shows rows of a query of the user's. Those of other checks have IDs alone. */
+export const SHOWS_ROWS = `examples IS NOT NULL AND starts_with(check_name, ${quoteLiteral(TEST_PREFIX)})`;
+
+/**
+ * A query may have changed how a detail looks, or taken it from the run before, so that nobody can find it: where tables
+ * hold personal data, all such rows may be the person's.
+ */
+async function searchChecks(
+  connection: DuckDBConnection,
+  { from }: Source,
+  { columns, person, policy }: Checked,
+): Promise<Erasure> {
+  const nothing = { nulled: undefined, cells: new Map() };
+  // Earlier versions show none.
+  if (!columns.some(({ name }) => name === "examples")) return { ...nothing, rows: 0 };
+  // Every text has the empty one.
+  const marks = policy === "drop" ? person.marks() : [""];
+  const mentions = marks.map((_, index) => `contains(CAST(examples AS VARCHAR), $${index + 1})`);
+  const sql = `SELECT count(*) FROM ${from} WHERE ${SHOWS_ROWS} AND (${mentions.join(" OR ")})`;
+  return { ...nothing, rows: await scalar(connection, sql, marks) };
+}
+
+interface Checked extends Pick<TableOfRun, "policy"> {
+  readonly columns: readonly SourceColumn[];
+  readonly person: Person;
 }
 
 /** What is to change in a raw file. */

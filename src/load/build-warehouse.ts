@@ -4,10 +4,10 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
 import type { DriftEntry, DriftItems } from "../raw/drift.ts";
 import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
+import { failureText } from "../storage/failure-text.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
@@ -81,32 +81,42 @@ const RANGES_OF_STEPS = 4;
 /** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */
 const RANGES_OF_CHECKS = 8;
 
+interface Opened {
+  readonly database: Database;
+  readonly connections: Connections;
+}
+
+async function opened(request: BuildRequest): Promise<Opened> {
+  const { previous } = request.history;
+  const database = await openForBuilding({
+    file: request.database,
+    staging: request.directory,
+    temporaryDirectory: request.temporaryDirectory,
+    memoryLimitMb: request.memoryLimitMb,
+    previous: previous.kind === "carried" ? previous.access : undefined,
+  });
+  return { database, connections: [database.connection, await database.connect()] };
+}
+
 /** The tables of a run on their way into its files: first those of the data, then the run's own, then the views. */
 export class WarehouseBuild implements AsyncDisposable {
-  readonly connections: Connections;
   readonly #request: BuildRequest;
-  readonly #database: Database;
   readonly #interrupting: Disposable;
+  #open: Opened;
 
-  private constructor(request: BuildRequest, database: Database, connections: Connections) {
+  private constructor(request: BuildRequest, open: Opened) {
     this.#request = request;
-    this.#database = database;
-    this.connections = connections;
-    this.#interrupting = addAbortListener(request.signal, () => {
-      for (const connection of connections) connection.interrupt();
-    });
+    this.#open = open;
+    this.#interrupting = addAbortListener(request.signal, () => this.#open.database.interrupt());
   }
 
   static async open(request: BuildRequest): Promise<WarehouseBuild> {
     await mkdir(request.temporaryDirectory, { recursive: true, mode: 0o700 });
-    const database = await openForBuilding({
-      file: request.database,
-      staging: request.directory,
-      temporaryDirectory: request.temporaryDirectory,
-      memoryLimitMb: request.memoryLimitMb,
-      previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
-    });
-    return new WarehouseBuild(request, database, [database.connection, await database.connect()]);
+    return new WarehouseBuild(request, await opened(request));
+  }
+
+  get connections(): Connections {
+    return this.#open.connections;
   }
 
   /**
@@ -170,16 +180,26 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
 
-  /** Makes the views and closes the database. */
-  async finish(): Promise<void> {
-    const [connection] = this.connections;
-    await createViewsAndMacros(connection, this.#names);
-    await this.#database.close();
+  /** Makes the views. */
+  async createViews(): Promise<void> {
+    await createViewsAndMacros(this.connections[0], this.#names);
+  }
+
+  /** Lets others open the database as it is: meanwhile it is closed. */
+  async whileClosed<Given>(read: () => Promise<Given>): Promise<Given> {
+    await this.close();
+    const given = await read();
+    this.#open = await opened(this.#request);
+    return given;
+  }
+
+  async close(): Promise<void> {
+    await this.#open.database.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#interrupting[Symbol.dispose]();
-    await this.#database[Symbol.asyncDispose]();
+    await this.#open.database[Symbol.asyncDispose]();
   }
 
   async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
@@ -297,14 +317,11 @@ export class WarehouseBuild implements AsyncDisposable {
 
 /** Damage and want of disk are nothing that the user's text could have to do with. */
 function queryFailed(table: string, thrown: unknown): WarehouseError {
-  const { code, cause, message } = asWarehouseError(thrown);
-  if (code !== "internal") return asWarehouseError(thrown);
-  // What the engine said, where it was not told because it repeats cells: those are left out.
-  const [said = ""] = (cause instanceof Error ? cause.message : message).split("\n", 1);
-  const why = printable(said.replace(/'[^']*'/g, "'…'"), 250).replace(/[.!]$/, "");
+  const error = asWarehouseError(thrown);
+  if (error.code !== "internal") return error;
   return new WarehouseError(
     "config.invalid",
-    `The table ${table} of the pipeline cannot be made: its query failed: ${why}.`,
+    `The table ${table} of the pipeline cannot be made: its query failed: ${failureText(thrown)}.`,
     { cause: thrown },
   );
 }

@@ -111,21 +111,24 @@ function aboutOf({ name }: Check) {
   return undefined;
 }
 
+/** Rows that fail stay in the warehouse, where an erasure finds them. */
 function assertionsOf(checks: readonly Check[], table: string) {
   return checks.flatMap((check) => {
+    const success = check.verdict === "passed";
+    if (check.reads?.includes(table)) return [{ assertion: "custom_sql", success, ...described(check) }];
     const about = aboutOf(check);
     if (about?.table !== table) return [];
     const { assertion, column } = about;
     // Several columns together are no column of the schema.
     const named = column === undefined || column.includes("+") ? {} : { column };
-    return [{ assertion, success: check.verdict === "passed", ...named, ...described(check) }];
+    return [{ assertion, success, ...named, ...described(check) }];
   });
 }
 
 /** Checks of the run as a whole. */
 export function testsOf(checks: readonly Check[]) {
   return checks
-    .filter((check) => aboutOf(check) === undefined)
+    .filter((check) => aboutOf(check) === undefined && (check.reads ?? []).length === 0)
     .map((check) => ({
       status: check.verdict === "passed" ? "pass" : "fail",
       type: "custom",

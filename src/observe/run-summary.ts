@@ -11,6 +11,9 @@ import type { ChangedMost, DocumentSetting, Extraction, PassRecord } from "../ra
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
+/** Rows that fail stay in the warehouse, where an erasure finds them. */
+type ToldCheck = Omit<DatedCheck, "examples" | "reads">;
+
 /** What a run did, for people and programs. */
 export interface RunSummary {
   readonly run: string;
@@ -53,7 +56,7 @@ export interface RunSummary {
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
   /** The checks before publication, what warns anew first; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly DatedCheck[] };
+  readonly checks: { readonly passed: number; readonly warnings: readonly ToldCheck[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -91,7 +94,8 @@ export function summaryOfChecks(checks: readonly DatedCheck[]): RunSummary["chec
   const isOld = ({ warningRuns }: DatedCheck) => (warningRuns ?? 0) > 1;
   const warnings = checks
     .filter(({ verdict }) => verdict !== "passed")
-    .toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)));
+    .toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)))
+    .map(({ examples: _, reads: __, ...told }) => told);
   return { passed: checks.length - warnings.length, warnings };
 }
 

@@ -9,6 +9,8 @@ import {
 } from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import { assertTestsHold } from "../audit/checks/test-results.ts";
+import { runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
 import { dateWarnings, warningTexts } from "../audit/checks/warning-spans.ts";
 import { endMs } from "../common/clock.ts";
@@ -71,25 +73,16 @@ export async function buildTables(building: Building, transformed: RawTransforme
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const counts = [...transformed.driftItems, ...misfits];
   const drift = withItems(tally.sorted(), counts, facts.drift);
-  const inspected = {
-    tables,
-    loaded: data,
-    directory: request.finalDirectory,
-    drift,
-    isLimited: facts.limit !== null,
-  };
+  const isLimited = facts.limit !== null;
+  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
   const found = { transformed, lookups, loaded, drift };
-  const { reasons, ignoredDestinations, ...judged } = await dated(building, judge(building, found));
+  const { reasons, ignoredDestinations, ...judged } = judge(building, found);
   const stated = statedOf(building, reasons);
   const all = [...loaded.tables];
   await inStage(building, { stage: "load" }, async () => {
-    for (const made of runTables(building, stated, {
-      ...judged,
-      ignoredDestinations,
-      loaded,
-      drift,
-    })) {
+    const findings = { ...judged, ignoredDestinations, loaded, drift };
+    for (const made of runTables(building, stated, findings)) {
       all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
     const counting = documentsQuery(landed);
@@ -98,8 +91,18 @@ export async function buildTables(building: Building, transformed: RawTransforme
         ? await build.loadRows({ table: documents, rows: [] })
         : await build.loadQuery(documents, counting),
     );
-    await build.finish();
+    await build.createViews();
   });
+  const tested = await testsOf(building, build);
+  const told = await dated(building, {
+    checks: [...judged.checks, ...tested.checks],
+    warnings: [...judged.warnings, ...tested.warnings],
+  });
+  await inStage(building, { stage: "load" }, async () => {
+    all.push(await build.loadRows(checkRows(told.checks)));
+    await build.close();
+  });
+  assertTestsHold(tested);
   const statement = {
     ...stated,
     ...statementOf(building, judged.accounting),
@@ -107,7 +110,24 @@ export async function buildTables(building: Building, transformed: RawTransforme
     rows: rowCounts(all),
     emptyColumns: [...loaded.emptyColumns],
   };
-  return { ...judged, tables: all, statement };
+  return { ...judged, ...told, tables: all, statement };
+}
+
+/** What the tests of the pipeline find in all tables but that of the checks. */
+async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
+  const { pipeline, staging, before, isErased, signal } = building;
+  const { tests } = pipeline;
+  if (tests.length === 0) return { checks: [], warnings: [] };
+  const database = databaseOf(staging, publishes(pipeline, "duckdb"));
+  const run = {
+    tests,
+    database,
+    before,
+    temporaryDirectory: staging.temporary,
+    showsRows: !isErased,
+    signal,
+  };
+  return inStage(building, { stage: "audit" }, () => build.whileClosed(() => runTests(run)));
 }
 
 interface Found {
@@ -162,14 +182,14 @@ function judge(
 }
 
 /** The same with since when checks warn. */
-async function dated({ before, landed, staging }: Building, judgement: Judgement) {
+async function dated({ before, landed, staging }: Building, judged: Judged) {
   const { startedAt } = landed.facts;
-  const { checks, warnings } = await dateWarnings(judgement.checks, {
+  const { checks, warnings } = await dateWarnings(judged.checks, {
     before,
     startedAt,
     temporaryDirectory: staging.temporary,
   });
-  return { ...judgement, checks, warnings: [...warnings, ...warningTexts(judgement.warnings, checks)] };
+  return { checks, warnings: [...warnings, ...warningTexts(judged.warnings, checks)] };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */
@@ -253,18 +273,16 @@ function statedOf(
   };
 }
 
-interface JudgedTables
-  extends Pick<TablesBuilt, "accounting" | "checks">,
-    Pick<JudgedMatching, "ignoredDestinations"> {
+interface Findings extends Pick<TablesBuilt, "accounting">, Pick<JudgedMatching, "ignoredDestinations"> {
   readonly loaded: Loaded;
   readonly drift: readonly CountedDrift[];
 }
 
-/** Rows of the run's own tables, or where they landed. */
+/** Rows of the run's own tables, or where they landed; those of its checks come last. */
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
-  { loaded, accounting, checks, drift, ignoredDestinations }: JudgedTables,
+  { loaded, accounting, drift, ignoredDestinations }: Findings,
 ): (RunRows | StagedTable)[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
@@ -285,7 +303,6 @@ function runTables(
     { table: requests, parts: landed.requests },
     { table: rejects, parts: landed.rejects },
     driftRows(drift),
-    checkRows(checks),
     tableRows(loaded, publishes(pipeline, "parquet")),
     lineageRows(pipeline.tables),
   ];

@@ -17,6 +17,7 @@ import type { Baseline, Before, PersonalTreatment } from "../warehouse/baseline.
 import { type OutputFolder, parseRunName, type StagingFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import type { NewNames } from "../warehouse/replacement/numbers.ts";
+import { pipelineFingerprint } from "./resume.ts";
 
 /** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
@@ -51,6 +52,8 @@ type RunBefore = Extract<Baseline, { kind: "run" }>;
 interface Again {
   readonly own: PreviousRun & { readonly manifest: Manifest };
   readonly kept: RunBefore | undefined;
+  /** That it is built by. */
+  readonly pipeline: Pipeline;
   /** Names of runs that are replaced, to their new ones. */
   readonly renamed: NewNames;
   readonly temporaryDirectory: string;
@@ -61,10 +64,10 @@ interface Again {
  * is pruned, its own with what it added and ended taken back.
  */
 export async function heldAgainst(
-  { before, history }: Pick<ExtractRecord, "before" | "history">,
+  { before, history, pipeline: { fingerprint } }: Pick<ExtractRecord, "before" | "history" | "pipeline">,
   again: Again,
 ): Promise<{ before: Before; history: PreviousHistory }> {
-  const { own, kept, renamed } = again;
+  const { own, kept, renamed, pipeline } = again;
   const carried = await carriedAgain(history, again);
   if (before.kind !== "run") return { before, history: carried };
   const { run, sha256, rows, emptyColumns } = before;
@@ -77,6 +80,7 @@ export async function heldAgainst(
     manifest: { rows, emptyColumns: [...emptyColumns] },
     own,
     changes: own.manifest.changes,
+    isSamePipeline: pipelineFingerprint(pipeline) === fingerprint,
   };
   return { before: kept ?? pruned, history: carried };
 }

@@ -78,6 +78,7 @@ async function landAndBuild(
       ranges: baseline.kind === "run" ? baseline : undefined,
       history,
       replayOf: null,
+      isErased: false,
       loads,
       threads,
       nodeVersion,

@@ -58,9 +58,10 @@ async function textsOf(source: string | Pipeline, { rows }: Pipeline): Promise<r
 }
 
 /** Of what a pipeline declares; not of the functions of its custom tables and loaders. */
-export function pipelineFingerprint({ tables, loaders, rows: _rows, ...pipeline }: Pipeline): string {
+export function pipelineFingerprint({ tables, loaders, tests, rows: _rows, ...pipeline }: Pipeline): string {
   const declared = tables.map(({ name, key, columns }) => ({ name, key, columns }));
-  const decides = { ...pipeline, declared, loaders: loaders.map(({ name }) => name) };
+  const tested = tests.length > 0 && { tests };
+  const decides = { ...pipeline, declared, loaders: loaders.map(({ name }) => name), ...tested };
   return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
 }
 
@@ -190,7 +191,7 @@ export async function resume(
 
 /** What becomes of staged work. `accept`: explicit approval resumes it. `inspect`: it is kept until the next run. */
 export function failureDisposition(code: ErrorCode): "resume" | "accept" | "inspect" | "remove" {
-  if (code === "verify.failed") return "inspect";
+  if (code === "verify.failed" || code === "audit.threshold") return "inspect";
   if (code === "guard.shrink") return "accept";
   return isResumable(code) ? "resume" : "remove";
 }

@@ -102,9 +102,10 @@ export function driftRows(entries: readonly CountedDrift[]): RunRows {
 }
 
 export function checkRows(made: readonly DatedCheck[]): RunRows {
-  return rowsOf(checks, made, ({ name, warningSince }) => ({
+  return rowsOf(checks, made, ({ name, warningSince, examples = null }) => ({
     checkName: name,
     warningSince: warningSince === null ? null : warningSince.getTime() * 1000,
+    examples,
   }));
 }
 

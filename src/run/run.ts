@@ -10,9 +10,11 @@ import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
 import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
+import { publishes } from "../pipeline.ts";
 import { fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
+  databaseOf,
   discardLeftovers,
   discardUnused,
   namingFolder,
@@ -170,7 +172,7 @@ async function begin(
 
 /** What becomes of the staged files of a run that failed. */
 async function leftBy(
-  { folder, staging, checkpoint, resumed, options }: RunContext,
+  { folder, staging, checkpoint, resumed, options, pipeline }: RunContext,
   thrown: unknown,
 ): Promise<Left> {
   await checkpoint.settled();
@@ -180,7 +182,8 @@ async function leftBy(
   if (options.config.limit !== null && left !== "inspect") return "remove";
   const nothing = checkpoint.groups === 0 && resumed.pages === 0;
   if (left === "remove" || (nothing && left !== "inspect")) return "remove";
-  options.log.warn(LEFT[left], { run: staging.run });
+  const file = databaseOf(staging, publishes(pipeline, "duckdb"));
+  options.log.warn(LEFT[left], { run: staging.run, ...(left === "inspect" && { file }) });
   return left;
 }
 

@@ -233,6 +233,10 @@ export const checks = defineTable({
       comment: "Published runs in a row that warn of it, this one included; NULL where it passed.",
     }),
     text("detail", { comment: "What the numbers mean." }),
+    json("examples", {
+      comment:
+        "Up to three of the rows that were counted, as a list of objects with long texts cut; NULL where no rows were. The personal-data policy holds here too.",
+    }),
   ],
 });
 

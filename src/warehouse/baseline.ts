@@ -50,6 +50,8 @@ export type Before =
       readonly own: PublishedFiles;
       /** What was found when both runs could be compared. */
       readonly changes: Manifest["changes"];
+      /** Whether it was built by the same pipeline. */
+      readonly isSamePipeline: boolean;
     };
 
 /** Throws `config.newer_version` for a run of a newer program. */

@@ -1,7 +1,7 @@
 /** The examples, run as their comments say, over the sample. What postgres.ts configures is tested in test/engines. */
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { packagePath } from "../../src/common/package-root.ts";
@@ -70,6 +70,26 @@ long("headlines.ts has the headline of each item that has one, and its lengths",
   assert.deepEqual(await rowsOf(directory, lineage), [
     ["dynamic", "title"],
     ["full", "title"],
+  ]);
+});
+
+long("checks.ts publishes what its tests found, as audit counts it", async (t) => {
+  const directory = await runOf(t, "checks.ts");
+  const found = await rowsOf(
+    directory,
+    "SELECT check_name, verdict, figure, examples IS NOT NULL FROM run_checks WHERE check_name LIKE 'test: %' ORDER BY ALL",
+  );
+  const audited = await program(["audit", "--warehouse", dirname(directory), "--format", "json"], {
+    cwd: packagePath("."),
+  });
+  const { unmapped, unknown_value: unknown } = JSON.parse(audited.stdout).receiving;
+  assert.ok(unmapped > 0 && unknown > 0);
+  assert.deepEqual(found, [
+    ["test: items have a title", "passed", "4", true],
+    ["test: mapping coverage, unknown values", "passed", String(unknown), true],
+    ["test: mapping coverage, unmapped values", "passed", String(unmapped), true],
+    ["test: no item was published before it was created", "passed", "0", false],
+    ["test: tags do not vanish", "passed", "0", false],
   ]);
 });
 

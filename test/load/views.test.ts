@@ -235,10 +235,13 @@ test("content_wide has a column of the field's type where every value reads as o
         await rowsOf("SELECT given FROM content_wide ORDER BY content_id"),
         cells.map(([text, reads]) => ({ given: first < 0 ? reads : text })),
       );
+      // An item has one value.
+      const misread = cells.filter(([, reads]) => reads === undefined).length;
       const entry = {
         path: "content_wide.given",
         kind: "field_type",
-        count: cells.filter(([, reads]) => reads === undefined).length,
+        count: misread,
+        items: misread,
         order: 0,
         contentId: `i${first}`,
         example: cells[first]?.[0],

@@ -17,15 +17,22 @@ import { type Connections, inParallel } from "../../storage/parallel.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
+
+const VERDICTS = ["passed", "warning", "failed"] as const;
 
 export interface Check {
   readonly name: string;
   /** `warning`: worth a look, no reason not to publish. */
-  readonly verdict: "passed" | "warning" | "failed";
+  readonly verdict: (typeof VERDICTS)[number];
   readonly figure: number;
   /** What the figure is compared with; null: nothing. */
   readonly expected: number | null;
   readonly detail: string;
+  /** Up to three of the rows that it counts, as a JSON list of objects; undefined: it counts no rows, or there are none. */
+  readonly examples?: string | undefined;
+  /** Of a test of the pipeline: names of tables of the run that its query reads. */
+  readonly reads?: readonly string[] | undefined;
 }
 
 /** A check with since when it warns. */
@@ -101,11 +108,16 @@ export async function referenceChecks(
   );
   return inParallel(connections, asked, async (connection, referring) => {
     let dangling = 0;
+    const rows: string[] = [];
     const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
-    for (const range of ranges) dangling += await danglingIn(connection, referring, range);
+    for (const range of ranges) {
+      const found = await danglingIn(connection, referring, range);
+      dangling += found.count;
+      rows.push(...found.rows);
+    }
     const { table, reference } = referring;
     const name = `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`;
-    return noneExpected(name, dangling, "rows without a matching parent");
+    return { ...noneExpected(name, dangling, "rows without a matching parent"), examples: examplesIn(rows) };
   });
 }
 
@@ -114,22 +126,23 @@ function namerOfKey({ reference, target }: Referring): string | undefined {
   return reference.columns[reference.to.indexOf(target.key[0] ?? "")];
 }
 
-async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range): Promise<number> {
+/** How many rows, and some of them by their keys and by what they name. */
+async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range) {
   const { table, reference, target } = referring;
   const named = reference.columns.map(quoteIdentifier);
   const present = named.map((column) => `${column} IS NOT NULL`);
   const wanted = reference.to.map((column) => `target.${quoteIdentifier(column)}`);
   const from = rangeConditions(table, range, namerOfKey(referring));
   const to = rangeConditions(target, range);
+  const shown = [...new Set([...table.key, ...reference.columns])].map(quoteIdentifier);
   // The range is a condition of both sides, so that only it is read of either.
-  return scalar(
-    connection,
-    `SELECT count(*)
-     FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
-     ANTI JOIN (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
-       ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`,
-    from.params,
-  );
+  const dangling = `
+    FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
+    ANTI JOIN (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
+      ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`;
+  const count = await scalar(connection, `SELECT count(*) ${dangling}`, from.params);
+  const select = `(SELECT ${shown.join(", ")} ${dangling})`;
+  return { count, rows: count === 0 ? [] : await failingRows(connection, select, from.params) };
 }
 
 /** Throws `verify.failed` for the first check that failed. */
@@ -187,7 +200,9 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
 
 /** Columns that runs of earlier versions lack are empty. `from`: what stands after FROM for the table. */
 export function checksSql(from: string): string {
-  return `SELECT NULL::TIMESTAMPTZ AS warning_since, NULL::BIGINT AS warning_runs WHERE false UNION ALL BY NAME FROM ${from}`;
+  return `SELECT * REPLACE (examples::VARCHAR AS examples) FROM (
+    SELECT NULL::TIMESTAMPTZ AS warning_since, NULL::BIGINT AS warning_runs, NULL::VARCHAR AS examples WHERE false
+    UNION ALL BY NAME FROM ${from})`;
 }
 
 export const WARNING_SPANS = {
@@ -198,21 +213,23 @@ export const WARNING_SPANS = {
 
 export const CHECK_COLUMNS = {
   check_name: col.text({ required: true, head: "check" }),
-  verdict: col.name({ required: true }),
+  verdict: col.name({ required: true, of: VERDICTS }),
   figure: col.count({ required: true, head: "counted" }),
   expected: col.count(),
   warning_runs: col.count({ head: "nights" }),
   warning_since: col.instant({ head: "since", dispensable: 1 }),
   detail: col.text(),
+  /** Rows that it counts, as a JSON list. */
+  examples: col.text({ hidden: true }),
 } as const;
 export type RunCheck = RowOf<typeof CHECK_COLUMNS>;
 
-/** The checks that a published run made, what failed or warns first, of these what is new. */
-export function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
+/** The checks that a published run made, what failed or warns first, of these what is new. `from`: its table of them. */
+export function readChecks(connection: DuckDBConnection, from = "run_checks"): Promise<RunCheck[]> {
   return rowsBy(
     connection,
     CHECK_COLUMNS,
-    `FROM (${checksSql("run_checks")})
+    `FROM (${checksSql(from)})
      ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, coalesce(warning_runs, 1) > 1, check_name`,
   );
 }

@@ -7,10 +7,12 @@ import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
 import { keysInExtra } from "../../raw/extra-keys.ts";
+import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { Check } from "./checks.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
 
 /**
  * `evolve`: fields come and go, and single values may be of another type. `freeze`: nothing departs from the
@@ -103,22 +105,31 @@ async function countMisfits(
   suspects: readonly Suspect[],
   columns: ColumnValues,
 ) {
-  const counts = suspects.map(({ column }, i) => {
+  const isMisfit = ({ column }: Suspect, param: number) => {
     const empty = column?.nullable === true ? `${quoteIdentifier(column.name)} IS NULL AND ` : "";
-    return `count(*) FILTER (WHERE ${empty}list_contains(keys, $${i + 1})) AS "${i}"`;
-  });
+    return `${empty}list_contains(keys, $${param})`;
+  };
+  const rows = `(SELECT *, json_keys(extra) AS keys FROM ${quoteIdentifier(table.name)} WHERE extra IS NOT NULL)`;
+  const counts = suspects.map(
+    (suspect, i) => `count(*) FILTER (WHERE ${isMisfit(suspect, i + 1)}) AS "${i}"`,
+  );
   const [row] = await all(
     connection,
-    `SELECT ${counts.join(", ")} FROM (SELECT *, json_keys(extra) AS keys FROM ${quoteIdentifier(table.name)} WHERE extra IS NOT NULL)`,
+    `SELECT ${counts.join(", ")} FROM ${rows}`,
     suspects.map(({ key }) => key),
   );
-  return suspects.map(({ column, key }, i) => {
+  const found = [];
+  for (const [i, suspect] of suspects.entries()) {
+    const { column, key } = suspect;
     const misfits = toSafeInteger(row?.[String(i)] ?? null);
     const place = column === undefined ? key : `${table.name}.${column.name}`;
     const counted = columns.get(column === undefined ? `${CONTENT}.content_id` : place) ?? 0;
     const values = counted + (column?.nullable === true ? misfits : 0);
-    return { place, misfits, values, limit: limitOf(column, values) };
-  });
+    const failing = `(SELECT ${keyColumns(table)} FROM ${rows} WHERE ${isMisfit(suspect, 1)})`;
+    const examples = misfits === 0 ? [] : await failingRows(connection, failing, [key]);
+    found.push({ place, misfits, values, limit: limitOf(column, values), examples: examplesIn(examples) });
+  }
+  return found;
 }
 
 function limitOf(column: Column | undefined, values: number): number {
@@ -140,11 +151,12 @@ export function assertTyped(found: readonly Misfits[]): void {
 }
 
 export function misfitChecks(found: readonly Misfits[]): Check[] {
-  return found.map(({ place, misfits, values, limit }) => ({
+  return found.map(({ place, misfits, values, limit, examples }) => ({
     name: `values of ${place} that are not of its type`,
     verdict: "warning",
     figure: misfits,
     expected: limit,
     detail: `of ${values} values; they stand in extra`,
+    examples,
   }));
 }

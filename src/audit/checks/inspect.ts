@@ -10,6 +10,7 @@ import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-t
 import type { Table } from "../../tables/declare.ts";
 import { type Check, keyChecks, noneExpected, referenceChecks } from "./checks.ts";
 import { type ColumnValues, misfitsIn } from "./contract.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
 
 /** What is known when the data tables are loaded. */
 export type Loaded = Awaited<ReturnType<typeof inspect>>;
@@ -113,15 +114,24 @@ async function valueChecks(connection: DuckDBConnection, tables: readonly Table[
     const { table, column, values } = listing;
     const name = quoteIdentifier(column);
     const listed = values.map((_, i) => `$${i + 1}`).join(", ");
+    const rows = `FROM ${quoteIdentifier(table)} WHERE ${name} NOT IN (${listed})`;
     const others = await all(
       connection,
       `SELECT value, (sum(n) OVER ())::BIGINT AS total
-       FROM (SELECT ${name} AS value, count(*) AS n FROM ${quoteIdentifier(table)} WHERE ${name} NOT IN (${listed}) GROUP BY ALL)
+       FROM (SELECT ${name} AS value, count(*) AS n ${rows} GROUP BY ALL)
        ORDER BY n DESC, value LIMIT ${EXAMPLES}`,
       values,
     );
-    const examples = others.map(({ value }) => printable(String(value), 60)).join(", ");
-    checks.push(noneExpected(listedValuesCheck(listing), toSafeInteger(others[0]?.total ?? 0), examples));
+    const named = others.map(({ value }) => printable(String(value), 60)).join(", ");
+    const shown = [...keyOf(tables, table), column].map(quoteIdentifier).join(", ");
+    const failing =
+      others.length === 0 ? [] : await failingRows(connection, `(SELECT ${shown} ${rows})`, values);
+    const check = noneExpected(listedValuesCheck(listing), toSafeInteger(others[0]?.total ?? 0), named);
+    checks.push({ ...check, examples: examplesIn(failing) });
   }
   return checks;
+}
+
+function keyOf(tables: readonly Table[], name: string): readonly string[] {
+  return tables.find((table) => table.name === name)?.key ?? [];
 }

@@ -18,6 +18,13 @@ import { type Status, WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
 export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
 export type Counted = (typeof COUNTED)[number];
 
+export const COUNTED_TEXT: Readonly<Record<Counted, string>> = {
+  unmapped: "unmapped values",
+  unknown_value: "unknown values",
+  ambiguous: "ambiguous values",
+  collision: "values under a name that several fields have",
+};
+
 const required = { required: true } as const;
 const some = col.count(required);
 

@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
+import { parseExact } from "../../common/json.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { CHECK_COLUMNS, type RunCheck } from "../checks/checks.ts";
 
@@ -44,6 +45,33 @@ export function checksSection(checks: readonly RunCheck[]): Section {
     rows: checks,
     limit: poor,
   });
+}
+
+const FAILING_ROWS = {
+  check_name: col.text({ ...required, head: "check" }),
+  counted: col.count({ ...required, dispensable: 1 }),
+  row: col.text(required),
+} as const;
+
+/** Up to three of the rows that each check counts, in the order of the checks. */
+export function failingRowsSection(checks: readonly RunCheck[]): Section {
+  return section({
+    key: "failing_rows",
+    title: "Failing rows",
+    lead: "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.",
+    none: "",
+    columns: FAILING_ROWS,
+    rows: checks.flatMap(({ check_name, figure, examples }) =>
+      rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
+    ),
+    keys: 2,
+  });
+}
+
+/** Texts of the objects in a JSON list. */
+function rowsIn(examples: string | null): string[] {
+  const rows = parseExact(examples ?? "[]");
+  return Array.isArray(rows) ? rows.map((row) => JSON.stringify(row)) : [];
 }
 
 export const REJECTS = {

@@ -12,7 +12,13 @@ import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
 import { type StatedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
-import { checksSection, passesSection, requestsSection, tablesSection } from "./run-facts.ts";
+import {
+  checksSection,
+  failingRowsSection,
+  passesSection,
+  requestsSection,
+  tablesSection,
+} from "./run-facts.ts";
 
 const RUNS = {
   /** `*`: the run that readers see. `/`: one that is not in its history, put aside or rolled back. */
@@ -168,11 +174,13 @@ export async function runAnswer(
     rows,
     parquet_bytes: sizeOf(ofTable(table)),
   }));
+  const checks = connection && (await readChecks(connection));
   const ofRun =
-    connection === undefined
+    connection === undefined || checks === undefined
       ? []
       : [
-          checksSection(await readChecks(connection)),
+          checksSection(checks),
+          failingRowsSection(checks),
           await passesSection(connection),
           await requestsSection(connection),
         ];

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
-import { COUNTED, type Counted, receiving, sumOf } from "../../audit/mapping/value-counts.ts";
+import { COUNTED, COUNTED_TEXT, type Counted, receiving, sumOf } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import {
   COVERAGE_SECTIONS,
@@ -140,13 +140,6 @@ function wantedSections(answer: Answer, { section }: Options): Answer {
   );
 }
 
-const SAID: Readonly<Record<Counted, string>> = {
-  unmapped: "unmapped values",
-  unknown_value: "unknown values",
-  ambiguous: "ambiguous values",
-  collision: "values under a name that several fields have",
-};
-
 function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {
   const totals = sumOf(receiving(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
@@ -154,7 +147,7 @@ function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = ne
   const parts = exceeded.map(([kind, limit]) => {
     const worst = receiving(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${SAID[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
+    return `${count(totals[kind])} ${COUNTED_TEXT[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",

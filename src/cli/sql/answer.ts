@@ -1,10 +1,10 @@
 /** The answer to a question in SQL, in the process that has the database open. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
+import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
 import { type AnswerForm, answerTexts, planTexts } from "./formats.ts";
-import { copyToParquet, type Question, questionOf, refusals } from "./question.ts";
 
 export interface SqlQuestion {
   /** File of the database, which is opened read-only. */

@@ -1,5 +1,6 @@
 /** The program that is to run: its memory, and the pipeline. */
 import { readFile } from "node:fs/promises";
+import { assertTestsFit } from "../../audit/checks/tests-fit.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted, megabytes } from "../../common/figures.ts";
 import { loadPipeline } from "../../transform/pipelines.ts";
@@ -52,13 +53,17 @@ export const MACHINE: readonly Step[] = [
     name: "pipeline",
     needs: ["machine"],
     async meet({ machine: { pipeline } }) {
-      return { pipeline: typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline };
+      const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
+      await assertTestsFit(loaded);
+      return { pipeline: loaded };
     },
     async go({ pipeline, observers }) {
       observers?.loaded(pipeline.name);
     },
     async *look({ pipeline }) {
-      yield ok("pipeline", `${pipeline.name}, of ${counted(pipeline.tables.length, "table")}`);
+      const { name, tables, tests } = pipeline;
+      const tested = tests.length === 0 ? "" : ` and ${counted(tests.length, "test")}`;
+      yield ok("pipeline", `${name}, of ${counted(tables.length, "table")}${tested}`);
     },
   }),
 ];

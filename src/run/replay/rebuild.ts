@@ -65,10 +65,11 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
     landed,
     pipeline,
     pipelineUrl: url,
-    ...(await heldAgainstThen(request, landed)),
+    ...(await heldAgainstThen(request, landed, pipeline)),
     // Its own: those of the run before, which may be gone, with what it cut.
     ranges: published,
     replayOf: manifest.replayOf ?? null,
+    isErased: manifest.erasedAt !== undefined,
     loads,
     threads: request.threads,
     nodeVersion: manifest.versions.node,
@@ -141,7 +142,11 @@ export async function clockOf(published: ReadableRun, { temporary }: StagingFold
 }
 
 /** What the run was held against: the run before, where it is kept and still the same, or was made anew by an erasure. */
-async function heldAgainstThen({ folder, published, place }: RebuildRequest, { facts }: Landed) {
+async function heldAgainstThen(
+  { folder, published, place }: RebuildRequest,
+  { facts }: Landed,
+  pipeline: Pipeline,
+) {
   const { before } = facts;
   const runs = before.kind === "run" ? await listRuns(folder) : [];
   const [kept] = runs.flatMap(({ directory, manifest, sha256 }): KeptRun[] => {
@@ -149,7 +154,13 @@ async function heldAgainstThen({ folder, published, place }: RebuildRequest, { f
     const isIt = manifest.run === before.run && (before.sha256 ?? sha256) === sha256;
     return isIt ? [{ kind: "run", run: manifest.run, directory, manifest, sha256 }] : [];
   });
-  return heldAgainst(facts, { own: published, kept, renamed: new Map(), temporaryDirectory: place });
+  return heldAgainst(facts, {
+    own: published,
+    kept,
+    pipeline,
+    renamed: new Map(),
+    temporaryDirectory: place,
+  });
 }
 
 type KeptRun = Extract<Baseline, { kind: "run" }>;

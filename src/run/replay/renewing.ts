@@ -131,7 +131,13 @@ export class Renewing {
     const kept = this.#keptBefore(from, facts);
     const held =
       kept === undefined
-        ? await heldAgainst(facts, { own: from, kept, renamed, temporaryDirectory: replacementPlace(folder) })
+        ? await heldAgainst(facts, {
+            own: from,
+            kept,
+            pipeline,
+            renamed,
+            temporaryDirectory: replacementPlace(folder),
+          })
         : await heldAgainstRun(kept, { facts, pipeline, folder });
     assertCarriedOn(from, facts, held.history);
     const before = kept === undefined ? namedAnew(facts.before, renamed) : statedBefore(kept);
@@ -166,6 +172,7 @@ export class Renewing {
       history,
       ranges: from,
       replayOf: from.manifest.run,
+      isErased: from.manifest.erasedAt !== undefined,
       loads,
       threads,
       nodeVersion,

@@ -20,6 +20,7 @@ import { type ItemLimits, packItems } from "../../audit/questions/items.ts";
 import { type ItemChanges, readItemChanges } from "../../audit/questions/run-changes.ts";
 import {
   checksSection,
+  failingRowsSection,
   passesSection,
   readRejectsSection,
   requestsSection,
@@ -72,7 +73,11 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     itemsPart(items),
     rejectsPart(account, await readRejectsSection(connection, ROWS_LIMIT)),
     driftPart(drift, earlier),
-    partOf("checks", "Checks", "runs show", [checksSection(checks), await passesSection(connection)]),
+    partOf("checks", "Checks", "runs show", [
+      checksSection(checks),
+      { ...failingRowsSection(checks), none: "no check counts a row." },
+      await passesSection(connection),
+    ]),
     runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
     partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
     partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),

@@ -159,7 +159,8 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
   const json = (...args: string[]) => capture(runsCommand, [...args, "--format", "json", "--warehouse", out]);
-  const { about: _, ...figures } = JSON.parse(await json("show", "2"));
+  const { about: _, failing_rows: failing, ...figures } = JSON.parse(await json("show", "2"));
+  assert.deepEqual(failing, []);
   const manifest = await readManifest(join(out, "current"));
   const { run, startedAt, endedAt, previousRun, versions, files } = manifest;
   assert.deepEqual(Object.fromEntries(Object.entries(figures).filter(([, figure]) => !isTable(figure))), {

@@ -1,10 +1,10 @@
 /** A question to the published database: one statement, and nothing but a question. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
-import { WarehouseError } from "../../common/errors.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
-import { printable } from "../../common/printable.ts";
-import { all, duckdbError } from "../../storage/duckdb.ts";
-import { quoteLiteral } from "../../storage/sql-text.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { listed, suggestion } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
+import { all, duckdbError } from "../storage/duckdb.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
 
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
@@ -50,7 +50,7 @@ async function unknownTable(
   if (name === undefined) return undefined;
   const rows = await all(
     connection,
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'main'`,
+    `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main'`,
   );
   const names = rows.map((row) => String(row.name));
   const near = suggestion(name, names, '"SHOW TABLES" lists those that there are.');
@@ -77,6 +77,21 @@ export async function copyToParquet(
   } catch (thrown) {
     throw refusal(thrown);
   }
+}
+
+/**
+ * A question in parentheses, as it stands after FROM. Throws `config.sql` for what is no question, a plan, or one that asks
+ * for values.
+ */
+export async function subqueryOf(connection: DuckDBConnection, query: string): Promise<string> {
+  const { isPlan } = await questionOf(connection, query);
+  if (isPlan) throw refused("a plan has no rows of its own; leave out EXPLAIN.");
+  const subquery = `(\n${await withoutEnd(connection, query)}\n)`;
+  const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
+    throw refusal(thrown);
+  });
+  if (prepared.parameterCount === 0) return subquery;
+  throw refused("it has parameters, which nobody gives a value; write the values into it.");
 }
 
 /** The statement without its `;` and the comments after it, so that it can stand in parentheses. */
@@ -135,17 +150,44 @@ async function assertNothingSet(connection: DuckDBConnection, query: string): Pr
 
 /** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is not a question. */
 async function functionsOf(connection: DuckDBConnection, query: string): Promise<string[] | undefined> {
+  const nodes = await nodesOf(connection, query);
+  return nodes?.flatMap(({ function_name: name }) => (name === undefined ? [] : [String(name)]));
+}
+
+/** A table as a question names it; what it does not say is empty. A name of its own in WITH is one too. */
+export interface NamedTable {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** Tables that a question reads, as the engine's parser reads it; undefined: it tells of SELECT alone, not of PIVOT. */
+export async function tablesNamedBy(
+  connection: DuckDBConnection,
+  query: string,
+): Promise<NamedTable[] | undefined> {
+  const nodes = await nodesOf(connection, query);
+  return nodes?.flatMap(({ table_name: table, schema_name: schema, catalog_name: catalog }) =>
+    [table, schema, catalog].every((name) => typeof name === "string")
+      ? [{ catalog: String(catalog), schema: String(schema), table: String(table) }]
+      : [],
+  );
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** All nodes of the parser's tree. */
+async function nodesOf(connection: DuckDBConnection, query: string): Promise<Node[] | undefined> {
   const [row] = await all(connection, "SELECT json_serialize_sql($1::VARCHAR) AS tree", [query]);
   const tree: unknown = JSON.parse(String(row?.tree));
-  const names: string[] = [];
+  const nodes: Node[] = [];
   const walk = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
-    if ("function_name" in node) names.push(String(node.function_name));
+    if (!Array.isArray(node)) nodes.push(node as Node);
     Object.values(node).forEach(walk);
   };
   walk(tree);
-  const failed = typeof tree === "object" && tree !== null && "error" in tree && tree.error === true;
-  return failed ? undefined : names;
+  return nodes[0]?.error === true ? undefined : nodes;
 }
 
 const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;

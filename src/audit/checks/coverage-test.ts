@@ -1,0 +1,50 @@
+/** The test `mappingCoverage`: what `audit --fail-on` limits, before a run is published. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { CoverageTest } from "../../pipeline.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
+import {
+  COUNTED,
+  COUNTED_TEXT,
+  type Counted,
+  readDestinationCounts,
+  receiving,
+  sumOf,
+} from "../mapping/value-counts.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
+import { checkOf, type TestResult, told } from "./test-results.ts";
+
+/** One for each kind that has a limit. */
+export async function coverageResults(
+  { name, failOn, severity }: CoverageTest,
+  { connection, showsRows }: { readonly connection: DuckDBConnection; readonly showsRows: boolean },
+): Promise<TestResult[]> {
+  const destinations = receiving(await readDestinationCounts(connection));
+  const totals = sumOf(destinations);
+  const results: TestResult[] = [];
+  for (const kind of COUNTED) {
+    const limit = failOn[kind];
+    if (limit === undefined) continue;
+    const figure = totals[kind];
+    const ids = destinations.map((each) => each.destination_id);
+    const rows = showsRows && figure > 0 ? await failingRows(connection, valuesOf(kind, ids)) : [];
+    const found = {
+      name: `${name}, ${COUNTED_TEXT[kind]}`,
+      severity,
+      limit,
+      figure,
+      examples: examplesIn(rows),
+    };
+    const { check, ...result } = told(checkOf(found));
+    results.push({ ...result, check: { ...check, reads: ["content_mapped_values"] } });
+  }
+  return results;
+}
+
+/** Rows of a kind at destinations, as they stand after FROM. */
+function valuesOf(kind: Counted, destinationIds: readonly string[]): string {
+  const isStatus = WITHOUT_EXTERNAL_VALUE.some((status) => status === kind);
+  const condition = isStatus ? `status = ${quoteLiteral(kind)}` : quoteIdentifier(kind);
+  return `(SELECT content_id, destination_id, custom_field_id, value_id, value, status FROM content_mapped_values
+    WHERE ${condition} AND destination_id IN (${destinationIds.map(quoteLiteral).join(", ")}))`;
+}

@@ -1,0 +1,120 @@
+/**
+ * The tests of a pipeline, over the finished tables of a run that nobody sees yet: each is a query of the user's own whose
+ * rows are those that fail.
+ */
+import { addAbortListener } from "node:events";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { asWarehouseError } from "../../common/errors.ts";
+import type { QueryTest, Test } from "../../pipeline.ts";
+import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
+import { failureText } from "../../storage/failure-text.ts";
+import { checks as checksTable } from "../../tables/run.ts";
+import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
+import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { type Check, type Judged, readChecks } from "./checks.ts";
+import { coverageResults } from "./coverage-test.ts";
+import { examplesIn, failingRows } from "./failing-rows.ts";
+import { checkOf, passedOver, TEST_PREFIX, type TestResult, told } from "./test-results.ts";
+import { type OpenedTables, openTested, TEST_LIMITS, type TestedTables } from "./tested-tables.ts";
+import { cannotBeRun, refusalText } from "./tests-fit.ts";
+
+export interface TestedRun extends TestedTables {
+  readonly tests: readonly Test[];
+  /** Whether rows that fail are shown: not those of a run from which a person was erased. */
+  readonly showsRows: boolean;
+  /** Ends the query under way. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks all tests. Throws `config.invalid` where a query fails of which failing rows would keep the run from being
+ * published.
+ */
+export async function runTests(run: TestedRun): Promise<Judged> {
+  const { tests, signal } = run;
+  const { database, missing } = await openTested(run);
+  await using opened = database;
+  using _interrupting = addAbortListener(signal, () => opened.interrupt());
+  const results: TestResult[] = [];
+  for (const test of tests) {
+    signal.throwIfAborted();
+    const asking = { ...run, connection: opened.connection, missing };
+    const found = "sql" in test ? [await resultOf(test, asking)] : await coverageResults(test, asking);
+    results.push(...found);
+  }
+  const checks = results.map(({ check }) => check);
+  return { checks, warnings: results.flatMap(({ warning }) => warning ?? []) };
+}
+
+interface Asking extends TestedRun, Pick<OpenedTables, "missing"> {
+  readonly connection: DuckDBConnection;
+}
+
+async function resultOf(test: QueryTest, asking: Asking): Promise<TestResult> {
+  const { connection, missing, signal } = asking;
+  const { reads, isCompared } = await namedBy(test, connection);
+  const of = (result: TestResult): TestResult => ({ ...result, check: { ...result.check, reads } });
+  if (isCompared && missing !== null) return of((await recorded(test, asking)) ?? passedOver(test, missing));
+  let rows: string | undefined;
+  try {
+    rows = await subqueryOf(connection, test.sql);
+    return of(told(await askedOf(test, rows, asking)));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const why = rows === undefined ? refusalText(thrown) : queryFailure(thrown);
+    if (why === undefined) throw thrown;
+    // Tables as the pipeline makes them have what it names: the run before is of another pipeline, or another version.
+    if (isCompared && rows === undefined)
+      return of(passedOver(test, { why: `the run before lacks what it asks for: ${why}`, isDamaged: true }));
+    if (test.severity === "error") throw cannotBeRun(test, why, thrown);
+    return of(passedOver(test, { why, isDamaged: true }));
+  }
+}
+
+/** In a clause; undefined: it is not the query that is wrong. */
+function queryFailure(thrown: unknown): string | undefined {
+  return asWarehouseError(thrown).code === "internal"
+    ? `its query failed: ${failureText(thrown)}`
+    : undefined;
+}
+
+/** Which tables of the run a test reads, as far as it names them, and whether it reads the run before. */
+async function namedBy({ sql }: QueryTest, connection: DuckDBConnection) {
+  const named = await tablesNamedBy(connection, sql);
+  // The parser does not tell of all questions: of these a name that is followed by a point is taken for it.
+  if (named === undefined) return { reads: [], isCompared: /\bprevious"?\s*\./i.test(sql) };
+  const [own = [], before = []] = [false, true].map((is) =>
+    named.filter(({ catalog, schema }) => [catalog, schema].some(isPrevious) === is),
+  );
+  return { reads: [...new Set(own.map(({ table }) => table.toLowerCase()))], isCompared: before.length > 0 };
+}
+
+const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
+
+async function askedOf(test: QueryTest, rows: string, { connection, showsRows }: Asking): Promise<Check> {
+  const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
+  const failing = showsRows && figure > 0 ? await failingRows(connection, rows) : [];
+  return checkOf({ ...test, figure, examples: examplesIn(failing) });
+}
+
+/** What the run that is built again found when it could be compared with the run before. */
+async function recorded(
+  test: QueryTest,
+  { before, showsRows, temporaryDirectory }: Asking,
+): Promise<TestResult | undefined> {
+  if (before.kind !== "pruned" || !before.isSamePipeline) return undefined;
+  const source = sourceOf(before.own);
+  await using database = await openTables(source, { ...TEST_LIMITS, temporaryDirectory });
+  const made = await readChecks(database.connection, fromTable(source, checksTable.name));
+  const found = made.find(({ check_name: name }) => name === `${TEST_PREFIX}${test.name}`);
+  if (found === undefined) return undefined;
+  const { verdict, figure, expected, detail, examples } = found;
+  return told({
+    name: found.check_name,
+    verdict,
+    figure,
+    expected,
+    detail: detail ?? "",
+    examples: (showsRows && examples) || undefined,
+  });
+}

@@ -1,0 +1,297 @@
+/** The tests of a pipeline: queries whose rows keep a run from being published, or are told with it. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { long } from "../long.ts";
+import { assertSameRun, builtAgain } from "./again.ts";
+import { exportFrom, failsWith, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+const DATABASE =
+  'transform: [contentTables({ only: ["content", "content_tags"] })], load: [duckdb(), parquet()]';
+const PARQUET = 'transform: [contentTables({ only: ["content", "content_tags"] })], load: [parquet()]';
+
+interface Nights {
+  readonly service: Scripted;
+  readonly out: string;
+  /** File of OpenLineage events. */
+  readonly lineage: string;
+  /** A run whose pipeline has these tests, each as the options in JavaScript. */
+  readonly run: (tests: readonly object[], stages?: string) => ReturnType<typeof exportFrom>;
+}
+
+async function nights(t: TestContext): Promise<Nights> {
+  const service = await Scripted.start(t, itemsOf(12));
+  const folder = await temporaryFolder(t);
+  const out = join(folder, "out");
+  const lineage = join(folder, "lineage.ndjson");
+  let number = 0;
+  const run: Nights["run"] = async (tests, stages = DATABASE) => {
+    const file = join(folder, `pipeline-${++number}.mjs`);
+    const audit = tests.map((options) => `test(${JSON.stringify(options)})`).join(", ");
+    await writeFile(
+      file,
+      `import { contentTables, customFields, definePipeline, destinations, duckdb, history, listing, mappedValues, parquet, test } from "content-warehouse";
+       export default definePipeline({ name: "tested", ${stages.includes("extract:") ? "" : 'extract: [listing("dynamic")], '}${stages}, audit: [${audit}] });`,
+    );
+    const openLineage = { to: { file: lineage }, namespace: "nights" };
+    const config = { observe: { onFinish: null, metricsFile: null, openLineage } };
+    return exportFrom({ url: service.url, out, pipelineUrl: pathToFileURL(file).href, config });
+  };
+  return { service, out, lineage, run };
+}
+
+const TESTS =
+  "SELECT check_name, verdict, figure, expected, detail, examples FROM run_checks WHERE check_name LIKE 'test: %' ORDER BY ALL";
+const FIVE = "SELECT content_id, title FROM content WHERE content_id < 'c-005'";
+
+test("failing rows are counted beside the limit, with three of them; a warning is published and told", async (t) => {
+  const { out, lineage, run } = await nights(t);
+  const { warnings, checks } = await run([
+    { name: "within", sql: FIVE, severity: "error", limit: 5 },
+    { name: "too many", sql: `${FIVE}; -- the end`, severity: "warning", limit: 4 },
+    { name: "none", sql: "FROM content WHERE content_id IS NULL" },
+    { name: "of the run", sql: "FROM run WHERE verdict <> 'complete'" },
+  ]);
+  const rows = [0, 1, 2].map((n) => ({ content_id: `c-00${n}`, title: `Title ${n}` }));
+  const found = await rowsOf(join(out, "current"), TESTS);
+  assert.deepEqual(
+    found.map(([name, verdict, figure, expected, , examples]) => [
+      name,
+      verdict,
+      figure,
+      expected,
+      examples === null ? null : JSON.parse(String(examples)).map((row: object) => Object.keys(row).length),
+    ]),
+    [
+      ["test: none", "passed", "0", "0", null],
+      ["test: of the run", "passed", "0", "0", null],
+      ["test: too many", "warning", "5", "4", [2, 2, 2]],
+      ["test: within", "passed", "5", "5", [2, 2, 2]],
+    ],
+  );
+  assert.deepEqual(
+    JSON.parse(String(found[2]?.[5])).map(({ content_id }: { content_id: string }) => content_id),
+    rows.map(({ content_id }) => content_id),
+  );
+  assert.deepEqual(warnings, [
+    'The test "too many" found 5 failing rows, limit: 4; run_checks has rows of them.',
+  ]);
+  const told = checks.warnings.find(({ name }) => name === "test: too many");
+  assert.equal(told?.figure, 5);
+  assert.ok(!JSON.stringify({ warnings, checks }).includes("c-001"), "rows stay in the warehouse");
+  const events = (await readFile(lineage, "utf8")).trimEnd().split("\n");
+  assert.ok(!events.some((event) => event.includes("c-001")), "rows stay in the warehouse");
+  const { outputs } = JSON.parse(events.at(-1) ?? "");
+  const assertionsOf = (table: string) =>
+    outputs
+      .find(({ name }: { name: string }) => name.endsWith(`/${table}`))
+      .facets.dataQualityAssertions.assertions.filter(
+        ({ assertion }: { assertion: string }) => assertion === "custom_sql",
+      );
+  assert.deepEqual(
+    assertionsOf("content").map(({ name, success, actual, expected }: Record<string, unknown>) => [
+      name,
+      success,
+      actual,
+      expected,
+    ]),
+    [
+      ["test: within", true, "5", "5"],
+      ["test: too many", false, "5", "4"],
+      ["test: none", true, "0", "0"],
+    ],
+  );
+  assert.deepEqual(
+    assertionsOf("run").map(({ name }: { name: string }) => name),
+    ["test: of the run"],
+  );
+});
+
+test("an error ends the run with 25 before anything is published, and its tables can be looked into until the next run", async (t) => {
+  const { out, service, run } = await nights(t);
+  const tests = [
+    { name: "five", sql: FIVE },
+    { name: "all", sql: "FROM content", severity: "warning" },
+    { name: "tags", sql: "FROM content LIMIT 2", limit: 1 },
+  ];
+  const error = await failsWith("audit.threshold", run(tests));
+  assert.equal(error.exitCode, 25);
+  assert.match(
+    error.message,
+    /^2 tests of the pipeline failed: "five" found 5 failing rows, limit: 0 and "tags" found 2 failing rows, limit: 1; nothing was published\. /,
+  );
+  assert.deepEqual(await visibleIn(out), []);
+  const [staged = ""] = await readdir(join(out, ".staging"));
+  const found = await rowsOf(join(out, ".staging", staged, "result"), TESTS);
+  assert.deepEqual(
+    found.map(([name, verdict, figure]) => [name, verdict, figure]),
+    [
+      ["test: all", "warning", "12"],
+      ["test: five", "failed", "5"],
+      ["test: tags", "failed", "2"],
+    ],
+  );
+  // The content was corrected: what was read is not read again from the disk.
+  service.items = service.items.slice(5);
+  const asked = service.questions.length;
+  await run([{ name: "five", sql: FIVE }]);
+  assert.ok(service.questions.length > asked);
+  assert.deepEqual(await readdir(join(out, ".staging")).catch(() => []), []);
+});
+
+suite("a query that cannot be asked is told before a request, with its name and what the engine says", () => {
+  for (const [sql, said] of [
+    ["SELEC 1", "syntax error at or near"],
+    [
+      "SELECT titel FROM content",
+      'Referenced column "titel" not found in FROM clause; Candidate bindings: "title"',
+    ],
+    ["FROM contents", 'there is no table "contents". The nearest are "content"'],
+    ["FROM previous.content WHERE titel = ''", 'Referenced column "titel" not found'],
+    ["FROM run_checks", 'there is no table "run_checks"'],
+    ["DELETE FROM content", "DELETE is not a question"],
+    ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
+    ["-- nothing", "there is no SQL statement"],
+    ["EXPLAIN FROM content", "a plan has no rows of its own"],
+    ["FROM content WHERE title = $1", "it has parameters"],
+    ["FROM read_text('/etc/passwd')", "file system operations are disabled"],
+    ["FROM 'content.parquet'", "file system operations are disabled"],
+    ["FROM read_csv('https://example.com/a.csv')", "disabled"],
+    ["SELECT 1 WHERE json_execute_serialized_sql('') IS NULL", "can make the database write files"],
+  ] as const) {
+    test(sql, async (t) => {
+      const { out, service, run } = await nights(t);
+      const { message } = await failsWith(
+        "config.invalid",
+        run([{ name: "wrong", sql, severity: "warning" }]),
+      );
+      assert.ok(message.startsWith('The test "wrong" of the pipeline cannot be run: '), message);
+      assert.ok(message.includes(said), message);
+      assert.deepEqual([service.questions.length, existsSync(out)], [0, false]);
+    });
+  }
+});
+
+suite("previous", () => {
+  const GONE = {
+    name: "none is gone",
+    sql: "SELECT content_id FROM previous.content EXCEPT SELECT content_id FROM content",
+    severity: "warning",
+  };
+
+  for (const [form, stages] of [
+    ["DuckDB", DATABASE],
+    ["Parquet files alone", PARQUET],
+  ] as const) {
+    const shortOrLong = stages === PARQUET ? long : test;
+    shortOrLong(`is the run before, published as ${form}; without one the test is passed over`, async (t) => {
+      const { out, service, run } = await nights(t);
+      const first = await run([GONE], stages);
+      const checks = async () => {
+        const read = `read_parquet('${join(out, "current")}/parquet/run_checks/*.parquet')`;
+        const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+        const connection = await instance.connect();
+        const rows = (await connection.runAndReadAll(TESTS.replace("run_checks", read))).getRowsJson();
+        connection.closeSync();
+        instance.closeSync();
+        return rows.map(([, ...cells]) => cells);
+      };
+      assert.deepEqual(await checks(), [["passed", "0", null, "passed over: there is no run before", null]]);
+      assert.deepEqual(first.warnings, []);
+      service.items = service.items.slice(2);
+      await run([GONE], stages);
+      const found = ["warning", "2", "0", "failing rows; more than 0 are a warning"];
+      assert.deepEqual(await checks(), [[...found, '[{"content_id":"c-000"},{"content_id":"c-001"}]']]);
+    });
+  }
+
+  long("a run before that lacks what is asked for is a warning, whatever the severity", async (t) => {
+    const { out, run } = await nights(t);
+    const fewer = 'transform: [contentTables({ only: ["content"] })], load: [duckdb()]';
+    await run([], fewer);
+    const { warnings } = await run([{ name: "tags", sql: "FROM previous.content_tags WHERE tag = ''" }]);
+    assert.equal(warnings.length, 1);
+    assert.match(
+      warnings[0] ?? "",
+      /^The test "tags" was passed over: the run before lacks what it asks for: .*there is no table "content_tags"/,
+    );
+    assert.deepEqual(
+      (await rowsOf(join(out, "current"), TESTS)).map(([, verdict]) => verdict),
+      ["warning"],
+    );
+  });
+
+  test("a run that is built again finds the same, also where the run before is pruned", async (t) => {
+    const { service, run } = await nights(t);
+    await run([GONE]);
+    service.items = service.items.slice(2);
+    const { directory } = await run([GONE, { name: "five", sql: FIVE, severity: "warning" }]);
+    for (const isAlone of [false, true])
+      await assertSameRun(directory, await builtAgain(t, { directory, isAlone }));
+  });
+});
+
+test("a query that fails at a row shows no cell; a warning is passed over, an error ends the run with 2", async (t) => {
+  const { out, run } = await nights(t);
+  const sql = "FROM content WHERE CAST(title AS INTEGER) > 3";
+  const { warnings } = await run([{ name: "number", sql, severity: "warning" }]);
+  const said = `The test "number" of the pipeline cannot be run: its query failed: Conversion Error: Could not convert string '…' to INT32`;
+  assert.equal(warnings.length, 1);
+  assert.equal(
+    warnings[0]?.replace("was passed over", "of the pipeline cannot be run").slice(0, said.length),
+    said,
+  );
+  const { message } = await failsWith("config.invalid", run([{ name: "number", sql }]));
+  assert.ok(message.startsWith(said), message);
+  assert.ok(!`${message}${warnings}`.includes("Title"), message);
+  const [current] = await rowsOf(join(out, "current"), "SELECT sequence FROM run");
+  assert.deepEqual(current, [1]);
+});
+
+test("rows are bounded: long cells are cut, and what finds no room is left out", async (t) => {
+  const { out, run } = await nights(t);
+  const many = Array.from({ length: 40 }, (_, n) => `repeat('é', 300) AS c${n}`).join(", ");
+  const sql = `SELECT 12345678901234567890::HUGEINT AS big, {'a': repeat('x', 300)} AS nested, ${many} FROM content`;
+  await run([
+    { name: "long", sql, severity: "warning" },
+    { name: "NaN", sql: "SELECT 'nan'::DOUBLE AS x FROM content", severity: "warning" },
+  ]);
+  const [nan, found] = await rowsOf(join(out, "current"), TESTS);
+  assert.deepEqual(JSON.parse(String(nan?.[5])), Array(3).fill({ row: '{"x":NaN}' }));
+  const text = String(found?.[5]);
+  assert.match(text, /^\[\{"big":12345678901234567890,"nested":"\{\\"a\\":\\"x+…","c0":"é{199}…",/);
+  assert.ok(text.length < 6100, `${text.length}`);
+});
+
+long("a test of columns that only a run has is asked when they are there", async (t) => {
+  const { out, service, run } = await nights(t);
+  const stages = `transform: [contentTables(), mappedValues(), history()], load: [duckdb()]`;
+  const lookups = 'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], ';
+  const wide = (column: string) => [
+    { name: "wide", sql: `FROM content_wide WHERE ${column} = 'Red'`, limit: 3 },
+  ];
+  const field = { id: "f1", name: "color", field_type: "text", value: "Red" };
+  service.arrange = (items, { mode }) =>
+    items.map((each, n) => ({
+      ...(each as object),
+      ...(mode === "full" && n < 3 && { custom_fields: [field] }),
+      ...(mode === "dynamic" && n < 3 && { custom_fields: { f1: "Red" } }),
+    }));
+  service.script = ({ kind }) =>
+    kind === "custom_fields"
+      ? { body: '[{"id":"f1","name":"color","field_type":"text","mappings":[]}]' }
+      : undefined;
+  await run(wide("color"), `${lookups}${stages}`);
+  const found = await rowsOf(join(out, "current"), TESTS);
+  assert.deepEqual(
+    found.map(([, verdict, figure]) => [verdict, figure]),
+    [["passed", "3"]],
+  );
+  const { message } = await failsWith("config.invalid", run(wide("colour"), `${lookups}${stages}`));
+  assert.match(message, /^The test "wide" of the pipeline cannot be run: .*"colour" not found/);
+});
