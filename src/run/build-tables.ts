@@ -71,8 +71,13 @@ export async function buildTables(building: Building, transformed: RawTransforme
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const counts = [...transformed.driftItems, ...misfits];
   const drift = withItems(tally.sorted(), counts, facts.drift);
-  const isLimited = facts.limit !== null;
-  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
+  const inspected = {
+    tables,
+    loaded: data,
+    directory: request.finalDirectory,
+    drift,
+    isLimited: facts.limit !== null,
+  };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
   const found = { transformed, lookups, loaded, drift };
   const { reasons, ignoredDestinations, ...judged } = await dated(building, judge(building, found));

@@ -40,35 +40,32 @@ export function coveragePart(coverage: Coverage): PagePart {
 export function valuesPart(coverage: Coverage): PagePart {
   const { values } = coverage;
   const lacking = values.filter(isWithoutExternalValue);
-  const withoutValue = { external_value: col.text({ hidden: true }) };
   const counting = receiving(lacking);
   const parts = [
     {
       key: "without",
       title: "Values without an external value",
       none: noneWithout(coverage),
-      columns: withoutValue,
       rows: counting,
     },
     {
       key: "apart",
       title: "The same at destinations that receive no values",
       none: "",
-      columns: withoutValue,
       rows: lacking.filter((row) => !counting.includes(row)),
     },
     {
       key: "flagged",
       title: "Mapped values that are archived or ambiguous",
-      columns: {},
       rows: values.filter((row) => !isWithoutExternalValue(row)),
     },
   ];
-  const sections = coverageSections(coverage).flatMap((section): Section[] =>
-    section.key === "values"
-      ? parts.map((part) => ({ ...section, ...part, columns: { ...section.columns, ...part.columns } }))
-      : [],
-  );
+  // Where there is none, no column of empty cells.
+  const sections = coverageSections(coverage).flatMap((section): Section[] => {
+    if (section.key !== "values") return [];
+    const columns = { ...section.columns, external_value: col.text({ hidden: true }) };
+    return parts.map((part) => ({ ...section, ...part, ...(part.key !== "flagged" && { columns }) }));
+  });
   return {
     ...partOf("unmapped", "Values", "audit", sections),
     lead: "The value that touches most items first.",

@@ -7,6 +7,7 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { capture } from "../../cli/capture.ts";
 import { program } from "../../cli/running.ts";
 import { parsePage, tableRecords } from "./dom.ts";
+import { pageColumns } from "./page-data.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
 const nights = await twoNights();
@@ -31,7 +32,7 @@ test("hostile texts make no element, no attribute and no address", () => {
       if (name === "href") assert.match(value, /^#[a-zA-Z_-]+$/);
     }
   }
-  assert.equal(root.all("script").length, 2);
+  assert.equal(root.all("script").length, 3, "its own, the items and the columns");
   assert.equal(root.all("style").length, 1);
 });
 
@@ -147,8 +148,8 @@ test("each figure of a table is the one that a command gives", async () => {
     .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
     others.map((caption) => caption.split(",")[0]),
-    ["Share of values that are mapped", "Items"],
-    "all tables were compared, but for the shaded form of one and the search",
+    ["Share of values that are mapped", "Items", "Columns"],
+    "all tables were compared, but for the shaded form of one and the two searches",
   );
 });
 
@@ -230,6 +231,7 @@ test("the data of the items cannot end their element, and are what the service s
     assert.equal(item[1], HOSTILE[name as keyof typeof HOSTILE]);
   }
   assert.ok(texts.includes(HOSTILE.external) && texts.includes(HOSTILE.externalName));
+  assert.ok(pageColumns(page).some((each) => each.startsWith(`content_wide.${HOSTILE.field} | `)));
 });
 
 test("the policy of the page allows its own style and script, by their hashes, and nothing else", () => {
