@@ -223,7 +223,11 @@ export async function openForScanning({ published, previous, ...options }: ScanO
     ...(published === undefined ? [] : [{ file: published, catalog: PUBLISHED_CATALOG }]),
     ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
   ];
-  const settings = { ...settingsOf(options), enable_external_file_cache: "false" };
+  const settings = {
+    ...settingsOf(options),
+    allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
+    enable_external_file_cache: "false",
+  };
   return open(IN_MEMORY, settings, undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
     for (const each of attached) await attach(connection, each);

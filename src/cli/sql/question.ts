@@ -3,9 +3,9 @@ import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb
 import { WarehouseError } from "../../common/errors.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import { MACROS } from "../../load/macros.ts";
 import { all, duckdbError } from "../../storage/duckdb.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
+import { MACRO_NAMES } from "../../tables/custom-tables.ts";
 
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
@@ -53,7 +53,7 @@ export async function questionOf(
 const NO_PREVIOUS = /(?:schema|catalog) "previous" does not exist/i;
 
 const MACRO_OF_PREVIOUS = new RegExp(
-  `\\bprevious"?\\s*\\.\\s*(?:"?main"?\\s*\\.\\s*)?"?(${MACROS.map(({ name }) => name).join("|")})\\b`,
+  `\\bprevious"?\\s*\\.\\s*(?:"?main"?\\s*\\.\\s*)?"?(${MACRO_NAMES.join("|")})\\b`,
   "i",
 );
 
