@@ -25,7 +25,7 @@ export async function changesPart(
   const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
   const filter = { cause: undefined, destination: undefined, field: undefined };
   const answer = await diffAnswer(connection, pair, { filter, items: false, limit: undefined });
-  return { ...part, ...answer, bars: { causes: ["values"] } };
+  return { ...part, ...answer, charts: { causes: { values: "length" } } };
 }
 
 const WITHOUT_HISTORY =
