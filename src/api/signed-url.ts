@@ -9,6 +9,14 @@ const SIGNATURE = /^(?:x-(?:amz|goog|oss|cos)-signature|signature|sig|hmac|token
 const PARAMETER =
   /^(?:x-(?:amz|goog|oss|cos)-.+|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv]))$/i;
 
+/** The same for an engine that works on many texts at once. Patterns take capitals and small letters alike. */
+export const SIGNED_URL_PATTERNS = {
+  url: SIGNED.source,
+  /** Of the name of a parameter. */
+  signature: SIGNATURE.source.slice(1, -1),
+  parameter: PARAMETER.source.slice(1, -1),
+} as const;
+
 /** A URL without the parameters that sign it; another text as it is. */
 export function withoutSignature(text: string): string {
   if (!SIGNED.test(text) || !URL.canParse(text)) return text;

@@ -20,9 +20,11 @@ import type { Manifest } from "../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf, type TablesSource } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
-/** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
-const MEMORY_LIMIT_MB = 256;
+type Limits = Pick<ScanOptions, "memoryLimitMb" | "threads">;
+
 const THREADS = 2;
+/** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
+const LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
 
 export interface OpenedRun extends AsyncDisposable {
   readonly run: string;
@@ -48,6 +50,8 @@ export interface OpenRequest {
   readonly beside?: string | undefined;
   /** Whether the runs may lack mapped values: for questions that do not read them. */
   readonly anyPipeline?: boolean | undefined;
+  /** For a question that reads all texts of both runs; undefined: those of the others. */
+  readonly limits?: Limits | undefined;
 }
 
 /** Which run is opened, and another beside it. */
@@ -64,7 +68,7 @@ export interface Question<C extends Choice = Choice> {
  * pipeline left the mapped values out; `verify.failed` for one that is damaged.
  */
 export async function openRun(request: OpenRequest): Promise<OpenedRun> {
-  const { folder, wanted, beside, temporaryDirectory, anyPipeline } = request;
+  const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = LIMITS } = request;
   const find = async (name: string) => {
     const found = await findReadable(folder, name);
     if (anyPipeline !== true) assertMapped(found);
@@ -75,7 +79,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
   const database = await openViews({
     ...viewed(found),
     temporaryDirectory,
-    memoryLimitMb: MEMORY_LIMIT_MB,
+    ...limits,
     beside: beside === undefined ? undefined : viewed(await find(beside)),
   });
   return {
@@ -123,14 +127,15 @@ export function viewed(run: Pick<ReadableRun, "directory" | "manifest">): Viewed
 }
 
 interface ViewsRequest extends ViewedRun, Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb"> {
+  readonly threads?: number | undefined;
   /** Another run, whose tables are views with names that begin with `before_`. */
   readonly beside?: ViewedRun | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
 export async function openViews(request: ViewsRequest): Promise<Database> {
-  const { source, beside, temporaryDirectory, memoryLimitMb } = request;
-  const limits = { temporaryDirectory, memoryLimitMb, threads: THREADS };
+  const { source, beside, temporaryDirectory, memoryLimitMb, threads = THREADS } = request;
+  const limits = { temporaryDirectory, memoryLimitMb, threads };
   const database = await openTables(source, limits, beside?.source);
   try {
     await createViews(database, request, PUBLISHED_CATALOG, "");

@@ -5,6 +5,7 @@ import { listed, suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { all, duckdbError } from "../storage/duckdb.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
+import { MACRO_NAMES } from "../tables/custom-tables.ts";
 
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
@@ -14,14 +15,22 @@ export interface Question {
   readonly isPlan: boolean;
 }
 
-/** Throws `config.sql` where the text is not one statement that only reads. */
-export async function questionOf(connection: DuckDBConnection, query: string): Promise<Question> {
+/**
+ * Throws `config.sql` where the text is not one statement that only reads. `noPrevious`: why there is no catalog
+ * `previous`; undefined: there is, or nobody speaks of it.
+ */
+export async function questionOf(
+  connection: DuckDBConnection,
+  query: string,
+  noPrevious?: string | undefined,
+): Promise<Question> {
   const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
     throw isBlank(query) ? notOne(0) : refusal(thrown);
   });
   if (statements.count !== 1) throw notOne(statements.count);
   const explained = explainedBy(query);
   await assertNothingSet(connection, explained ?? query);
+  assertOwnMacros(query);
   try {
     const prepared = await statements.prepare(0);
     const isPlan = prepared.statementType === StatementType.EXPLAIN;
@@ -36,8 +45,25 @@ export async function questionOf(connection: DuckDBConnection, query: string): P
       isPlan,
     };
   } catch (thrown) {
+    if (noPrevious !== undefined && NO_PREVIOUS.test(String(thrown))) throw refused(noPrevious, thrown);
     throw (await unknownTable(connection, thrown)) ?? refusal(thrown);
   }
+}
+
+const NO_PREVIOUS = /(?:schema|catalog) "previous" does not exist/i;
+
+const MACRO_OF_PREVIOUS = new RegExp(
+  `\\bprevious"?\\s*\\.\\s*(?:"?main"?\\s*\\.\\s*)?"?(${MACRO_NAMES.join("|")})\\b`,
+  "i",
+);
+
+/** A macro looks for its tables where the question is asked, also that of another catalog: it would answer of this run. */
+function assertOwnMacros(query: string): void {
+  const [, name] = MACRO_OF_PREVIOUS.exec(query.replace(COMMENTS, "")) ?? [];
+  if (name === undefined) return;
+  throw refused(
+    `previous.${name}() would read the tables of this run; leave out "previous", for its history has the past too, or ask the run before with --run.`,
+  );
 }
 
 /** For a table that is not there: the nearest of the warehouse, where the engine takes its own into account. */
@@ -50,7 +76,7 @@ async function unknownTable(
   if (name === undefined) return undefined;
   const rows = await all(
     connection,
-    `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main'`,
+    `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY name`,
   );
   const names = rows.map((row) => String(row.name));
   const near = suggestion(name, names, '"SHOW TABLES" lists those that there are.');

@@ -100,7 +100,8 @@ export function registerTools(server: McpServer, questions: Questions): void {
     "query",
     {
       description:
-        `Ask the warehouse one question in DuckDB's SQL. It is read-only and reaches nothing but the warehouse. ` +
+        `Ask the warehouse one question in DuckDB's SQL. It is read-only and reaches nothing but the warehouse; the run ` +
+        `before is the catalog previous: FROM content EXCEPT FROM previous.content. ` +
         `At most ${maxRows} rows, ${maxBytes} bytes and ${maxSeconds} seconds; "whole" says whether those are all rows, ` +
         `"left_out" which rows are too long to be among them.`,
       inputSchema: {

@@ -53,6 +53,8 @@ export interface BuildOptions {
 
 export interface ReadOptions {
   readonly file: string;
+  /** Database of another run, attached read-only as `previous`. */
+  readonly previous?: string | undefined;
   /** Folder for spilled blocks: a published run lies in a folder that cannot be written. */
   readonly temporaryDirectory: string;
   /** Folders that may be read besides the database itself. */
@@ -183,11 +185,13 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
 
 /** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
 export async function openForReading(options: ReadOptions): Promise<Database> {
-  assertThere(options.file);
+  const { file, previous, allowedDirectories } = options;
+  assertThere(file);
   const settings = { ...settingsOf(options), access_mode: "READ_ONLY" };
-  return open(options.file, settings, undefined, (connection) =>
-    harden(connection, options.allowedDirectories),
-  );
+  return open(file, settings, undefined, async (connection) => {
+    if (previous !== undefined) await attach(connection, { file: previous, catalog: PREVIOUS_CATALOG });
+    await harden(connection, allowedDirectories);
+  });
 }
 
 /** A database that was published must be there, and finished. */
@@ -207,8 +211,6 @@ export const PUBLISHED_CATALOG = "published";
 export interface ScanOptions extends Omit<ReadOptions, "file"> {
   /** Database that is attached read-only as `published`. */
   readonly published?: string | undefined;
-  /** Database of an earlier run, attached read-only as `previous`. */
-  readonly previous?: string | undefined;
 }
 
 /**
@@ -221,15 +223,14 @@ export async function openForScanning({ published, previous, ...options }: ScanO
     ...(published === undefined ? [] : [{ file: published, catalog: PUBLISHED_CATALOG }]),
     ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
   ];
-  for (const each of attached) assertThere(each.file);
-  const settings = { ...settingsOf(options), enable_external_file_cache: "false" };
+  const settings = {
+    ...settingsOf(options),
+    allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
+    enable_external_file_cache: "false",
+  };
   return open(IN_MEMORY, settings, undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
-    for (const each of attached) {
-      await connection.run(attachment(each.file, each.catalog)).catch((thrown: unknown) => {
-        throw unreadable(thrown, each.file);
-      });
-    }
+    for (const each of attached) await attach(connection, each);
     await harden(connection, allowedDirectories);
   });
 }
@@ -237,6 +238,17 @@ export async function openForScanning({ published, previous, ...options }: ScanO
 /** Set once more, the limit makes the engine give back to the system what the process has freed by now. */
 async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Promise<void> {
   await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
+}
+
+/** A finished database. Throws `verify.failed` where it is missing or cannot be opened. */
+async function attach(
+  connection: DuckDBConnection,
+  { file, catalog }: { readonly file: string; readonly catalog: string },
+): Promise<void> {
+  assertThere(file);
+  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
+    throw unreadable(thrown, file);
+  });
 }
 
 function attachment(file: string, catalog: string): string {

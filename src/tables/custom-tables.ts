@@ -6,7 +6,13 @@ import { DATA_TABLES } from "./all.ts";
 import { COLUMN_TYPES } from "./declare.ts";
 import { VIEWS } from "./views.ts";
 
-const MACROS = ["mapped_values_as_of", "payloads_as_of", "payload_as_of", "mapped_value_changes"];
+/** Macros of the package, by name. */
+export const MACRO_NAMES: readonly string[] = [
+  "mapped_values_as_of",
+  "payloads_as_of",
+  "payload_as_of",
+  "mapped_value_changes",
+];
 /** What stands beside the tables while they are built and asked. */
 const TAKEN = ["run", "mapping_targets", "mapping_inputs", "mapping_answers", "constructor"];
 const TAKEN_BEGINNINGS = ["run_", "before_", "history_", "previous_", "made_"];
@@ -39,7 +45,7 @@ export function customTableFaults(table: unknown): string[] {
 function nameFaults(name: unknown): string[] {
   if (typeof name !== "string") return ["its name is not a text"];
   if (!NAME.test(name)) return ["its name is not in lower-case letters, digits and _"];
-  if (VIEWS.some((view) => view.name === name) || MACROS.includes(name))
+  if (VIEWS.some((view) => view.name === name) || MACRO_NAMES.includes(name))
     return [`${name} is the name of a view or macro of the package`];
   if (DATA_TABLES.some((table) => table.name === name))
     return [`${name} is the name of a table of the package`];

@@ -1,13 +1,13 @@
 /** What `diff` answers: changes by cause, then each change with its words and why, however many items it touches. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, type Columns, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type Section, section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
-import { rowsBy, streamBy } from "../../storage/rows-by.ts";
 import type { Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Choice, Question } from "../open-run.ts";
+import { type ListRequest, listOf } from "../rows-listed.ts";
 import { changeWords, wordsIn } from "./change-words.ts";
 import {
   CAUSES_COUNTED,
@@ -27,9 +27,6 @@ import type { Scoped } from "./filters.ts";
 const CAUSE = { cause: col.name({ dispensable: 1 }) } as const;
 /** A change in words, and the definitions behind it. */
 const WORDS = { words: col.text({ head: "change" }), why: col.text() } as const;
-
-/** Rows of a list that an answer has at once; those after them come as they are asked for. */
-const ROWS_HELD = 1000;
 
 export interface DiffOptions {
   readonly filter: DiffFilter;
@@ -61,8 +58,7 @@ export function diffQuestion(request: DiffRequest): Question<Choice & { readonly
   };
 }
 
-interface Lists extends Pick<DiffOptions, "limit"> {
-  readonly connection: DuckDBConnection;
+interface Lists extends ListRequest {
   readonly diff: Diff;
 }
 
@@ -136,35 +132,6 @@ async function itemsSection(lists: Lists): Promise<Section> {
     columns: { ...ITEMS, ...CAUSE, ...WORDS },
     ...(await listOf(lists, ITEMS, loadSql("audit_diff_items"), inWords(lists.diff))),
   });
-}
-
-/** The first rows of a list, all of them as they come, and their number. */
-async function listOf<C extends Columns, R>(
-  { connection, limit }: Lists,
-  columns: C,
-  sql: string,
-  toRow: (row: RowOf<C>) => R,
-) {
-  const first = `${sql} LIMIT ${Math.min(limit ?? ROWS_HELD, ROWS_HELD)}`;
-  const rows = await rowsBy(connection, columns, first);
-  const [size] = await rowsBy(
-    connection,
-    { rows: col.count({ required: true }) },
-    `SELECT count(*) AS rows FROM (${sql})`,
-  );
-  return {
-    ...(limit === undefined ? {} : { limit, all: "--limit" }),
-    rows: rows.map(toRow),
-    total: size?.rows,
-    every: async function* () {
-      for await (const some of streamBy(
-        connection,
-        columns,
-        limit === undefined ? sql : `${sql} LIMIT ${limit}`,
-      ))
-        yield some.map(toRow);
-    },
-  };
 }
 
 /** Causes as people read them; where they cannot be told, that is said. */

@@ -1,8 +1,10 @@
+import { Option } from "commander";
+import { contentDiffQuestion } from "../../audit/content/content-diff-answer.ts";
 import { diffQuestion } from "../../audit/questions/diff-answer.ts";
 import type { Answer } from "../../common/answer.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { CliCommand, positive, processEnvironment } from "../command.ts";
+import { CliCommand, invalid, positive, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
 interface Options {
@@ -11,6 +13,9 @@ interface Options {
   readonly destination?: string;
   readonly field?: string;
   readonly items?: true;
+  readonly content?: true;
+  readonly table?: string;
+  readonly item?: string;
   readonly limit?: number;
   readonly format: AnswerFormat;
   readonly spreadsheet?: true;
@@ -22,10 +27,15 @@ Examples:
   $ content-warehouse diff 41 42
   $ content-warehouse diff 000041-20261119T020000Z current --cause mapping_changed --destination "Web CMS" --items
   $ content-warehouse diff 30 current --format csv --items > changes.csv
+  $ content-warehouse diff --content --table content_tags
+  $ content-warehouse diff 41 42 --content --item fellgate-mid
 
 A run is given by its name or number, also one whose files are gone, or as "current" or "previous". A line is one change
 however many items it touches; --items lists those. "no payload change": the destination is sent the same, and the status, a
 flag or a value that is not sent is another.
+
+--content compares the tables of the items in two runs that are kept: texts as [-removed-] {+added+} words. What changes
+with the moment or with who asks is counted apart.
 `;
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {
@@ -38,20 +48,39 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--items", "list the items too")
+    .addOption(
+      new Option(
+        "--content",
+        "compare the content itself instead: items, and columns before and after",
+      ).conflicts(["cause", "destination", "field", "items"]),
+    )
+    .option("--table <table>", "with --content, only this table")
+    .option("--item <item>", "with --content, only this item, by ID or slug")
     .option("--limit <n>", "rows of each list (default: 20 on a screen, else all)", positive)
     .format(...ANSWER_FORMATS)
     .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
-      withAnswer(options.warehouse, diffQuestion({ before, after, ...options }), (answer) =>
-        show(out, wanted(answer, options), options),
-      ),
+      options.content === true
+        ? withAnswer(options.warehouse, contentDiffQuestion({ before, after, ...options }), shown(options))
+        : withAnswer(options.warehouse, mappedQuestion(before, after, options), shown(options)),
     );
+  function shown(options: Options) {
+    return (answer: Answer) => show(out, wanted(answer, options), options);
+  }
+}
+
+/** Throws `config.invalid` for an option of changes of content. */
+function mappedQuestion(before: string, after: string, { table, item, ...options }: Options) {
+  const given = table === undefined ? item && "--item" : "--table";
+  if (given !== undefined)
+    throw invalid(`${given} is for changes of content; add --content, or leave it out.`);
+  return diffQuestion({ before, after, ...options });
 }
 
 /** CSV has the changes, or with --items those of each item. */
-function wanted(answer: Answer, { format, items }: Options): Answer {
-  const key = items === true ? "items" : "lines";
+function wanted(answer: Answer, { format, items, content }: Options): Answer {
+  const key = content === true ? "changes" : items === true ? "items" : "lines";
   return format === "csv"
     ? { ...answer, sections: answer.sections.filter((each) => each.key === key) }
     : answer;

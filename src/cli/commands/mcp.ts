@@ -8,7 +8,7 @@ import { askProcess } from "../question/ask.ts";
 import { startSpare } from "../question/spare.ts";
 import type { QuestionLimits, Work } from "../question/work.ts";
 import { bufferMbOf } from "../sql/answer.ts";
-import { currentDatabase } from "../sql/current-database.ts";
+import { askedDatabases } from "../sql/asked-databases.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options extends AnswerLimits {
@@ -65,7 +65,7 @@ class QuestionServer implements Questions, Disposable {
     const { maxBytes, maxMemoryMb } = this.limits;
     const { sql: statement, maxRows } = question;
     return {
-      database: await currentDatabase(this.#warehouse),
+      ...(await askedDatabases(this.#warehouse, { wanted: "current", statement })),
       statement,
       form:
         maxRows === undefined

@@ -12,7 +12,7 @@ import { openNamedFile, readNamedFile } from "../named-file.ts";
 import { askProcess } from "../question/ask.ts";
 import type { Ask, QuestionLimits } from "../question/work.ts";
 import { bufferMbOf } from "../sql/answer.ts";
-import { currentDatabase } from "../sql/current-database.ts";
+import { askedDatabases } from "../sql/asked-databases.ts";
 import { TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -34,6 +34,7 @@ interface Options {
   readonly maxSeconds: number;
   readonly maxMemory: number;
   readonly warehouse: string;
+  readonly run: string;
   readonly file?: string;
   readonly format?: Format;
   readonly out?: string;
@@ -46,10 +47,12 @@ Examples:
   $ content-warehouse sql "SHOW TABLES"
   $ content-warehouse sql -f question.sql --out answer.parquet
   $ content-warehouse sql "FROM mapping_coverage" --out coverage.csv
+  $ content-warehouse sql "SELECT title FROM content EXCEPT SELECT title FROM previous.content"
+  $ content-warehouse sql --run 41 "SELECT count(*) FROM content"
   $ echo "SHOW TABLES" | content-warehouse sql --format jsonl
 
 Without a query, the statement is read from standard input. A screen gets the first 100 rows of a table, a pipe or a
-file all of them. CSV holds values as they are; add --spreadsheet for a file that Excel opens.
+file all of them. The tables and views of the run before are in the catalog "previous". CSV holds values as they are; add --spreadsheet for a file that Excel opens.
 
 A question has a process of its own, which is ended where it takes more time or memory than it may; what the database's
 quarter of that memory cannot hold is spilled to disk.
@@ -60,6 +63,7 @@ export function sqlCommand(environment = processEnvironment(), ask: Ask = askPro
   return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
     .argument("[query]", "one SQL statement (default: read from standard input)")
+    .option("--run <run>", "name or number of a run", "current")
     .option("-f, --file <file>", "read the statement from a file; - is standard input")
     .warehouse()
     .choice(
@@ -83,18 +87,18 @@ async function answer(
   const { out, err } = environment;
   const target = targetOf(options);
   const statement = await statementOf({ query, file: options.file }, environment);
-  const { warehouse } = options;
-  if (statement === undefined) return writeAll(out, [await waysToOpen(warehouse)]);
+  const { warehouse, run } = options;
+  if (statement === undefined) return writeAll(out, [await waysToOpen(warehouse, run)]);
   const limits: QuestionLimits = { maxSeconds: options.maxSeconds, maxMemoryMb: options.maxMemory };
   await withTemporaryFolder("sql", async (temporaryDirectory, signal) => {
-    const database = await currentDatabase(warehouse);
+    const asked = await askedDatabases(warehouse, { wanted: run, statement });
     await using named =
       target.out === undefined ? undefined : await openNamedFile(target.out, outputFolder(warehouse));
     // Whole before it replaces what the file had: a query can fail at its last row.
     const file = named === undefined ? undefined : join(temporaryDirectory, "answer");
     const width = named === undefined ? out.columns : undefined;
     const form = { format: target.format, width, spreadsheet: options.spreadsheet === true };
-    const question = { database, statement, form, file, bufferMb: bufferMbOf(limits.maxMemoryMb) };
+    const question = { ...asked, statement, form, file, bufferMb: bufferMbOf(limits.maxMemoryMb) };
     await ask(question, { limits, out, temporaryDirectory, signal });
     if (named === undefined || file === undefined) return;
     err.write(await named.write(createReadStream(file), "has the answer"));
@@ -151,15 +155,15 @@ function withoutMark(statement: string): string {
   return statement.replace(/^\uFEFF/, "");
 }
 
-/** How the published run is opened in tools that people have. Paths go by `current`, so that the same line opens the next run too. Throws `config.not_found` without a run. */
-async function waysToOpen(warehouse: string): Promise<string> {
+/** How a published run is opened in tools that people have. The paths of the current one go by `current`, so that the same line opens the next run too. Throws `config.not_found` without a run. */
+async function waysToOpen(warehouse: string, wanted: string): Promise<string> {
   const folder = outputFolder(warehouse);
-  const { manifest } = await findRun(folder, "current");
+  const { manifest, directory, current } = await findRun(folder, wanted);
   if (manifest instanceof WarehouseError) throw manifest;
-  const current = resolve(folder.current);
+  const opened = resolve(current ? folder.current : directory);
   const ways = manifest.loaders.includes("duckdb")
-    ? databaseWays(`${current}/${DATABASE_FILE}`)
-    : parquetWays(`${current}/parquet`);
+    ? databaseWays(`${opened}/${DATABASE_FILE}`)
+    : parquetWays(`${opened}/parquet`);
   return printableText(`${ways.join("\n")}\n`);
 }
 

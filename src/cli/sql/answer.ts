@@ -4,11 +4,10 @@ import type { Writable } from "node:stream";
 import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
+import type { AskedDatabases } from "./asked-databases.ts";
 import { type AnswerForm, answerTexts, planTexts } from "./formats.ts";
 
-export interface SqlQuestion {
-  /** File of the database, which is opened read-only. */
-  readonly database: string;
+export interface SqlQuestion extends AskedDatabases {
   readonly statement: string;
   readonly form: AnswerForm | { readonly format: "parquet" };
   /** New file in the temporary folder that gets the answer; undefined: it goes to standard output. */
@@ -29,18 +28,20 @@ export function bufferMbOf(maxMemoryMb: number): number {
 
 /** Throws `config.sql` for what is no question, and what the database says of one that it cannot answer. */
 export async function answerSql(
-  { database: path, statement, form, file, bufferMb }: SqlQuestion,
+  { database: path, previous, statement, form, file, bufferMb }: SqlQuestion,
   { out, temporaryDirectory }: { readonly out: Writable; readonly temporaryDirectory: string },
 ): Promise<void> {
   await using database = await openForReading({
     file: path,
+    previous: previous && "database" in previous ? previous.database : undefined,
     temporaryDirectory,
     // What may be written a question could read, too.
     allowedDirectories: form.format === "parquet" ? [temporaryDirectory] : [],
     memoryLimitMb: bufferMb,
     threads: undefined,
   });
-  const question = await questionOf(database.connection, statement);
+  const missing = previous && "missing" in previous ? previous.missing : undefined;
+  const question = await questionOf(database.connection, statement, missing);
   if (form.format === "parquet") {
     if (file === undefined) throw new TypeError("Parquet goes to a file");
     await copyToParquet(database.connection, question, file);

@@ -40,23 +40,28 @@ export function coveragePart(coverage: Coverage): PagePart {
 export function valuesPart(coverage: Coverage): PagePart {
   const { values } = coverage;
   const lacking = values.filter(isWithoutExternalValue);
+  // Where there is none, no column of empty cells.
+  const withoutValue = { external_value: col.text({ hidden: true }) };
   const counting = receiving(lacking);
   const parts = [
     {
       key: "without",
       title: "Values without an external value",
       none: noneWithout(coverage),
+      columns: withoutValue,
       rows: counting,
     },
     {
       key: "apart",
       title: "The same at destinations that receive no values",
       none: "",
+      columns: withoutValue,
       rows: lacking.filter((row) => !counting.includes(row)),
     },
     {
       key: "flagged",
       title: "Mapped values that are archived or ambiguous",
+      columns: {},
       rows: values.filter((row) => !isWithoutExternalValue(row)),
     },
   ];

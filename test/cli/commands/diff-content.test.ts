@@ -1,0 +1,310 @@
+/** `diff --content` over two nights of the sample whose items were edited, held against the Parquet files of both. */
+import assert from "node:assert/strict";
+import { chmod, cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { DuckDBInstance, type Json } from "@duckdb/node-api";
+import { diffCommand } from "../../../src/cli/commands/diff.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { fewSampleNights, site } from "../../audit/two-nights.ts";
+import { long } from "../../long.ts";
+import { capture, outcome } from "../capture.ts";
+import { program } from "../running.ts";
+
+const { out, folder, night } = await site();
+const [before] = await fewSampleNights(folder);
+const after = join(folder, "edited");
+
+type Item = Record<string, unknown> & { id: string };
+
+/** One of the first night's items that has all of these. */
+let items: Item[] = [];
+const edited = new Map<string, Item>();
+function edit(has: readonly string[], change: (item: Item) => object): string {
+  const isFull = (value: unknown) =>
+    Array.isArray(value) ? value.length > 0 : value != null && value !== "";
+  const found = items.find((item) => !edited.has(item.id) && has.every((name) => isFull(item[name])));
+  assert.ok(found, has.join(", "));
+  const changed = change(found);
+  // What is of the moment alone is no edit to the service.
+  const updated = "favorites" in changed ? {} : { updated_at: "2026-11-01T08:00:00.000000Z" };
+  edited.set(found.id, { ...found, ...changed, ...updated });
+  return found.id;
+}
+
+async function editedNights() {
+  const file = join(before, "content.ndjson");
+  const signed = (name: string) => `https://images.example/x.png?v=1&X-Amz-Signature=${name}&X-Amz-Date=1`;
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  items = lines.map((line) => JSON.parse(line));
+  const sign = (item: Item, name: string) =>
+    "thumbnail_url" in item ? { ...item, thumbnail_url: signed(name) } : item;
+  await writeFile(file, items.map((item) => `${JSON.stringify(sign(item, "one"))}\n`).join(""));
+  const ids = {
+    title: edit(["title"], () => ({ title: "A title of its own" })),
+    body: edit(["content"], ({ content }) => ({
+      content: `${String(content).slice(0, 200)} It was due to Monday. ${String(content).slice(200)}`,
+    })),
+    tag: edit(["tags"], ({ tags }) => ({ tags: [...(tags as string[]), "fresh", "fresh"] })),
+    order: edit(["categories", "personas"], () => ({ tags: ["one", "two", "three"] })),
+    attachment: edit(["attachments"], ({ attachments }) => ({
+      attachments: (attachments as object[]).map((each, at) => ({
+        ...each,
+        ...(at === 0 && { filename: "another name.png" }),
+      })),
+    })),
+    place: edit(["event"], ({ event }) => ({ event: { ...(event as object), latitude: 12.5 } })),
+    favorite: edit(["favorites"], () => ({ favorites: [] })),
+  };
+  const [removed, added] = [items.at(-1)?.id ?? "", "66d57e529df0deca3500aaaa"];
+  const copy = { ...items[3], id: added, slug: "a-new-one", content_number: 99_999 };
+  const now = [...items.filter(({ id }) => id !== removed).map((item) => edited.get(item.id) ?? item), copy];
+  await cp(before, after, { recursive: true });
+  await writeFile(
+    join(after, "content.ndjson"),
+    now.map((item) => `${JSON.stringify(sign(item as Item, "two"))}\n`).join(""),
+  );
+  // The tags of one are put into another order, which the first night has as well.
+  const firstNight = items.map((item) =>
+    item.id === ids.order ? { ...item, tags: ["three", "one", "two"] } : item,
+  );
+  await writeFile(file, firstNight.map((item) => `${JSON.stringify(sign(item, "one"))}\n`).join(""));
+  return { ...ids, removed, added };
+}
+
+const ids = await editedNights();
+const first = await night(before, "nightly");
+const second = await night(after, "nightly");
+
+const diff = (...args: string[]) => capture(diffCommand, ["--content", ...args, "--warehouse", out]);
+const answered = async (...args: string[]) => JSON.parse(await diff(...args, "--format", "json"));
+
+/** Of the moment, of who asks, or of how the item was read, as the specification describes them. */
+const VOLATILE = /^(?:can_\w+|favorite\w*|single_item_read|previewable)$/;
+const VOLATILE_TABLES = ["content_available_actions", "content_current_editors", "content_favorites"];
+
+type Row = Record<string, Json>;
+
+/** Rows of a table's Parquet files by item, without what is volatile. */
+async function parquetRows(run: string, table: string): Promise<Map<string, Row[]>> {
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  try {
+    await connection.run("SET TimeZone = 'UTC'");
+    const files = join(out, "runs", run, "parquet", table, "*.parquet");
+    const rows = (await connection.runAndReadAll(`FROM '${files}' ORDER BY ALL`)).getRowObjectsJson();
+    const kept = rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row)
+          .filter(
+            ([name]) =>
+              !VOLATILE.test(name) && !(table === "content_custom_field_values" && name === "updated_at"),
+          )
+          .map(([name, cell]) => [name, typeof cell === "string" ? cell.replace(/&X-Amz-.*/, "") : cell]),
+      ),
+    );
+    return Map.groupBy(kept, ({ content_id }) => String(content_id));
+  } finally {
+    connection.closeSync();
+  }
+}
+
+interface Change {
+  readonly content_id: string;
+  readonly table: string;
+  readonly row: string | null;
+  readonly column: string | null;
+  readonly change: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly words: string;
+}
+
+test("the items, tables and columns that differ are those that differ in the Parquet files of both runs", async () => {
+  const found = await answered();
+  const changes: Change[] = found.changes;
+  const manifest = JSON.parse(await readFile(join(out, "runs", second, "manifest.json"), "utf8"));
+  const tables = Object.keys(manifest.rows).filter(
+    (name) =>
+      /^content(?:_|$)/.test(name) &&
+      !/mapped|payload|history|types/.test(name) &&
+      !VOLATILE_TABLES.includes(name),
+  );
+  const expected: string[] = [];
+  const cells: string[] = [];
+  for (const table of tables) {
+    const [one, other] = [await parquetRows(first, table), await parquetRows(second, table)];
+    for (const id of new Set([...one.keys(), ...other.keys()])) {
+      if (id === ids.removed || id === ids.added) continue;
+      const [old = [], now = []] = [one.get(id), other.get(id)];
+      if (JSON.stringify(old) === JSON.stringify(now)) continue;
+      expected.push(`${id} ${table}`);
+      if (table !== "content") continue;
+      for (const name of Object.keys(now[0] ?? {}))
+        if (JSON.stringify(old[0]?.[name]) !== JSON.stringify(now[0]?.[name])) cells.push(`${id} ${name}`);
+    }
+  }
+  const ofItems = changes.filter(({ content_id }) => content_id !== ids.removed && content_id !== ids.added);
+  assert.deepEqual(
+    [...new Set(ofItems.map(({ content_id, table }) => `${content_id} ${table}`))].toSorted(),
+    expected.toSorted(),
+  );
+  assert.deepEqual(
+    ofItems
+      .filter(({ table }) => table === "content")
+      .map(({ content_id, column }) => `${content_id} ${column}`)
+      .toSorted(),
+    cells.toSorted(),
+  );
+  const changed = new Set(expected.map((each) => each.split(" ")[0]));
+  assert.deepEqual([found.items_added, found.items_removed, found.items_changed], [1, 1, changed.size]);
+  assert.ok(changed.size >= 6 && !changed.has(ids.favorite), "a favorite is no change");
+  assert.ok(found.items_apart > 10, "signatures of URLs are counted apart");
+  assert.match(found.next[0], /^\d+ more items differ in volatile values alone: /);
+});
+
+test("a change is told by its column, before and after; of texts the changed words", async () => {
+  const changes: Change[] = (await answered()).changes;
+  const of = (id: string, table: string) =>
+    changes.filter((each) => each.content_id === id && each.table === table);
+  const told = (id: string, table: string) =>
+    of(id, table).map(({ row, column, change, words }) => [row, column, change, words]);
+  assert.deepEqual(told(ids.removed, "content"), [[null, null, "removed", "removed"]]);
+  assert.deepEqual(told(ids.added, "content"), [[null, null, "added", "added"]]);
+  const [title] = of(ids.title, "content");
+  assert.equal(title?.column, "title");
+  assert.equal(title.after, "A title of its own");
+  const body = of(ids.body, "content").find(({ column }) => column === "content");
+  assert.match(
+    body?.words ?? "",
+    /^….{0,40}\{\+It was due to Monday\. \+\}.{0,40}…$|^….*\{\+.*It was due to Monday\..*\+\}.*…$/,
+  );
+  assert.ok((body?.words ?? "").length < 200, body?.words);
+  assert.deepEqual(told(ids.tag, "content_tags"), [
+    [null, null, "added", "{+fresh+}"],
+    [null, null, "added", "{+fresh+}"],
+  ]);
+  assert.deepEqual(told(ids.order, "content_tags"), [
+    [null, "ordinal", "reordered", "three, one, two -> one, two, three"],
+  ]);
+  const [file, ...others] = told(ids.attachment, "content_attachments");
+  assert.deepEqual([file?.[1], others], ["filename", []]);
+  assert.match(String(file?.[3]), /\{\+another name\.png\+\}|-> "another name\.png"/);
+  assert.deepEqual(
+    of(ids.place, "content_events").map(({ column, after }) => [column, after]),
+    [["latitude", "12.5"]],
+  );
+});
+
+test("a table and an item can be asked for, and a volatile table shows what it has", async () => {
+  const tags = await answered("--table", "content_tags");
+  assert.deepEqual([tags.items_added, tags.items_removed, tags.items_changed], [0, 0, 2]);
+  assert.ok(tags.changes.every(({ table }: Change) => table === "content_tags"));
+  const slug = String(items.find(({ id }) => id === ids.title)?.slug);
+  for (const item of [ids.title, slug]) {
+    const found = await answered("1", "2", "--item", item);
+    assert.deepEqual([...new Set(found.changes.map(({ content_id }: Change) => content_id))], [ids.title]);
+    assert.equal(found.item, ids.title);
+  }
+  const gone = await answered("--item", ids.removed);
+  assert.deepEqual([gone.items_removed, gone.changes.length], [1, 1]);
+  const favorites = await answered("--table", "content_favorites");
+  assert.deepEqual(favorites.changes.map(({ content_id, change }: Change) => [content_id, change])[0], [
+    ids.favorite,
+    "removed",
+  ]);
+  assert.match(
+    await diff("--item", ids.favorite),
+    / Nothing changed\.\n\n1 more item differs in volatile values alone/,
+  );
+});
+
+test("it is drawn as every answer is, also by the program", async () => {
+  const { code, stdout, stderr } = await program(["diff", "--content", "--limit", "3", "--warehouse", out]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(
+    stdout,
+    new RegExp(
+      `^Content of run ${first} and of run ${second}\\. 1 item added, 1 removed, \\d+ changed\\.\n\nChanges by table and column\n`,
+    ),
+  );
+  assert.match(stdout, /\nand \d+ more rows; --limit shows all\n/);
+  const csv = await diff("--format", "csv");
+  assert.match(csv, /^content_id,title,table,row,column,change,before,after,words\n/);
+  assert.equal(csv.match(/^[0-9a-f]{24},/gm)?.length, (await answered()).changes.length);
+  assert.match(
+    await diff("--format", "markdown"),
+    /\n## What changed\n\n\| item \| title \| table \| row \| column \| change \|\n/,
+  );
+});
+
+async function refused(...args: string[]): Promise<string> {
+  const { text, error } = await outcome(diffCommand, [...args, "--warehouse", out]);
+  assert.deepEqual([text, error?.exitCode], ["", 2], String(error));
+  assert.match(error?.message ?? "", /^[^\n]+\.$/);
+  return error?.message ?? "";
+}
+
+test("what cannot be compared is told in a sentence, and ends with 2", async () => {
+  assert.match(
+    await refused("--content", "--table", "content_tgas"),
+    /^There is no table "content_tgas" in both runs\. The nearest .*"content_tags"/,
+  );
+  assert.match(
+    await refused("--content", "--table", "users"),
+    /^The table "users" has no content_id, so that its rows are not of an item; compared are content, /,
+  );
+  assert.match(
+    await refused("--content", "--table", "content_mapped_values"),
+    /^The table "content_mapped_values" is made from others, and is no content by itself; /,
+  );
+  assert.match(await refused("--content", "--item", "no-such-item"), /^The run has no item "no-such-item"/);
+  assert.match(await refused("--table", "content"), /^--table is for changes of content; add --content/);
+  assert.match(await refused("--item", "x"), /^--item is for changes of content; add --content/);
+  assert.match(await refused("2", "1", "--content"), /is later than/);
+});
+
+long(
+  "runs of Parquet files alone, one of them with fewer columns, are compared by what both have",
+  async () => {
+    const there = await site();
+    const files = async (data: string, name: string) =>
+      there.night(data, new URL(`../../run/${name}-pipeline.ts`, import.meta.url));
+    const one = await there.night(before, "nightly");
+    await files(after, "parquet");
+    const json = JSON.parse(
+      await capture(diffCommand, ["--content", "--format", "json", "--warehouse", there.out]),
+    );
+    const whole = await answered();
+    const both = ["content", "content_tags", "content_events"];
+    assert.deepEqual(
+      json.changes,
+      whole.changes.filter(({ table }: Change) => both.includes(table)),
+    );
+    const only: { table: string; column: string | null; run: string }[] = json.only_in_one;
+    assert.ok(only.every(({ run }) => run === one));
+    assert.deepEqual(
+      only.find(({ table }) => table === "content_attachments"),
+      { table: "content_attachments", column: null, run: one },
+    );
+  },
+);
+
+test("runs of two instances, and one whose files are gone, cannot be compared", async () => {
+  const file = join(out, "runs", first, "manifest.json");
+  const written = await readFile(file, "utf8");
+  await chmod(file, 0o644);
+  await writeFile(
+    file,
+    JSON.stringify({
+      ...JSON.parse(written),
+      instance: { id: "another", origin: "https://another.example" },
+    }),
+  );
+  assert.match(await refused("--content"), /^The runs are of two instances, \S+ of another and \S+ of \w+, /);
+  await writeFile(file, written);
+  await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
+  assert.equal(
+    await refused("--content"),
+    `The files of run ${first} are gone, so that its content cannot be compared; "content-warehouse runs list" names the runs that are kept.`,
+  );
+});

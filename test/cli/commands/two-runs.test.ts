@@ -1,0 +1,149 @@
+/** Questions over two runs by SQL: the run before as `previous`, and an earlier run as the one that is asked. */
+import assert from "node:assert/strict";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import type { Ask } from "../../../src/cli/question/work.ts";
+import { answerSql } from "../../../src/cli/sql/answer.ts";
+import { MACROS } from "../../../src/load/macros.ts";
+import { VIEWS } from "../../../src/tables/views.ts";
+import { fewSampleNights, site } from "../../audit/two-nights.ts";
+import { call, connect } from "../../mcp/client.ts";
+import { capture, outcome } from "../capture.ts";
+import { program } from "../running.ts";
+
+const { out, folder, night } = await site();
+const [before, after] = await fewSampleNights(folder);
+const first = await night(before, "nightly");
+const second = await night(after, "nightly");
+
+/** Answers in this process; other tests show that a process of its own gives the same. */
+const here: Ask = async (work, options) => {
+  if ("question" in work) throw new TypeError("sql asks in SQL");
+  await answerSql(work, options);
+};
+const sqlHere = (environment: Parameters<typeof sqlCommand>[0]) => sqlCommand(environment, here);
+const rowsOf = async (sql: string, ...args: string[]): Promise<unknown> =>
+  JSON.parse(await capture(sqlHere, [sql, "--format", "json", "--warehouse", out, ...args]));
+const refused = async (sql: string, ...args: string[]) => {
+  const { text, error } = await outcome(sqlHere, [sql, "--warehouse", out, ...args]);
+  assert.deepEqual([text, error?.exitCode], ["", 2], String(error));
+  return error?.message;
+};
+
+/** What a run's own database answers to whoever opens it alone. */
+async function alone(run: string, sql: string): Promise<unknown> {
+  const database = await DuckDBInstance.create(join(out, "runs", run, "warehouse.duckdb"), {
+    access_mode: "READ_ONLY",
+  });
+  const connection = await database.connect();
+  try {
+    await connection.run("SET TimeZone = 'UTC'");
+    const rows = (await connection.runAndReadAll(sql)).getRowObjectsJson();
+    return rows;
+  } finally {
+    connection.closeSync();
+    database.closeSync();
+  }
+}
+
+test("previous has the tables of the run before, in a process of its own too", async () => {
+  const ids = (sql: string) => rowsOf(`SELECT content_id FROM (${sql}) ORDER BY ALL`);
+  const removed = await ids("SELECT content_id FROM previous.content EXCEPT SELECT content_id FROM content");
+  const known = await alone(first, "SELECT content_id FROM content ORDER BY ALL");
+  const now = JSON.stringify(await alone(second, "SELECT content_id FROM content"));
+  assert.ok(Array.isArray(known) && Array.isArray(removed) && removed.length > 0);
+  assert.deepEqual(
+    removed,
+    known.filter(({ content_id }) => !now.includes(content_id)),
+  );
+  const sql = "SELECT count(*) AS items FROM (FROM content EXCEPT FROM previous.content)";
+  const { code, stdout } = await program(["sql", sql, "--format", "json", "--warehouse", out]);
+  assert.deepEqual([code, JSON.parse(stdout)], [0, await rowsOf(sql)]);
+});
+
+test("each view of previous reads the tables of the run before, and answers as its database alone does", async () => {
+  for (const { name } of VIEWS) {
+    const digest = (from: string) =>
+      `SELECT count(*)::VARCHAR AS n, sum(hash(v))::VARCHAR AS h FROM ${from} v`;
+    const [previous, current, own, ownOfNow] = [
+      await rowsOf(digest(`previous.${name}`)),
+      await rowsOf(digest(name)),
+      await alone(first, digest(name)),
+      await alone(second, digest(name)),
+    ];
+    assert.deepEqual([name, previous, current], [name, own, ownOfNow]);
+    assert.notDeepEqual(previous, current, name);
+  }
+});
+
+test("a macro of previous, which would read the tables of this run, is refused", async () => {
+  for (const { name } of MACROS) {
+    for (const called of [`previous.${name}`, `"previous" . main /* */ . "${name}"`]) {
+      const message = await refused(`SUMMARIZE FROM ${called}('2026-11-01')`);
+      assert.match(message ?? "", new RegExp(`previous\\.${name}\\(\\) would read the tables of this run; `));
+    }
+  }
+});
+
+test("--run asks an earlier run, and previous is the run before that", async () => {
+  const count = "SELECT count(*)::INTEGER AS items FROM content";
+  const [[{ items: of1 }], [{ items: of2 }]] = (await Promise.all([
+    rowsOf(count, "--run", "1"),
+    rowsOf(count, "--run", second),
+  ])) as [[{ items: number }], [{ items: number }]];
+  assert.equal(of1, of2 + 1, "the second night removes an item");
+  assert.equal(
+    await refused("FROM previous.content", "--run", "1"),
+    `The query was refused: run ${first} has no run before it, so there is no "previous".`,
+  );
+  assert.deepEqual(await rowsOf("SELECT 'previous' AS word", "--run", "1"), [{ word: "previous" }]);
+  assert.match((await refused("FROM content", "--run", "7")) ?? "", /^There is no run "7" in /);
+});
+
+test("previous is as closed as the run itself", async () => {
+  assert.match((await refused("DELETE FROM previous.content")) ?? "", /DELETE is not a question/);
+  assert.match(
+    (await refused("FROM previous.content, read_text('/etc/passwd')")) ?? "",
+    /disabled by configuration/,
+  );
+  assert.match((await refused("FROM previous.contnet")) ?? "", /there is no table "contnet".*"content"/);
+});
+
+test("an assistant asks the run before in the same way", async () => {
+  const client = await connect(["--warehouse", out]);
+  try {
+    const sql = "SELECT count(*) AS items FROM previous.content ANTI JOIN content USING (content_id)";
+    const { text, isError } = await call(client, "query", { sql });
+    assert.deepEqual([isError, JSON.parse(text)], [false, { whole: true, rows: [{ items: 1 }] }]);
+    const { text: columns } = await call(client, "describe_table", { table: "content_tags" });
+    assert.equal(JSON.parse(columns).length, 4, "each column once");
+  } finally {
+    await client.close();
+  }
+});
+
+test("a run before that is pruned, or has Parquet files alone, is named where the SQL speaks of previous", async () => {
+  const manifest = join(out, "runs", first, "manifest.json");
+  const written = await readFile(manifest, "utf8");
+  await chmod(manifest, 0o644);
+  await writeFile(manifest, JSON.stringify({ ...JSON.parse(written), loaders: ["parquet"] }));
+  // The current run notes the digest of the manifest that it was compared with.
+  const ofSecond = join(out, "runs", second, "manifest.json");
+  const { previousSha256: _, ...others } = JSON.parse(await readFile(ofSecond, "utf8"));
+  await chmod(ofSecond, 0o644);
+  await writeFile(ofSecond, JSON.stringify(others));
+  assert.equal(
+    await refused("FROM previous.content"),
+    `The query was refused: there is no "previous": ${first}, the run before ${second}, was published as Parquet files alone.`,
+  );
+  await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
+  assert.equal(
+    await refused("FROM previous.main.content"),
+    `The query was refused: there is no "previous": the files of ${first}, the run before ${second}, are gone.`,
+  );
+  assert.deepEqual(await rowsOf("SELECT 'previous' AS word"), [{ word: "previous" }]);
+});
