@@ -68,7 +68,7 @@ export function diffQuestion(request: DiffRequest): Question<Choice & { readonly
   };
 }
 
-interface Lists extends Pick<DiffOptions, "limit"> {
+export interface Lists extends Pick<DiffOptions, "limit"> {
   readonly connection: DuckDBConnection;
   readonly diff: Diff;
 }

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
 import { ends } from "../../load/steps.ts";
-import { all, execute, scalar, toSafeInteger } from "../../storage/duckdb.ts";
+import { all, execute, toSafeInteger } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";

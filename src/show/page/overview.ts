@@ -5,6 +5,7 @@ import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, isWithoutExternalValue, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
+import type { RunChanges } from "./changes.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
 import type { Overview } from "./page.ts";
 
@@ -13,6 +14,8 @@ export interface OverviewFacts {
   readonly checks: readonly RunCheck[];
   readonly coverage: Coverage;
   readonly drift: DriftReport;
+  /** What mapped values and payloads came to since the run before; undefined: nothing tells. */
+  readonly changed: RunChanges["compared"];
   /** Number of the run that the drift is compared with. */
   readonly comparedWith: number | undefined;
   /** Mapped values that are not sent all the same. */
@@ -45,7 +48,7 @@ export function overviewOf(facts: OverviewFacts): Overview {
 const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
 
-function figures({ account, checks, coverage }: OverviewFacts): Overview["figures"] {
+function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
   const { mapped, without, possible } = mappedTotals(coverage);
   const { unmapped, unknown_value: unknown } = coverage.totals;
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
@@ -63,12 +66,28 @@ function figures({ account, checks, coverage }: OverviewFacts): Overview["figure
       value: none === undefined ? counted(without, "value") : "not known",
       note: none ?? `${count(unmapped)} unmapped, ${count(unknown)} unknown`,
     },
+    ...(changed === undefined ? [] : [changedFigure(changed)]),
     {
       name: "Checks",
       value: passed === checks.length ? "all passed" : counted(checks.length - passed, "warning"),
       note: `${count(passed)} of ${count(checks.length)} passed`,
     },
   ];
+}
+
+/** Items whose payloads differ, apart from those of which a destination is sent the same. */
+function changedFigure({ before, items, payloads, payloadItems }: NonNullable<RunChanges["compared"]>) {
+  const others = items - payloadItems;
+  const differ =
+    payloads === 0
+      ? "no payload differs"
+      : `${counted(payloads, "payload")} ${payloads === 1 ? "differs" : "differ"}`;
+  const alike = `${counted(others, payloads === 0 ? "item" : "other item")} changed without a payload change`;
+  return {
+    name: `Changed since run ${before.sequence}`,
+    value: counted(payloadItems, "item"),
+    note: items === 0 ? "every mapped value is as it was" : others === 0 ? differ : `${differ}; ${alike}`,
+  };
 }
 
 function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: RunAccount): string {

@@ -20,6 +20,8 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly picture?: Part;
   /** Columns whose figures have bars, by the key of their section. */
   readonly bars?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Items that the page has: the ID of one opens it. */
+  readonly linked?: ReadonlySet<string> | undefined;
 }
 
 export interface Page {
@@ -109,7 +111,7 @@ ${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
 }
 
 function partMarkup(part: PagePart): Markup {
-  const { id, title, lead = "", sections, next = [], command, picture, bars } = part;
+  const { id, title, lead = "", sections, next = [], command, picture, bars, linked } = part;
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
@@ -118,6 +120,7 @@ ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${secti
     command,
     isAlone: sections.length === 1,
     bars: bars?.[section.key],
+    linked,
   }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;

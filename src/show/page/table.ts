@@ -19,6 +19,8 @@ export interface Drawn {
   readonly isAlone: boolean;
   /** Columns whose figures have bars. */
   readonly bars?: readonly string[] | undefined;
+  /** Items that the page has: the ID of one opens it. */
+  readonly linked?: ReadonlySet<string> | undefined;
 }
 
 /** The table of a section below its title, or what there is to say without rows. */
@@ -27,15 +29,26 @@ export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   const { id, command, isAlone } = drawn;
   if (rows.length === 0) return html`<p class="empty" id="${id}">${!isAlone && `${title}: `}${none}</p>\n`;
   const more = total - Math.min(rows.length, ROWS_LIMIT);
-  return html`<div class="answer" id="${id}" data-limit="${Math.min(limit ?? ROWS_SHOWN, ROWS_SHOWN)}">
-<div class="answer-head"><div><h3${isAlone && html` class="visually-hidden"`}>${title}</h3>${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>`}</div></div>
-${table(section, drawn)}
+  const heading = html`<h3${isAlone && html` class="visually-hidden"`}>${title}</h3>`;
+  const said = lead !== undefined && html`<p class="lead">${sentence(lead)}</p>`;
+  const body = html`${table(section, drawn)}
 ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
-</div>
+`;
+  // What a screen does not get is folded.
+  if (limit === 0) {
+    return html`<details class="answer" id="${id}" data-limit="${ROWS_SHOWN}">
+<summary>${heading}</summary>
+<div class="answer-head"><div>${said}</div></div>
+${body}</details>
+`;
+  }
+  return html`<div class="answer" id="${id}" data-limit="${Math.min(limit ?? ROWS_SHOWN, ROWS_SHOWN)}">
+<div class="answer-head"><div>${heading}${said}</div></div>
+${body}</div>
 `;
 }
 
-function table(section: Section, { bars = [] }: Drawn): Markup {
+function table(section: Section, { bars = [], linked }: Drawn): Markup {
   const { title, rows } = section;
   const shown = shownColumns(section);
   // What a row is: the first column that is no figure.
@@ -48,8 +61,12 @@ function table(section: Section, { bars = [] }: Drawn): Markup {
     const cells = shown.map(([name, column]) => {
       const bar = most.has(name) && barMarkup(Number(row[name] ?? 0), most.get(name) ?? 0);
       const value = row[name] ?? null;
-      const content =
+      const text =
         value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(name, column, value);
+      const isLinked = name === "content_id" && linked?.has(String(value)) === true;
+      const content = isLinked
+        ? html`<a href="#item=${encodeURIComponent(String(value))}">${text}</a>`
+        : text;
       if (name === head) return html`<th scope="row">${content}</th>`;
       return html`<td${figureClass(column)}${rawValue(value)}>${bar}${content}</td>`;
     });
