@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Columns, Section } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
 import { type Diff, diffRuns, listSome } from "./diff.ts";
 import { countedSections, itemsSection, leadOf, linesSection } from "./diff-answer.ts";
 import type { RunPair } from "./diff-runs.ts";
@@ -12,6 +13,9 @@ export interface PageDiff {
   readonly totals: Pick<Diff, "items" | "values" | "payloads" | "payloadItems">;
 }
 
+/** Rows of a list before it is unfolded. */
+const ROWS_SHOWN = 10;
+
 /** `limit`: rows of a list, at most. Of the changes of items each cause has its share. */
 export async function diffForPage(
   connection: DuckDBConnection,
@@ -21,19 +25,25 @@ export async function diffForPage(
   const filter = { cause: undefined, destination: undefined, field: undefined };
   const diff = await diffRuns(connection, pair, filter);
   const lists = { connection, diff, limit: undefined };
+  // What a screen does not get comes last.
+  const counts = countedSections(diff);
   return {
     lead: leadOf(pair, diff, filter),
     totals: diff,
     sections: [
-      ...countedSections(diff),
-      inParts(await linesSection(lists, "change <> 'alike'")),
+      ...counts.filter(({ limit }) => limit !== 0),
+      { ...inParts(await linesSection(lists, "change <> 'alike'")), limit: ROWS_SHOWN },
       await someItems(connection, diff, limit),
       alikeSection(diff, await linesSection(lists, "change = 'alike'")),
+      ...counts.filter(({ limit }) => limit === 0),
     ],
   };
 }
 
-/** The cause with the fewest changes first: what touches many items at once is a line of another list already. */
+/**
+ * The cause with the fewest changes first: what touches many items at once is a line of another list already. What changed
+ * of an item for the same cause stands together.
+ */
 async function someItems(connection: DuckDBConnection, diff: Diff, limit: number): Promise<Section> {
   await listSome(connection, limit);
   const items = await itemsSection({ connection, diff, limit: undefined });
@@ -44,8 +54,14 @@ async function someItems(connection: DuckDBConnection, diff: Diff, limit: number
     ...items,
     title: "Item by item",
     columns: { ...columns, why: { ...why, kind: "text", hidden: true } },
-    rows: items.rows.toSorted((a, b) => sizeOf(a.causes) - sizeOf(b.causes)),
+    rows: items.rows.toSorted(
+      (a, b) =>
+        sizeOf(a.causes) - sizeOf(b.causes) ||
+        compareUtf8(String(a.causes), String(b.causes)) ||
+        compareUtf8(String(a.content_id), String(b.content_id)),
+    ),
     total: [...sent.values()].reduce((sum, size) => sum + size, 0),
+    limit: ROWS_SHOWN,
     all: "--items --format csv",
   });
 }

@@ -37,7 +37,7 @@ ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-w
   // What a screen does not get is folded.
   if (limit === 0) {
     return html`<details class="answer" id="${id}" data-limit="${ROWS_SHOWN}">
-<summary>${heading}</summary>
+<summary>${heading} <span class="note">${counted(total, "row")}</span></summary>
 <div class="answer-head"><div>${said}</div></div>
 ${body}</details>
 `;
