@@ -103,14 +103,15 @@ export function leadOf(pair: RunPair, diff: Diff, filter: DiffFilter): string {
 
 async function diffSections(lists: Lists, hasItems: boolean): Promise<Section[]> {
   return [
-    ...countedSections(lists.diff),
+    ...countedSections(lists),
     await linesSection(lists),
     ...(hasItems ? [await itemsSection(lists)] : []),
   ];
 }
 
 /** What there is of each cause, and what became of the definitions. */
-export function countedSections({ causes, groups, definitionRows }: Diff): Section[] {
+export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">): Section[] {
+  const { causes, groups, definitionRows } = diff;
   return [
     section({
       key: "causes",
@@ -133,7 +134,9 @@ export function countedSections({ causes, groups, definitionRows }: Diff): Secti
       none: "",
       title: "Changes of definitions",
       columns: DEFINITIONS,
-      rows: definitionRows,
+      rows: definitionRows.slice(0, limit),
+      total: definitionRows.length,
+      ...(limit === undefined ? {} : { limit, all: "--limit" }),
     }),
   ];
 }

@@ -26,7 +26,7 @@ export async function diffForPage(
   const diff = await diffRuns(connection, pair, filter);
   const lists = { connection, diff, limit: undefined };
   // What a screen does not get comes last.
-  const counts = countedSections(diff);
+  const counts = countedSections(lists);
   return {
     lead: leadOf(pair, diff, filter),
     totals: diff,

@@ -69,7 +69,8 @@ const HEADS: Readonly<Record<string, string>> = {
   external_field_name: "external name",
   field_type: "type",
   alike: "no payload change",
-  words: "change",
+  content_id: "item",
+  kind: "definition",
   path: "field",
   exampleContentId: "item",
   meaning: "what",
@@ -106,7 +107,8 @@ function assertTable(caption: string, rows: readonly Json[]): number {
 
 test("each figure of a table is the one that a command gives", async () => {
   const audit = await asked("audit");
-  const diff = await asked("diff");
+  const diff = await asked("diff", "--items");
+  const isSent = ({ change }: Json) => change !== "alike";
   const drift = await asked("drift");
   const show = await asked("runs", "show", "current");
   const runs = await asked("runs");
@@ -120,7 +122,10 @@ test("each figure of a table is the one that a command gives", async () => {
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
     "Changes by cause, destination and field": diff.groups,
-    "What changed": diff.lines,
+    "Changes of definitions": diff.definitions,
+    "What changed": diff.lines.filter(isSent),
+    "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
+    "Item by item": diff.items.filter(isSent),
     "New fields (not in the specification)": drift.newFields,
     "Values outside the contract": drift.outsideContract,
     "Done by the personal-data policy": drift.policy,
@@ -157,10 +162,12 @@ test("each figure of the first screen is the one that commands and the summary o
     [judged.warnings.length, judged.passed],
     [warnings.length, checks.length - warnings.length],
   );
+  const { items_changed, payloads_changed, items_with_changed_payload: differ } = await asked("diff");
   assert.deepEqual(figures, [
     `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
     `${((mapped / (mapped + unmapped)) * 100).toFixed(1)}%${told(mapped)} of ${told(mapped + unmapped)} values of fields with a value mapping`,
     `${told(unmapped)} values${told(totals.unmapped)} unmapped, ${told(totals.unknown_value)} unknown`,
+    `${told(differ)} items${told(payloads_changed)} payloads differ; ${told(items_changed - differ)} other items changed without a payload change`,
     `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
   ]);
   const points = root.all(".attention li").map(({ textContent }) => textContent);
