@@ -28,7 +28,7 @@ test("hostile texts make no element, no attribute and no address", () => {
     assert.ok(elements.has(element.localName), element.localName);
     for (const [name, value] of element.attributes) {
       assert.ok(attributes.has(name), `${element.localName} ${name}`);
-      if (name === "href") assert.match(value, /^#[a-z]+$/);
+      if (name === "href") assert.match(value, /^#([a-z]+|item=[0-9a-f]+)$/);
     }
   }
   assert.equal(root.all("script").length, 2);
@@ -125,7 +125,6 @@ test("each figure of a table is the one that a command gives", async () => {
     "Changes of definitions": diff.definitions,
     "What changed": diff.lines.filter(isSent),
     "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
-    "Item by item": diff.items.filter(isSent),
     "New fields (not in the specification)": drift.newFields,
     "Values outside the contract": drift.outsideContract,
     "Done by the personal-data policy": drift.policy,
@@ -143,9 +142,35 @@ test("each figure of a table is the one that a command gives", async () => {
     .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
     others.map((caption) => caption.split(",")[0]),
-    ["Share of values that are mapped", "Items"],
-    "all tables were compared, but for the shaded form of one and the search",
+    ["Share of values that are mapped", "Item by item", "Items"],
+    "all tables were compared, but for the shaded form of one, one of more rows than a page has, and the search",
   );
+});
+
+test("of more changes than a page has each cause has its share, and the page says how many more there are", async () => {
+  const { items } = (await asked("diff", "1", "2", "--items")) as Record<"items", Record<string, string>[]>;
+  const sent = items.filter(({ change }) => change !== "alike");
+  const rows = tableRecords(root, "Item by item");
+  assert.ok(sent.length > 500);
+  assert.equal(rows.length, 500);
+  const told = (row: Record<string, string | null>, item: string | null | undefined) =>
+    [item, row.cause, row.destination, row.value ?? "", row.before, row.after].join(" | ");
+  const known = new Set(
+    sent.map((row) =>
+      told({ ...row, destination: row.destination ?? row.destination_id ?? "" }, row.content_id),
+    ),
+  );
+  for (const row of rows) assert.ok(known.has(told(row, row.item)), told(row, row.item));
+  const countsOf = (some: readonly Record<string, string>[]) =>
+    [...Map.groupBy(some, ({ cause }) => cause)].map(([cause, those]) => ({ cause, count: those.length }));
+  const shown = new Map(countsOf(rows).map(({ cause, count }) => [cause, count]));
+  const share = 500 / shown.size;
+  for (const { cause, count } of countsOf(sent)) {
+    assert.ok((shown.get(cause) ?? 0) >= Math.min(count, Math.floor(share)), cause);
+  }
+  const note = root.first("#changes-items .note")?.textContent ?? "";
+  const more = (sent.length - 500).toLocaleString("en-US");
+  assert.equal(note, `${more} more rows: content-warehouse diff 1 2 --items --format csv has all.`);
 });
 
 test("each figure of the first screen is the one that commands and the summary of the run give", async () => {

@@ -121,8 +121,8 @@
     if (data.changedSince === null) filters.changed.parentElement.hidden = true;
     offer(filters.changed, [
       ["payload", "with a payload change"],
-      ["any", "changed"],
-      ["none", "not changed"],
+      ["changed", "changed"],
+      ["unchanged", "not changed"],
     ]);
     const values = [...new Set(answers.filter(({ valueId }) => valueId !== null).map(({ value }) => value))];
     const offered = values.filter((each) => each !== null).sort();
@@ -155,9 +155,9 @@
     switch (filters.changed.value) {
       case "payload":
         return changed === data.changes.indexOf("payload");
-      case "any":
+      case "changed":
         return changed !== null;
-      case "none":
+      case "unchanged":
         return changed === null;
       default:
         return true;
