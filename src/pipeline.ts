@@ -21,6 +21,7 @@ import type { RecordBatch } from "apache-arrow";
 import type { DestinationName } from "./api/destination.ts";
 import type { DynamicItem } from "./api/dynamic.ts";
 import type { FullItem } from "./api/full.ts";
+import type { FullVerdict } from "./common/verdict.ts";
 import type { Shape } from "./raw/document.ts";
 import type { Cell } from "./storage/table-builder.ts";
 import type { CellOf, Column, ColumnType, Table } from "./tables/declare.ts";
@@ -125,7 +126,7 @@ export interface LoadRun {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
-  readonly verdict: "complete" | "unsettled";
+  readonly verdict: FullVerdict;
   /** Tables of the pipeline and those about the run. */
   readonly tables: readonly LoadTable[];
   /** Aborted when the run is to end. */

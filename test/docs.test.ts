@@ -18,9 +18,9 @@ import { isAboutTheRun, TABLES } from "../src/tables/all.ts";
 import { schemaMarkdown } from "../src/tables/render.ts";
 import { VIEWS } from "../src/tables/views.ts";
 import { long } from "./long.ts";
+import { QUESTIONS, questionsIn } from "./questions.ts";
 
 const ROOT = new URL("..", import.meta.url);
-const QUESTIONS = /```sql\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
 
 const out = await mkdtemp(join(tmpdir(), "content-warehouse-readme-"));
 after(async () => removeTree(out));
@@ -32,26 +32,28 @@ function command(...args: string[]): { status: number | null; stdout: string; st
   });
 }
 
-/** With UPDATE_DOCS=1 the answers are written into the page instead. */
-long("the questions of docs/tables.md have the answers that the sample gives", async () => {
+/** How many questions a page has. */
+const PAGES = { "docs/questions.md": 20, "docs/tables.md": 2 };
+
+/** With UPDATE_DOCS=1 the answers are written into the pages instead. */
+long("the questions of the pages have the answers that the sample gives", async () => {
   const run = command("run", "nightly", "--sample");
   assert.equal(run.status, 0, run.stderr);
-  const page = await readFile(new URL("docs/tables.md", ROOT), "utf8");
-  const questions = [...page.matchAll(QUESTIONS)];
-  assert.equal(questions.length, 6);
   const answer = (sql: string): string => {
     const asked = command("sql", sql);
     assert.equal(asked.status, 0, asked.stderr);
     return asked.stdout;
   };
-  if (process.env.UPDATE_DOCS === "1") {
-    const updated = page.replace(
+  for (const [name, number] of Object.entries(PAGES)) {
+    const file = new URL(name, ROOT);
+    const page = await readFile(file, "utf8");
+    assert.equal(questionsIn(page).length, number);
+    const answered = page.replace(
       QUESTIONS,
-      (_block, sql) => `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer(sql)}\`\`\``,
+      (_block, sql: string) => `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer(sql)}\`\`\``,
     );
-    await writeFile(new URL("docs/tables.md", ROOT), updated);
-  } else {
-    for (const [, sql = "", expected] of questions) assert.equal(answer(sql), expected, sql);
+    if (process.env.UPDATE_DOCS === "1") await writeFile(file, answered);
+    else assert.equal(page, answered);
   }
 });
 

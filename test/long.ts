@@ -22,7 +22,7 @@ export function few<T>(cases: readonly T[], short: number): readonly T[] {
 }
 
 /**
- * A test that only the long form has: what it shows is shown in the short one too, by another test of its file, in a
- * smaller or more usual case.
+ * A test that only the long form has: the short one shows the same in a smaller or more usual case, mostly by another
+ * test of the file.
  */
 export const long: typeof test = LONG ? test : ((() => {}) as never);

@@ -146,7 +146,9 @@ export class CliCommand extends Command {
   }
 
   format(...choices: readonly string[]): this {
-    return this.choice("--format <format>", "form of the answer", choices, "table");
+    return this.choice("--format <format>", "form of the answer", choices, "table")
+      .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
+      .hook("preAction", refuseTwoForms);
   }
 
   logFormat(): this {
@@ -175,6 +177,12 @@ export class CliCommand extends Command {
       },
     );
   }
+}
+
+/** Throws `config.invalid` for --json beside another format. */
+function refuseTwoForms(command: Command): void {
+  const { format, json } = command.opts();
+  if (json === true && format !== "json") throw invalid(`Give --json or --format ${format}, not both.`);
 }
 
 /** Throws `config.invalid` for --spreadsheet beside another format. */

@@ -7,7 +7,7 @@ const ENDED =
   'Run again: the run goes on from what it has read. Where the message says that it is published, "content-warehouse deliver" delivers it.';
 
 export const EXIT_CODES: readonly ExitCode[] = [
-  [0, "ok", "The run is complete and published."],
+  [0, "ok", "The run is complete and published, or limited where --limit was given."],
   [1, "internal failure", "Run again with --debug to see where, and report it."],
   [
     2,

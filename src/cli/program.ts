@@ -19,36 +19,54 @@ Examples:
   $ content-warehouse sql "SELECT title, published_date FROM content LIMIT 5"
 `;
 
-/** In the order of the help. Each is loaded where it is wanted: most of the time of a short command is loading. */
-const COMMANDS = {
-  init: async () => (await import("./commands/init.ts")).initCommand(),
-  check: async () => (await import("./commands/check.ts")).checkCommand(),
-  run: async () => (await import("./commands/run.ts")).runCommand(),
-  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
-  sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
-  schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
-  runs: async () => (await import("./commands/runs.ts")).runsCommand(),
-  verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
-  replay: async () => (await import("./commands/replay.ts")).replayCommand(),
-  deliver: async () => (await import("./commands/deliver.ts")).deliverCommand(),
-  targets: async () => (await import("./commands/targets.ts")).targetsCommand(),
-  lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
-  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
-  audit: async () => (await import("./commands/audit.ts")).auditCommand(),
-  report: async () => (await import("./commands/report.ts")).reportCommand(),
-  rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
-  erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
-  explain: async () => (await import("./commands/explain.ts")).explainCommand(),
-  diff: async () => (await import("./commands/diff.ts")).diffCommand(),
-  drift: async () => (await import("./commands/drift.ts")).driftCommand(),
-  "what-if": async () => (await import("./commands/what-if.ts")).whatIfCommand(),
-  fleet: async () => (await import("./commands/fleet.ts")).fleetCommand(),
-  mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(),
-  help: async () => (await import("./commands/help.ts")).helpCommand(),
-} as const satisfies Record<string, () => Promise<Command>>;
+/**
+ * By who uses them, in the order of the help. Each is loaded where it is wanted: most of the time of a short command is
+ * loading.
+ */
+const GROUPS = {
+  "Every night": {
+    init: async () => (await import("./commands/init.ts")).initCommand(),
+    check: async () => (await import("./commands/check.ts")).checkCommand(),
+    run: async () => (await import("./commands/run.ts")).runCommand(),
+    runs: async () => (await import("./commands/runs.ts")).runsCommand(),
+    verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
+    rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
+    replay: async () => (await import("./commands/replay.ts")).replayCommand(),
+    erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
+  },
+  "Look and ask": {
+    sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
+    schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
+    report: async () => (await import("./commands/report.ts")).reportCommand(),
+    mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(),
+  },
+  Explain: {
+    audit: async () => (await import("./commands/audit.ts")).auditCommand(),
+    explain: async () => (await import("./commands/explain.ts")).explainCommand(),
+    diff: async () => (await import("./commands/diff.ts")).diffCommand(),
+    drift: async () => (await import("./commands/drift.ts")).driftCommand(),
+    "what-if": async () => (await import("./commands/what-if.ts")).whatIfCommand(),
+  },
+  "Targets and the lake": {
+    targets: async () => (await import("./commands/targets.ts")).targetsCommand(),
+    deliver: async () => (await import("./commands/deliver.ts")).deliverCommand(),
+    lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
+    restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
+  },
+  "Many instances": {
+    fleet: async () => (await import("./commands/fleet.ts")).fleetCommand(),
+  },
+  "Develop against the service": {
+    serve: async () => (await import("./commands/serve.ts")).serveCommand(),
+  },
+  More: {
+    help: async () => (await import("./commands/help.ts")).helpCommand(),
+  },
+} as const satisfies Record<string, Record<string, () => Promise<Command>>>;
 
-type Name = keyof typeof COMMANDS;
-const NAMES = Object.keys(COMMANDS) as Name[];
+const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
+  Object.entries(commands).map(([name, make]) => ({ name, group: `${group}:`, make })),
+);
 
 /** Help and the version: commander writes them at once, and would not know that a stream refuses them. */
 interface Printed {
@@ -62,7 +80,7 @@ interface Printed {
  */
 export async function program(
   printed: Printed = { out: [], err: [] },
-  names: readonly Name[] = NAMES,
+  names: readonly string[] = COMMANDS.map(({ name }) => name),
 ): Promise<Command> {
   const root = new Command("content-warehouse")
     .description("Exports a content-management service to DuckDB and Parquet.")
@@ -71,8 +89,10 @@ export async function program(
     .option("--no-color", "no colours; so does NO_COLOR")
     .addHelpText("after", AFTER)
     .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .hook("preAction", (_root, command) => refuseEmptyText(command));
-  for (const name of names) root.addCommand(await COMMANDS[name]());
+  for (const { name, group, make } of COMMANDS)
+    if (names.includes(name)) root.addCommand((await make()).helpGroup(group));
   for (const command of everyCommand(root)) tellErrorsOnce(command, printed);
   return root;
 }
@@ -163,13 +183,13 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** The command that is named; all of them for help, and where none of that name is there to find the nearest. */
-function wantedNames(argv: readonly string[]): readonly Name[] {
+function wantedNames(argv: readonly string[]): readonly string[] | undefined {
   const word = argv
     .slice(2)
     .map(trimmed)
     .find((each) => !each.startsWith("-"));
-  const named = NAMES.find((name) => name === word);
-  return named === undefined || named === "help" ? NAMES : [named];
+  const named = COMMANDS.find(({ name }) => name === word)?.name;
+  return named === undefined || named === "help" ? undefined : [named];
 }
 
 /** Runs the command and gives the exit code. */

@@ -62,6 +62,16 @@ export async function chosenTarget<Kind extends Target>(
   );
 }
 
+/** Targets that may have runs of the folder: none has a limited one. */
+export async function targetsOfFolder(
+  folder: OutputFolder,
+  targets: readonly Target[],
+): Promise<readonly Target[]> {
+  const current = (await listRuns(folder)).find((each) => each.current);
+  if (current === undefined || current.manifest instanceof WarehouseError) return targets;
+  return current.manifest.verdict === "limited" ? [] : targets;
+}
+
 /** Delivers a run of a warehouse folder, whose lock is held. `wanted`: a run's name, its number, or `current`. */
 export async function delivered(
   folder: OutputFolder,

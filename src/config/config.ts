@@ -46,6 +46,8 @@ export interface Config
   readonly acceptShrink: boolean;
   /** Whether a person said that the service of the warehouse has another address now. */
   readonly acceptNewAddress: boolean;
+  /** Items to read, the first that are listed, into a warehouse of limited runs; null: all. */
+  readonly limit: number | null;
 }
 
 /** The embedded service with the sample content, or one that answers at an address. */
@@ -71,6 +73,8 @@ export interface ConfigFlags {
   readonly acceptNewAddress?: boolean | undefined;
   /** Asks for all single items: `rereadDays: 0` for one run. */
   readonly reread?: boolean | undefined;
+  /** Items: the first that are listed. Then `warehouse` is the flag alone, or the folder of limited runs. */
+  readonly limit?: number | undefined;
 }
 
 export interface ConfigInputs {
@@ -88,8 +92,12 @@ export interface NamedInstance {
   readonly service: NamedService;
   /** Upper bound of requests a second, besides that of the file; null: none. */
   readonly mostPerSecond: number | null;
+  /** Whether others of the fleet have the same configuration. */
+  readonly isOfMany: boolean;
 }
 
+/** Where limited runs lie unless a flag says otherwise. */
+const LIMITED_WAREHOUSE = "first-look";
 const MIN_KEY_BYTES = 32;
 const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 
@@ -100,7 +108,7 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
  */
 export async function loadConfig({ cwd, env, flags, sampleBy, instance }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
-  const { settings, faults } = settingsIn(file, env);
+  const { settings, faults } = settingsIn(file, env, instance);
   const {
     $schema: _schema,
     url: _url,
@@ -116,7 +124,8 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
       : serviceSource({ env, flags, sampleBy, file, settings, named: instance?.service });
   const personalData = personalDataOf(settings.personalData, env);
   const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
-  await throwFaults(faults, [refuseUncheckedTls(env), source, personalData, warehouse]);
+  const limit = limitOf(flags);
+  await throwFaults(faults, [refuseUncheckedTls(env), limit, source, personalData, warehouse]);
   const folder = file?.folder ?? cwd;
   return {
     ...others,
@@ -126,14 +135,24 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     ratePerSecond: lower(settings.ratePerSecond, instance?.mostPerSecond ?? null),
     personalData: await personalData,
     warehouse: await warehouse,
-    observe: observeSettings({ onFinish, metricsFile, openLineage, folder, env }),
+    observe: observeSettings({ onFinish, metricsFile, openLineage, instance: instanceIn(env), folder, env }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     rereadDays: flags.reread === true ? 0 : settings.rereadDays,
     reread: flags.reread === true,
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
+    limit: await limit,
   };
+}
+
+async function limitOf({
+  limit = null,
+}: {
+  readonly limit?: number | null | undefined;
+}): Promise<number | null> {
+  if (limit === null || (Number.isSafeInteger(limit) && limit >= 1)) return limit;
+  throw invalid(`\`limit\` is ${limit}; give a whole number from 1.`);
 }
 
 /** Of two upper bounds that may be missing. */
@@ -167,12 +186,18 @@ export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" 
   return { columns, details, aliases, destinations, customFields, targets, policy };
 }
 
+function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {
+  return nonEmpty(name);
+}
+
 /** What a file says; where it is wrong, the defaults and what is wrong. */
 function settingsIn(
   file: ConfigFile | null,
-  { CONTENT_WAREHOUSE_INSTANCE: instance }: ConfigInputs["env"],
+  env: ConfigInputs["env"],
+  named?: NamedInstance,
 ): { settings: Settings; faults: readonly ConfigFault[] } {
-  const result = readConfigSpec(file === null ? {} : file.value, instance);
+  const meant = { name: instanceIn(env), isOfMany: named?.isOfMany ?? false };
+  const result = readConfigSpec(file === null ? {} : file.value, meant);
   if ("settings" in result) return { settings: result.settings, faults: [] };
   const faults = result.problems.map((problem): ConfigFault => {
     return { code: "config.invalid", about: "settings", sentence: `${file?.name}: ${problem}` };
@@ -211,9 +236,10 @@ async function warehouseOf(
   return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
 }
 
-/** An empty path would be the working directory. */
+/** An empty path would be the working directory. A limited run takes none that is named for all runs. */
 function namedWarehouse({ cwd, env, flags }: Omit<ConfigInputs, "sampleBy">): string | undefined {
-  const named = flags.warehouse ?? nonEmpty(env.CONTENT_WAREHOUSE_DIR);
+  const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : LIMITED_WAREHOUSE;
+  const named = flags.warehouse ?? forAll;
   if (named === undefined) return undefined;
   if (named.trim() !== "") return resolve(cwd, named);
   throw invalid("`warehouse` is empty; give it the path of a folder, or leave it out.");
@@ -271,7 +297,7 @@ export function treatmentOf({ policy, key }: PersonalData): Omit<PersonalTreatme
  */
 export function configFingerprint(config: Config): string {
   const { source, personalData, personalFields, aliases, destinations, customFields } = config;
-  const { columns, details, perPage, raw } = config;
+  const { columns, details, perPage, raw, limit } = config;
   const decides = {
     version: VERSION,
     service: source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix,
@@ -284,6 +310,7 @@ export function configFingerprint(config: Config): string {
     details,
     perPage,
     raw,
+    ...(limit !== null && { limit }),
   };
   return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
 }

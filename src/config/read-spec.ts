@@ -2,7 +2,7 @@ import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
 import { suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
-import { openLineageProblems } from "../observe/settings.ts";
+import { instanceProblems, type MeantInstance, openLineageProblems } from "../observe/settings.ts";
 import { configSpec, fileSpec, type Settings } from "./config-spec.ts";
 import { formFaults, type Path, valueAt } from "./form-faults.ts";
 import { targetProblems, targetsOf } from "./target-spec.ts";
@@ -12,11 +12,15 @@ import { targetProblems, targetsOf } from "./target-spec.ts";
 /** The settings, or one sentence for each that is wrong: its name, what was expected, what was found. */
 export type ConfigSpecResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
 
-/** `instance`: name of the one that is meant, where several share the settings. */
-export function readConfigSpec(value: unknown, instance?: string): ConfigSpecResult {
+/** `instance`: the one that is meant, where several share the settings. */
+export function readConfigSpec(
+  value: unknown,
+  instance: MeantInstance = { name: undefined, isOfMany: false },
+): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   const { issues = [] } = result.error ?? {};
-  const { url, columns, aliases, personalFields, targets, openLineage: lineage } = wellFormed(value);
+  const given = wellFormed(value);
+  const { url, columns, aliases, personalFields, targets, openLineage: lineage } = given;
   const problems = [
     ...formFaults({ declared: fileSpec, value, issues, credentials }),
     ...urlProblems(url),
@@ -24,11 +28,12 @@ export function readConfigSpec(value: unknown, instance?: string): ConfigSpecRes
     // Without the aliases nobody can tell which columns there are.
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
     ...personalFieldProblems(personalFields ?? [], aliases ?? {}),
-    ...targetProblems(targetsOf(targets ?? [], instance)),
+    ...targetProblems(targetsOf(targets ?? [], instance.name)),
     ...openLineageProblems(lineage),
+    ...instanceProblems(given, instance),
   ];
   if (!result.success || problems.length > 0) return { problems };
-  return { settings: { ...result.data, targets: targetsOf(result.data.targets, instance) } };
+  return { settings: { ...result.data, targets: targetsOf(result.data.targets, instance.name) } };
 }
 
 /** Those of the settings that have their form, whatever the others are. */

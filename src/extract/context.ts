@@ -22,6 +22,8 @@ export interface ExtractSettings {
   /** How many of the items that are asked for singly may be gone, or rejected. */
   /** Null: as the requests have it. */
   readonly singlesLimits: RejectLimits | null;
+  /** Only so many items, the first that are listed; null: all. */
+  readonly limit: number | null;
 }
 
 export interface ExtractContext {

@@ -13,8 +13,15 @@ import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
 import { isOpen } from "./landing/checkpoint-form.ts";
 import { isResumable, type ResumeState } from "./landing/resume-state.ts";
-import { choosePageSize, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
+import {
+  choosePageSize,
+  limitedPageSize,
+  PageSizes,
+  type PerPage,
+  type UsedSizes,
+} from "./pages/page-size.ts";
 import { Certification, type Step } from "./passes/certification.ts";
+import type { ItemVersions } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
 import { passRecord } from "./passes/pass-record.ts";
 import {
@@ -66,21 +73,37 @@ class Extractor {
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
   #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: { count: 0, oldestSeconds: 0 } };
   #reuse: Promise<Reuse> | undefined;
+  /** Of a limited run: IDs of the items that the first pass listed first. */
+  #first: ReadonlySet<string> | undefined;
   /** The pass whose documents landed last. */
   #landed: Pass | undefined;
 
   constructor(context: ExtractContext, options: ExtractOptions) {
     this.#context = context;
     this.#options = options;
-    this.#sizes = new PageSizes(options.perPage, options.pageSizes);
+    const { limit } = context.settings;
+    const perPage = limit === null ? options.perPage : limitedPageSize(options.perPage, limit);
+    this.#sizes = new PageSizes(perPage, options.pageSizes);
     this.#certification = new Certification(context.itemIndex, context.versions, context.settings.shapes);
   }
 
   async run(): Promise<Extraction> {
+    if (this.#context.settings.limit !== null) return this.#readFirst();
     for (let step = this.#certification.next(); ; step = this.#certification.next()) {
       if (step.kind === "end") return this.#finish(step.disagreements);
       await this.#perform(step);
     }
+  }
+
+  /** Of a limited run: the items that the first pass listed first, each in all shapes. Nothing is certified. */
+  async #readFirst(): Promise<Extraction> {
+    for (const shape of this.#context.settings.shapes)
+      this.#certification.passed(await this.#pass(shape, true));
+    const { notAsked } = this.#inPart();
+    const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
+    for (const id of ids) this.#repaired.add(id);
+    if (ids.length > 0) await this.#ask(repair, "repair", ids);
+    return this.#finish([]);
   }
 
   async #perform(step: Exclude<Step, { kind: "end" }>): Promise<void> {
@@ -129,6 +152,7 @@ class Extractor {
     }
     const pass = await inStage(this.#context, stage, () => this.#land(mode, number));
     this.#landed = pass;
+    this.#first ??= this.#context.settings.limit === null ? undefined : new Set(pass.first);
     if (mode === "dynamic") {
       await inStage(this.#context, { stage: "items", pass: number }, () => this.#readDetails(pass));
     }
@@ -203,9 +227,10 @@ class Extractor {
     return { otherSettings: [], changedMost };
   }
 
-  async #readDetails(pass: Pass): Promise<void> {
-    const read = await readDetails(this.#context, pass, await this.#reusable());
-    const asked = new Set(pass.wanted.map(({ id }) => id));
+  async #readDetails({ wanted, ...pass }: Pass): Promise<void> {
+    const counting = wanted.filter(({ id }) => this.#counts(id));
+    const read = await readDetails(this.#context, { ...pass, wanted: counting }, await this.#reusable());
+    const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {
       asked: before.asked + read.asked,
@@ -233,13 +258,35 @@ class Extractor {
     }
   }
 
+  /** Whether the documents of the item count: in a limited run, those of the first items. */
+  #counts(id: string): boolean {
+    return this.#first?.has(id) ?? true;
+  }
+
+  /** Items that count, and that there is a document of in one mode alone. */
+  #inPart(): ReturnType<ItemVersions["inPart"]> {
+    const { itemIndex, versions, settings } = this.#context;
+    if (settings.shapes.length < 2) return { rejected: [], notAsked: [] };
+    const { rejected, notAsked } = versions.inPart(this.#passes);
+    const counts = (number: number) => this.#counts(itemIndex.idOf(number));
+    return { rejected: rejected.filter(counts), notAsked: notAsked.filter(counts) };
+  }
+
+  /** Of a limited run: IDs of the items that were read, and do not count. */
+  #beyond(): readonly string[] {
+    const { itemIndex, versions } = this.#context;
+    if (this.#first === undefined) return [];
+    const ids = Array.from(itemIndex.sorted(), (number) => itemIndex.idOf(number));
+    return ids.filter((id) => !this.#counts(id) && versions.hasDocument(itemIndex.numberOf(id)));
+  }
+
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
     const { itemIndex, versions, journal } = this.#context;
     const passes = this.#passes;
     const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
-    const inPart =
-      this.#context.settings.shapes.length === 2 ? versions.inPart(passes) : { rejected: [], notAsked: [] };
+    const inPart = this.#inPart();
     const unread = versions.unread(passes);
+    const beyond = this.#beyond();
     const missing = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted =
       missing.ids.length === 0
@@ -248,7 +295,7 @@ class Extractor {
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // One may be gone in one shape when it was still there in the other: then a document of it landed.
-    const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length;
+    const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
     journal.items = items;
     return {
       passes: passes.map((pass) => passRecord(pass, sorted)),
@@ -264,6 +311,7 @@ class Extractor {
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,
       vanished: gone.sort(),
+      beyond,
       unread,
       inPartRejected: inPart.rejected.map((number) => itemIndex.idOf(number)),
       inPartNotAsked: inPart.notAsked.map((number) => itemIndex.idOf(number)),

@@ -138,6 +138,7 @@ export function namedInstance(
       token: tokenOf(instance, env),
     },
     mostPerSecond: hostRatePerSecond === null ? null : hostRatePerSecond / mostAtOnce(fleet, instance.host),
+    isOfMany: fleet.instances.filter(({ config }) => config === instance.config).length > 1,
   };
 }
 

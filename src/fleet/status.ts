@@ -1,27 +1,32 @@
 /** How each instance of a fleet stands: what became of its last run is in a table beside the queue. */
+import { type Answer, col, FACT_COLUMNS, type RowOf, section } from "../common/answer.ts";
+import { count, counted } from "../common/figures.ts";
+import { printableLine } from "../common/printable.ts";
+import { gaugesOf } from "../observe/prometheus-text.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import type { FleetInstance } from "./fleet.ts";
 import type { Outcome } from "./outcome.ts";
 import { inTurn, type JobState, jobStates, type Queue, SCHEMA } from "./queue.ts";
 
-interface LastRun {
-  /** The last one that was published; null: none was. */
-  readonly published: { readonly run: string; readonly verdict: string; readonly endedMs: number } | null;
-  /** Runs that failed since one last ended well, those included that were published and not delivered. */
-  readonly failures: number;
-  /** Of the last one that ended, whatever came of it; null: the process ended without one. */
-  readonly exitCode: number | null;
-  /** Why it failed; null: it did not. */
-  readonly message: string | null;
-}
-
-export interface InstanceStatus extends LastRun {
-  readonly instance: string;
+const INSTANCES = {
+  instance: col.name({ required: true }),
+  /** The last run that was published. */
+  run: col.name({ head: "last run" }),
+  verdict: col.text(),
+  ended: col.instant(),
   /** How long ago a run should have begun of which none was published; null: none is late, or there is no schedule. */
-  readonly lateSeconds: number | null;
+  late: col.milliseconds(),
+  /** Runs that failed since one last ended well, those included that were published and not delivered. */
+  failures: col.count({ required: true }),
   /** Null: it has neither a job nor a dead letter. */
-  readonly job: JobState | null;
-}
+  job: col.text({ of: ["waiting", "running", "dead letter"] }),
+  job_since: col.instant({ head: "since" }),
+  /** Of the last run that ended, whatever came of it; null: the process ended without one. */
+  exit_code: col.count({ hidden: true }),
+  /** Why it failed; null: it did not. */
+  message: col.text({ hidden: true }),
+} as const;
+export type InstanceStatus = RowOf<typeof INSTANCES>;
 
 const TABLE = `${SCHEMA}.last_runs`;
 
@@ -62,18 +67,15 @@ export async function recordOutcome({ boss }: Queue, instance: string, outcome: 
   );
 }
 
-const LAST_RUNS = `SELECT instance, failures, exit_code AS "exitCode", message,
-  floor(extract(epoch FROM known_from) * 1000)::float8 AS "knownFromMs",
-  CASE WHEN run IS NOT NULL THEN json_build_object(
-    'run', run, 'verdict', verdict, 'endedMs', floor(extract(epoch FROM ended_at) * 1000)::bigint
-  ) END AS published
-  FROM ${TABLE}`;
+const LAST_RUNS = `SELECT instance, known_from, run, verdict, ended_at AS ended, failures, exit_code, message FROM ${TABLE}`;
 
-interface Row extends LastRun {
-  readonly instance: string;
-  /** When a command first read its name; milliseconds since 1970. */
-  readonly knownFromMs: number;
-}
+type Row = Pick<
+  InstanceStatus,
+  "instance" | "run" | "verdict" | "ended" | "failures" | "exit_code" | "message"
+> & {
+  /** When a command first read its name. */
+  readonly known_from: Date;
+};
 
 /** In the order of the file. `nowMs`: milliseconds since 1970. */
 export async function fleetStatus(queue: Queue, nowMs: number): Promise<readonly InstanceStatus[]> {
@@ -85,9 +87,15 @@ export async function fleetStatus(queue: Queue, nowMs: number): Promise<readonly
   return queue.fleet.instances.map((each) => {
     const row = byName.get(each.name);
     if (row === undefined) throw new TypeError("each instance has a row since the queue was opened");
-    const { knownFromMs, ...last } = row;
-    const from = parseRunName(last.published?.run ?? "")?.startedAt ?? new Date(knownFromMs);
-    return { ...last, lateSeconds: lateness(queue, each, from, nowMs), job: jobs.get(each.name) ?? null };
+    const { known_from, ...last } = row;
+    const from = parseRunName(last.run ?? "")?.startedAt ?? known_from;
+    const job = jobs.get(each.name);
+    return {
+      ...last,
+      late: lateness(queue, each, from, nowMs),
+      job: job?.state ?? null,
+      job_since: job === undefined ? null : new Date(job.fromMs),
+    };
   });
 }
 
@@ -95,5 +103,77 @@ export async function fleetStatus(queue: Queue, nowMs: number): Promise<readonly
 function lateness({ boss }: Queue, { schedule }: FleetInstance, from: Date, nowMs: number): number | null {
   if (schedule === null) return null;
   const [due] = boss.previewSchedule(schedule, { from, count: 1 });
-  return due === undefined || due.getTime() >= nowMs ? null : (nowMs - due.getTime()) / 1000;
+  return due === undefined || due.getTime() >= nowMs ? null : nowMs - due.getTime();
+}
+
+/** How many instances are so; `oldestSeconds`: how long the job waits that waits longest, 0 where none does. */
+export interface FleetFigures {
+  readonly waiting: number;
+  readonly running: number;
+  readonly dead: number;
+  readonly late: number;
+  readonly oldestSeconds: number;
+}
+
+export function fleetFigures(instances: readonly InstanceStatus[], nowMs: number): FleetFigures {
+  const having = (state: InstanceStatus["job"]) => instances.filter(({ job }) => job === state);
+  const waited = having("waiting").map(({ job_since: from }) => nowMs - (from?.getTime() ?? nowMs));
+  return {
+    waiting: having("waiting").length,
+    running: having("running").length,
+    dead: having("dead letter").length,
+    late: instances.filter(({ late }) => late !== null).length,
+    oldestSeconds: Math.max(0, ...waited) / 1000,
+  };
+}
+
+export function isFleetWell({ late, dead }: FleetFigures): boolean {
+  return late + dead === 0;
+}
+
+/** What `fleet status` answers: the instances, and why runs of them failed. */
+export function fleetAnswer(instances: readonly InstanceStatus[], nowMs: number): Answer {
+  const figures = fleetFigures(instances, nowMs);
+  const { late, dead } = figures;
+  const isWell = isFleetWell(figures);
+  const failed = instances.flatMap(({ instance, message }) =>
+    message === null ? [] : [{ name: instance, text: printableLine(message), notable: true }],
+  );
+  const all = instances.length;
+  return {
+    lead: isWell
+      ? `Well: of ${counted(all, "instance")} none is late, and none has a dead letter.`
+      : `Look: of ${counted(all, "instance")} ${count(late)} late, ${count(dead)} with a dead letter.`,
+    isWell,
+    facts: { ...figures },
+    sections: [
+      section({ key: "instances", title: "Instances", columns: INSTANCES, rows: instances, limit: 1000 }),
+      section({
+        key: "failed",
+        title: "Failures",
+        none: "",
+        columns: FACT_COLUMNS,
+        rows: failed,
+        isLines: true,
+      }),
+    ],
+  };
+}
+
+/** The figures of the queue in Prometheus' text format. */
+export function fleetMetrics(
+  { waiting, running, dead, late, oldestSeconds }: FleetFigures,
+  nowMs: number,
+): string {
+  const gauge = gaugesOf({});
+  return [
+    gauge("fleet_timestamp_seconds", "When the queue was looked at.", nowMs / 1000),
+    gauge("fleet_jobs", "Instances whose job is so.", [
+      [{ state: "waiting" }, waiting],
+      [{ state: "running" }, running],
+      [{ state: "dead letter" }, dead],
+    ]),
+    gauge("fleet_late", "Instances of which a run that is due was not published.", late),
+    gauge("fleet_oldest_seconds", "How long the job waits that waits longest; 0: none does.", oldestSeconds),
+  ].join("");
 }

@@ -1,5 +1,6 @@
 /** The history of the definitions: destinations, fields, select values, mappings and their entries. */
 import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
+import type { Verdict } from "../common/verdict.ts";
 import { execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
@@ -18,7 +19,7 @@ export interface ObservingRun {
   readonly run: string;
   /** As the run's name says it, to the second: from then on holds what the run found. */
   readonly startedAt: Date;
-  readonly verdict: "complete" | "unsettled";
+  readonly verdict: Verdict;
 }
 
 /** Definitions whose changes have one name as causes. */

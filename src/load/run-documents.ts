@@ -1,4 +1,5 @@
 /** The query of the table `run_documents`: which raw documents count, and where each came from. */
+import { leftOut } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import type { Query } from "../storage/duckdb.ts";
@@ -13,7 +14,7 @@ export function documentsQuery({ itemFiles, requests: parts, facts }: Landed): Q
   const text = loadSql("run_documents")
     .replace("FROM raw_files", () => `FROM ${rawDocuments(itemFiles)}`)
     .replace("FROM request_files", () => `FROM ${asked}`);
-  return { text, params: [JSON.stringify([...facts.vanished, ...facts.removed])] };
+  return { text, params: [JSON.stringify(leftOut(facts))] };
 }
 
 /**

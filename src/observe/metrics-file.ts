@@ -1,25 +1,35 @@
-/** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+/** What a run says of itself in a file of metrics. */
+import { readFile, stat } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
+import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import { type EndedRun, type Observer, ONLY_END, type StartedRun } from "./observer.ts";
+import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
+import { besideFile, gaugesOf, PREFIX, replaceFile, type Sample } from "./prometheus-text.ts";
 
-const PREFIX = "content_warehouse";
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
-const OF_PUBLISHED = new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_published_`);
+const OF_PUBLISHED = linesAbout("published_");
+/** What is known before a run ends. */
+const OF_ATTEMPT = linesAbout("attempt_");
+
+function linesAbout(name: string): RegExp {
+  return new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_${name}`);
+}
 
 /** `startedMs`: milliseconds since 1970. */
 type MeasuredRun = Pick<StartedRun, "warehouse" | "startedMs">;
 
-/** Writes the file when the run ends, under another name first, so that nobody reads half of it. */
+/** Writes the file when the run begins and when it ends, under another name first, so that nobody reads half of it. */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   /** Attempts by HTTP status: there is always a 429 to look at. */
   const byStatus = new Map([["429", 0]]);
   let bytes = 0;
   return {
-    ...ONLY_END,
     name: "`metricsFile`",
+    onStart: async () => {
+      const others = (await linesOf(file)).filter((line) => !OF_ATTEMPT.test(line));
+      await replaceFile(file, [attempt(run), ...others].join(""));
+    },
     onEvent: (event) => {
       if (event.event !== "request ends") return;
       const status = String(event.status ?? "none");
@@ -28,8 +38,14 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
     },
     onEnd: async (ended) => {
       const { outcome, content, endedMs } = ended;
-      const published = content === null ? await publishedBefore(file) : publishedMetrics(outcome, endedMs);
-      await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
+      const published =
+        content === null
+          ? (await linesOf(file)).filter((line) => OF_PUBLISHED.test(line))
+          : publishedMetrics(outcome, endedMs);
+      await replaceFile(
+        file,
+        [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""),
+      );
     },
     check: async () => {
       await besideFile(file, async () => {
@@ -40,26 +56,8 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   };
 }
 
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
-
-/** Lines of a metric; none without samples. All are gauges: a file tells of one run, and nothing adds up. */
-function gaugesOf(warehouse: string) {
-  return (name: string, help: string, value: number | readonly Sample[]): string => {
-    const samples: readonly Sample[] = typeof value === "number" ? [[{}, value]] : value;
-    if (samples.length === 0) return "";
-    const full = `${PREFIX}_${name}`;
-    const lines = samples.map(([labels, each]) => `${full}${labelText({ warehouse, ...labels })} ${each}\n`);
-    return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join("")}`;
-  };
-}
-
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => {
-    const escaped = value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
-    return `${name}="${escaped}"`;
-  });
-  return `{${pairs.join(",")}}`;
+function attempt({ warehouse, startedMs }: MeasuredRun): string {
+  return gaugesOf({ warehouse })("attempt_timestamp_seconds", "When the last run began.", startedMs / 1000);
 }
 
 function runMetrics(
@@ -67,7 +65,7 @@ function runMetrics(
   { outcome, endedMs }: EndedRun,
   { byStatus, bytes }: { readonly byStatus: ReadonlyMap<string, number>; readonly bytes: number },
 ): string[] {
-  const gauge = gaugesOf(warehouse);
+  const gauge = gaugesOf({ warehouse });
   const requests = [...byStatus]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([status, value]): Sample => [{ status }, value]);
@@ -84,7 +82,7 @@ function publishedMetrics(
   { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished, mappedValues }: RunPublished,
   endedMs: number,
 ): string[] {
-  const gauge = gaugesOf(warehouse);
+  const gauge = gaugesOf({ warehouse });
   const { listed, loaded, rejected, vanished, unread } = accounting;
   const items = Object.entries({ listed, loaded, rejected, vanished, unread });
   return [
@@ -93,7 +91,7 @@ function publishedMetrics(
     gauge(
       "published_verdict",
       "Verdict of the last published run: 1 for the one that it has.",
-      ["complete", "unsettled"].map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
+      FULL_VERDICTS.map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
     ),
     gauge(
       "published_items",
@@ -114,36 +112,11 @@ function publishedMetrics(
   ];
 }
 
-/** What the file says of the last published run. */
-async function publishedBefore(file: string): Promise<string[]> {
+/** Of a file that is not there, none. */
+async function linesOf(file: string): Promise<string[]> {
   const text = await readFile(file, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "";
     throw thrown;
   });
-  const lines = text.split("\n").filter((line) => OF_PUBLISHED.test(line));
-  return lines.map((line) => `${line}\n`);
-}
-
-async function replaceFile(file: string, text: string): Promise<void> {
-  await besideFile(file, async (written) => {
-    await writeFile(written, text);
-    await rename(written, file);
-  });
-}
-
-/**
- * Makes a file beside, which does not end with `.prom`: the collector reads those that do. It must be able to read what
- * becomes of it. Whatever is left of it is gone afterwards.
- */
-async function besideFile(file: string, use: (written: string) => Promise<void>): Promise<void> {
-  const written = `${file}.${process.pid}.tmp`;
-  try {
-    await writeFile(written, "", { mode: 0o644 });
-    await use(written);
-  } catch (thrown) {
-    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
-  } finally {
-    // A failure to tidy up does not hide why the file could not be written.
-    await rm(written, { force: true }).catch(() => {});
-  }
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [`${line}\n`]));
 }

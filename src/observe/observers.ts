@@ -125,7 +125,9 @@ export function observersOf(
       await ended({ outcome, content, endedMs: clock.now() });
     },
 
+    /** What was refused since another run is under way is no end of a run: the other one tells of its own. */
     async failed({ code, message, exitCode }: WarehouseError): Promise<void> {
+      if (code === "run.locked") return;
       const outcome = { ok: false, code, message, exitCode, warehouse, run, pipeline } as const;
       await ended({ outcome, content: null, endedMs: clock.now() });
     },

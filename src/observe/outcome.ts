@@ -29,5 +29,5 @@ export type OnFinish = (outcome: RunOutcome, signal: AbortSignal) => unknown;
 export function exitCodeOf({ run, verdict, deliveries }: RunSummary): number {
   const undelivered = deliveryError(run, deliveries);
   if (undelivered !== undefined) return undelivered.exitCode;
-  return verdict === "complete" ? 0 : UNSETTLED_EXIT_CODE;
+  return verdict === "unsettled" ? UNSETTLED_EXIT_CODE : 0;
 }

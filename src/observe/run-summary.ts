@@ -2,6 +2,7 @@
 import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
+import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
@@ -14,8 +15,8 @@ export interface RunSummary {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
-  readonly verdict: "complete" | "unsettled";
-  /** Why it is unsettled. */
+  readonly verdict: Verdict;
+  /** Why it is not complete. */
   readonly reasons: readonly string[];
   /** Whether dynamic and full answers mean different times by `updated_at`, so that each was certified by itself. */
   readonly modesDiffer: boolean;

@@ -13,6 +13,9 @@ export const onFinish: z.ZodType<OnFinish, OnFinish> = z
 const LINEAGE_ADDRESS = "such as http://marquez.example.com:5000";
 const text = z.string().min(1);
 
+/** Stands for the name of the instance in what instances that share a configuration must not share. */
+const INSTANCE = "{instance}";
+
 export const openLineage = z
   .strictObject({
     url: text.meta({ expected: `an address ${LINEAGE_ADDRESS}` }).optional(),
@@ -55,10 +58,47 @@ function lineageUrl(text: string): URL | string {
   return url;
 }
 
+/** Which instance of a fleet is meant: undefined where there is none. */
+export interface MeantInstance {
+  readonly name: string | undefined;
+  /** Whether others of the fleet have the same configuration. */
+  readonly isOfMany: boolean;
+}
+
+type Observing = Partial<Pick<Given, "metricsFile" | "openLineage">>;
+
+/** A sentence for each setting that does not tell the instances of a fleet apart, or names an instance that is not known. */
+export function instanceProblems(
+  { metricsFile, openLineage }: Observing,
+  { name, isOfMany }: MeantInstance,
+): string[] {
+  const settings = Object.entries({
+    metricsFile,
+    "openLineage.file": openLineage?.file,
+    "openLineage.namespace": openLineage?.namespace,
+  });
+  return settings.flatMap(([setting, text]) => {
+    if (text === undefined) return [];
+    if (text.includes(INSTANCE))
+      return name === undefined
+        ? [
+            `\`${setting}\`: \`${INSTANCE}\` stands for the name of an instance, and none is named; set CONTENT_WAREHOUSE_INSTANCE.`,
+          ]
+        : [];
+    // A module may have put the name there.
+    if (!isOfMany || name === undefined || text.includes(name)) return [];
+    return [
+      `\`${setting}\`: several instances of the fleet would have the same; put \`${INSTANCE}\` where the name of each is to stand.`,
+    ];
+  });
+}
+
 interface Given {
   readonly onFinish: OnFinish | undefined;
   readonly metricsFile: string | undefined;
   readonly openLineage: z.output<typeof openLineage> | undefined;
+  /** Takes the place of `{instance}`. */
+  readonly instance: string | undefined;
   /** Paths go from here. */
   readonly folder: string;
   /** Has `OPENLINEAGE_API_KEY`, where there is one. */
@@ -66,20 +106,27 @@ interface Given {
 }
 
 /** Of settings without problems. */
-export function observeSettings({ onFinish, metricsFile, openLineage, folder, env }: Given): ObserveSettings {
+export function observeSettings(given: Given): ObserveSettings {
+  const { onFinish, metricsFile, openLineage, folder } = given;
   return {
     onFinish: onFinish ?? null,
-    metricsFile: metricsFile === undefined ? null : resolve(folder, metricsFile),
-    openLineage: openLineage === undefined ? null : lineageSettings(openLineage, folder, env),
+    metricsFile: metricsFile === undefined ? null : resolve(folder, ofInstance(metricsFile, given)),
+    openLineage: openLineage === undefined ? null : lineageSettings(openLineage, given),
   };
 }
 
+function ofInstance(text: string, { instance }: Pick<Given, "instance">): string {
+  return text.replaceAll(INSTANCE, instance ?? "");
+}
+
 function lineageSettings(
-  { url: text = "", file, namespace }: z.output<typeof openLineage>,
-  folder: string,
-  { OPENLINEAGE_API_KEY: key = "" }: Given["env"],
+  { url: text = "", file, namespace: named }: z.output<typeof openLineage>,
+  given: Given,
 ): OpenLineageSettings {
-  if (file !== undefined) return { to: { file: resolve(folder, file) }, namespace };
+  const { folder, env } = given;
+  const { OPENLINEAGE_API_KEY: key = "" } = env;
+  const namespace = ofInstance(named, given);
+  if (file !== undefined) return { to: { file: resolve(folder, ofInstance(file, given)) }, namespace };
   const url = lineageUrl(text);
   if (typeof url === "string") throw new TypeError(url);
   return { to: { url, apiKey: key === "" ? null : new Secret(key) }, namespace };

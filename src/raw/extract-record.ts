@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
+import { VERDICTS } from "../common/verdict.ts";
 import { driftEntry } from "./drift.ts";
 import { PERSONAL_POLICIES } from "./personal/policy.ts";
 
@@ -70,6 +71,8 @@ const extraction = z.strictObject({
   rejectedLast: count,
   /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. */
   vanished: ids,
+  /** Items that the pages of a limited run had besides the first ones. Their documents do not count. */
+  beyond: ids.default([]),
   /** Items of the run before that no pass listed, and that are gone by such a word. Nor do documents of theirs count. */
   removed: ids,
   /** Items of the run before that no pass listed, and that the service has all the same. */
@@ -207,7 +210,9 @@ const extractRecord = extraction.extend({
   before,
   history,
   /** By the passes: documents that contradict each other are found when they are transformed. */
-  verdict: z.enum(["complete", "unsettled"]),
+  verdict: z.enum(VERDICTS),
+  /** Items that were to be read, the first that are listed; null: all. */
+  limit: z.number().int().positive().nullable().default(null),
   /** Items of which some answer could not be read. */
   unreadable: ids,
   /** Whether something was listed that has no ID. */
@@ -228,7 +233,12 @@ export type PassRecord = Readonly<z.infer<typeof pass>>;
 export type Extraction = Readonly<z.infer<typeof extraction>>;
 export type ExtractRecord = Readonly<z.infer<typeof extractRecord>>;
 
-const SORTED = ["vanished", "removed", "unlisted", "unreadable"] as const;
+/** IDs of items of which documents may have landed that do not count. */
+export function leftOut({ vanished, removed, beyond }: ExtractRecord): readonly string[] {
+  return [...vanished, ...removed, ...beyond];
+}
+
+const SORTED = ["vanished", "beyond", "removed", "unlisted", "unreadable"] as const;
 
 /** Writes the file, for its owner alone. Gives what reading it gives. */
 export async function writeExtractRecord(

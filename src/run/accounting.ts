@@ -8,12 +8,13 @@ import {
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
+import { count, counted } from "../common/figures.ts";
 import type { DriftEntry } from "../raw/drift.ts";
-import type { Extraction } from "../raw/extract-record.ts";
+import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
 
 /**
  * What became of everything that the passes listed; items that are loaded though none listed them are left out.
- * `reasons`: why the run is unsettled.
+ * `reasons`: why the run is not complete.
  */
 export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: readonly string[]): Accounting {
   const { items, unlisted, rejected, unread, vanished, passes } = extraction;
@@ -44,6 +45,13 @@ export function contradictionReasons(drift: readonly DriftEntry[], items: number
         `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +
         (count === 1 ? "" : ` and ${count - 1} more`),
     );
+}
+
+/** Why a limited run is not complete. */
+export function limitReasons({ limit, passes }: ExtractRecord): string[] {
+  if (limit === null) return [];
+  const { countAfter = 0 } = passes[0] ?? {};
+  return [`no more than ${counted(limit, "item")} were to be read; the service counts ${count(countAfter)}`];
 }
 
 const EXAMPLES = 3;

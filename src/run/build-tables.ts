@@ -6,6 +6,7 @@ import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
 import { inStage } from "../common/run-events.ts";
+import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
@@ -24,7 +25,13 @@ import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
-import { accountingOf, answerChecks, contradictionReasons, singlesWarnings } from "./accounting.ts";
+import {
+  accountingOf,
+  answerChecks,
+  contradictionReasons,
+  limitReasons,
+  singlesWarnings,
+} from "./accounting.ts";
 import type { Building } from "./building.ts";
 import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
@@ -55,7 +62,8 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
   for (const entry of await build.fieldTypeDrift()) tally.add(entry);
   const drift = tally.sorted();
-  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
+  const isLimited = facts.limit !== null;
+  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
   const { reasons, ...judged } = judge(building, { transformed, lookups, loaded, drift });
   const stated = statedOf(building, reasons);
@@ -89,21 +97,21 @@ interface Found {
   readonly drift: readonly DriftEntry[];
 }
 
-/** The checks and what is said of them; `reasons`: why the run is unsettled. Throws what forbids to publish. */
+/** The checks and what is said of them; `reasons`: why the run is not complete. Throws what forbids to publish. */
 function judge(
   { before, pipeline, history, landed }: Building,
   { transformed, lookups, loaded, drift }: Found,
 ): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
   const { facts } = landed;
   const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
-  const reasons = [...facts.disagreements, ...contradictionReasons(drift, items)];
+  const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, items)];
   const accounting = accountingOf(facts, loaded, reasons);
   const tables = judgeTables({ before, loaded, facts });
   const matching = matchingOf(facts, lookups, transformed, loaded);
   const echoes = judgeEchoes(drift);
   const checks = [
     ...loaded.checks,
-    ...accountingChecks(accounting),
+    ...accountingChecks(accounting, facts.limit !== null),
     ...matching.checks,
     ...answerChecks(facts),
     ...echoes.checks,
@@ -169,10 +177,10 @@ function buildRequest(
   };
 }
 
-function pageWarnings({ asked, pageSizes }: ExtractRecord): string[] {
+function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
   const used = Object.values(pageSizes);
   const perPage = Math.min(...used.filter((size) => size !== undefined));
-  if (asked.perPage === "auto" || perPage >= asked.perPage) return [];
+  if (asked.perPage === "auto" || limit !== null || perPage >= asked.perPage) return [];
   return [
     `Pages of ${asked.perPage} items were too large to be read: set perPage to ${perPage}, which was used.`,
   ];
@@ -189,12 +197,20 @@ function matchingOf(
   return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
 }
 
-function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, reasons: readonly string[]) {
+/** Documents may contradict each other in a run whose passes agreed. */
+function verdictOf({ verdict }: ExtractRecord, reasons: readonly string[]): Verdict {
+  return verdict === "complete" && reasons.length > 0 ? "unsettled" : verdict;
+}
+
+function statedOf(
+  { staging, pipeline, landed, nodeVersion, replayOf }: Building,
+  reasons: readonly string[],
+) {
   return {
     run: staging.run,
     sequence: staging.sequence,
     pipeline: pipeline.name,
-    verdict: reasons.length === 0 ? ("complete" as const) : ("unsettled" as const),
+    verdict: verdictOf(landed.facts, reasons),
     reasons: [...reasons],
     versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
     ...(replayOf !== null && { replayOf }),

@@ -25,7 +25,8 @@ export async function build(building: Building): Promise<Built> {
   await building.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
-  await loads.stage({ staging, pipeline, signal, tables, verdict: statement.verdict });
+  const { verdict } = statement;
+  if (verdict !== "limited") await loads.stage({ staging, pipeline, signal, tables, verdict });
   signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;

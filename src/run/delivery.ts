@@ -1,8 +1,28 @@
 /** What a run does with its targets once it is published. */
+import { listed } from "../common/nearest.ts";
+import type { Config } from "../config/config.ts";
+import type { Pipeline, Target } from "../pipeline.ts";
 import { type Delivery, deliver, undelivered } from "../targets/deliver.ts";
 import { deliveredRun } from "../targets/published-run.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
 import { type RunContext, reportProgress } from "./context.ts";
+
+/** None for a limited run: it is never delivered. */
+export function targetsOf({ limit, targets }: Config): readonly Target[] {
+  return limit === null ? targets : [];
+}
+
+/** Says that a limited run is not delivered, where it would be otherwise: to targets, and by loaders that write elsewhere. */
+export function limitedWarnings({ limit, targets }: Config, { loaders }: Pipeline): string[] {
+  const places = [...loaders.filter(({ stage }) => stage !== undefined), ...targets];
+  if (limit === null || places.length === 0) return [];
+  return [
+    `Nothing is delivered to ${listed(
+      places.map(({ name }) => name),
+      "or",
+    )}: a limited run never is.`,
+  ];
+}
 
 /** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */
 export async function deliverPublished(run: RunContext): Promise<readonly Delivery[]> {
@@ -15,8 +35,8 @@ export async function deliverPublished(run: RunContext): Promise<readonly Delive
       signal,
       onProgress: (done, total) => reportProgress(run, "deliver", done, total),
     });
-    return await deliver(config.targets, delivered, { elapsedMs: () => clock.elapsedMs(), signal });
+    return await deliver(targetsOf(config), delivered, { elapsedMs: () => clock.elapsedMs(), signal });
   } catch (thrown) {
-    return undelivered(config.targets, thrown);
+    return undelivered(targetsOf(config), thrown);
   }
 }

@@ -1,5 +1,6 @@
 /** What a run states when everything has landed: all that its tables are built from besides the raw documents. */
 import type { GateSettings } from "../audit/checks/publish-gates.ts";
+import type { Verdict } from "../common/verdict.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
 import type { Wanted } from "../extract/wanted-columns.ts";
@@ -49,7 +50,8 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     before: statedBefore(baseline),
     history: statedHistory(run.history),
-    verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
+    verdict: verdictOf(config, extraction.disagreements),
+    limit: config.limit,
     unreadable: rejected.filter((id) => id !== null),
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
@@ -58,6 +60,11 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     outages: outage.totals,
     bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),
   };
+}
+
+function verdictOf({ limit }: RunContext["options"]["config"], disagreements: readonly string[]): Verdict {
+  if (limit !== null) return "limited";
+  return disagreements.length === 0 ? "complete" : "unsettled";
 }
 
 function instant(milliseconds: number): string {

@@ -127,6 +127,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
         shapes: listings,
         concurrency: config.concurrency,
         singlesLimits: config.maxRejects,
+        limit: config.limit,
       },
       onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
       onEvent: run.onEvent,

@@ -1,9 +1,11 @@
 /** A run with its observers: what they are told of its beginning and its end. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import type { Config } from "../config/config.ts";
 import type { PublishedContent, StartedRun } from "../observe/observer.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
+import type { ObserveSettings } from "../observe/settings.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import type { Built } from "./build.ts";
@@ -17,18 +19,25 @@ export interface Published {
   readonly failure: WarehouseError | null;
 }
 
-/** Makes a run, and tells the observers that the configuration names how it ended. Throws what the run throws. */
+/** What watches the nights must not take a limited run for one of them. */
+const UNOBSERVED: ObserveSettings = { onFinish: null, metricsFile: null, openLineage: null };
+
+/**
+ * Makes a run, and tells the observers that the configuration names how it ended, unless it is limited. Throws what the
+ * run throws.
+ */
 export async function observed(
   { config, clock, log, signal }: RunOptions,
   run: (observers: Observers) => Promise<Published>,
 ): Promise<RunSummary> {
-  const { observe: settings, warehouse } = config;
+  const { limit, observe, warehouse } = config;
+  const settings = limit === null ? observe : UNOBSERVED;
   const observers = await openObservers({ settings, warehouse, clock, log });
   let published: Published;
   try {
     published = await run(observers);
   } catch (thrown) {
-    const error = failureOf(thrown, signal);
+    const error = failureOf(thrown, { config, signal });
     await observers.failed(error);
     throw error;
   }
@@ -38,11 +47,21 @@ export async function observed(
   return summary;
 }
 
+/** What an ended run leaves behind, for its message. */
+export function leftOf({ limit }: Pick<Config, "limit">): string {
+  return limit === null
+    ? "nothing was published, and a rerun goes on from what was read"
+    : "nothing was published";
+}
+
 /** A run that was ended by its caller's signal says so, whatever the reason of the signal is. */
-function failureOf(thrown: unknown, { reason }: AbortSignal): WarehouseError {
+function failureOf(
+  thrown: unknown,
+  { config, signal }: Pick<RunOptions, "config" | "signal">,
+): WarehouseError {
+  const { reason } = signal;
   if (thrown !== reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
-  const left = "nothing was published, and a rerun goes on from what was read";
-  return new WarehouseError("run.interrupted", `The run was ended by its caller; ${left}.`, {
+  return new WarehouseError("run.interrupted", `The run was ended by its caller; ${leftOf(config)}.`, {
     cause: thrown,
   });
 }

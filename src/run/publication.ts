@@ -12,7 +12,7 @@ import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
-import { deliverPublished } from "./delivery.ts";
+import { deliverPublished, limitedWarnings, targetsOf } from "./delivery.ts";
 import { land } from "./land.ts";
 import { type Published, publishedContent } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
@@ -34,7 +34,7 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
   });
   reportProgress(run, "publish", 1, 1);
   const deliveries =
-    options.config.targets.length === 0 || failure !== null
+    targetsOf(options.config).length === 0 || failure !== null
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const { previousRun, changes, mappedValues, drift } = built;
@@ -48,6 +48,7 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     removedRuns: retired.removed,
     warnings: [
       ...built.warnings,
+      ...limitedWarnings(options.config, pipeline),
       ...retired.warnings,
       ...(failure === null ? [] : [failure.message]),
       ...deliveryWarnings(deliveries),

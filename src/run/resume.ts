@@ -130,6 +130,8 @@ const NO_RUN: Interrupted = { resumable: null, foreign: null };
  * later than all that is published or delivered, and with sound staged work. Changes nothing.
  */
 export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Promise<Interrupted> {
+  // What a limited run has read, another one has read again as soon.
+  if (wanted.config.limit !== null) return NO_RUN;
   const [latest] = await stagingLeftovers(folder);
   if (latest === undefined || latest.sequence <= wanted.above) return NO_RUN;
   const current = parseRunName((await currentRun(folder)) ?? "");

@@ -33,6 +33,8 @@ export interface RunPipelineOptions {
   readonly acceptNewAddress?: boolean;
   /** Asks for all single items, also those of which the listing says nothing new. */
   readonly reread?: boolean;
+  /** Reads so many items alone, the first that are listed, into a warehouse of limited runs: `./first-look` unless given. */
+  readonly limit?: number;
   /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read; nowhere unless given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Relative paths begin here; the working directory unless given. */

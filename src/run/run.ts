@@ -177,6 +177,7 @@ async function leftBy(
   // A run that has its final name does not go on: it is finished.
   if (existsSync(join(folder.runs, staging.run))) return "remove";
   const left = failureDisposition(asWarehouseError(thrown).code);
+  if (options.config.limit !== null && left !== "inspect") return "remove";
   const nothing = checkpoint.groups === 0 && resumed.pages === 0;
   if (left === "remove" || (nothing && left !== "inspect")) return "remove";
   options.log.warn(LEFT[left], { run: staging.run });

@@ -5,6 +5,7 @@ import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { printableLine } from "../common/printable.ts";
+import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
@@ -12,7 +13,7 @@ import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { otherSettingsText } from "./reuse.ts";
 
-const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning", "To add"]);
 
 /** `cwd`: working directory; commands name the warehouse where they would not find it from there. */
 export function summaryAnswer(summary: RunSummary, cwd: string): Answer {
@@ -22,7 +23,7 @@ export function summaryAnswer(summary: RunSummary, cwd: string): Answer {
     .map(([name, text]) => ({ name, text: lineOrLines(name, text), notable: WORTH_A_LOOK.has(name) }));
   return {
     lead: headline(summary),
-    isWell: verdict === "complete" && noMappedValues === null,
+    isWell: verdict !== "unsettled" && noMappedValues === null,
     facts: { run, sequence, verdict },
     sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
   };
@@ -37,6 +38,7 @@ function lineOrLines(name: string, text: string): string {
 
 function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { verdict } = summary;
   const { warehouse } = summary;
   const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
   const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
@@ -55,7 +57,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
     ["Published", published(summary)],
     report !== null && ["Report", report],
-    ...reasons.map((reason): Field => ["Unsettled", reason]),
+    ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
       "Rejected",
       `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
@@ -72,11 +74,16 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
   ];
 }
 
+const HEADLINES: Readonly<Record<Verdict, { readonly word: string; readonly so: string }>> = {
+  complete: { word: "Complete", so: "" },
+  unsettled: { word: "UNSETTLED", so: "; published, but its answers do not agree, so run again" },
+  limited: { word: "Limited", so: "; a first look: without --limit a run reads all" },
+};
+
 function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
-  const word = `${verdict === "complete" ? "Complete" : "UNSETTLED"}${lacking}`;
-  const so = verdict === "complete" ? "" : "; published, but its answers do not agree, so run again";
-  return `${word}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`;
+  const { word, so } = HEADLINES[verdict];
+  return `${word}${lacking}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`;
 }
 
 function items({ accounting, changes, previousRun }: RunSummary): string {
@@ -150,7 +157,11 @@ function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummar
 function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
   const complete = verdict === "complete";
   const two = passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree";
-  const agree = complete ? two : "the answers do not agree";
+  const agree = {
+    complete: two,
+    unsettled: "the answers do not agree",
+    limited: "not certified",
+  }[verdict];
   const told = complete ? passes.slice(-2) : passes;
   const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
   const times = complete && modesDiffer ? `; ${DIFFERENT_TIMES}` : "";

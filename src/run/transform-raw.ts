@@ -3,6 +3,7 @@ import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
 import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
+import { leftOut } from "../raw/extract-record.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Transformed, transformItems } from "../transform/transform-items.ts";
 import type { Building } from "./building.ts";
@@ -29,15 +30,13 @@ export async function transformRaw(building: Building): Promise<RawTransformed> 
 async function transformIndexed(building: Building): Promise<RawTransformed> {
   const { landed, staging } = building;
   const { items, index } = landed.takeItems();
-  const { vanished, removed } = landed.facts;
-  // Documents of theirs may have landed, and do not count.
-  const gone = new Set([...vanished, ...removed].flatMap((id) => items.find(id) ?? []));
+  const without = new Set(leftOut(landed.facts).flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
     pipeline: building.pipeline,
     pipelineUrl: building.pipelineUrl,
     threads: building.threads,
     index,
-    isLeftOut: (item) => gone.has(item),
+    isLeftOut: (item) => without.has(item),
     weightOf: (item) => items.weightAt(item),
     parts: staging.parts,
     directory: staging.root,

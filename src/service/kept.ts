@@ -7,6 +7,7 @@ import { BASIC_FIELDS } from "../api/basic.ts";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import { codeOf } from "../common/errors.ts";
 import type { Shape } from "../raw/document.ts";
+import { leftOut } from "../raw/extract-record.ts";
 import { RawRows } from "../raw/raw-file.ts";
 import type { RawIndex, RawPlace } from "../raw/raw-index.ts";
 import { readRaw } from "../raw/read-raw.ts";
@@ -43,7 +44,7 @@ export async function keptContent(kept: KeptRun): Promise<KeptContent> {
   const landed = await readRaw(join(kept.directory, "raw"));
   const { items, index } = landed.takeItems();
   const { destinations, definitions } = landed.lookups();
-  const gone = new Set([...landed.facts.vanished, ...landed.facts.removed]);
+  const gone = new Set(leftOut(landed.facts));
   const there = [...items.sorted()].filter(
     (item) => !gone.has(items.idOf(item)) && index.counting(item).length > 0,
   );

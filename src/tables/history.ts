@@ -67,7 +67,7 @@ export const runHistory = defineTable({
     }),
     text("pipeline", { comment: "Pipeline that ran.", required: true }),
     text("verdict", {
-      comment: "`complete` or `unsettled`; what an unsettled run did not see still holds.",
+      comment: "`complete`, `unsettled` or `limited`; what an unsettled run did not see still holds.",
       required: true,
     }),
     text("previous_run", { comment: "Run whose history this one continued; NULL where the history begins." }),

@@ -17,10 +17,11 @@ export const run = defineTable({
       required: true,
     }),
     text("verdict", {
-      comment: "`complete` (two passes in a row agree, and no answers contradict each other) or `unsettled`.",
+      comment:
+        "`complete` (two passes in a row agree, and no answers contradict each other), `unsettled`, or `limited` (its first items alone were read, `--limit`).",
       required: true,
     }),
-    text("reason", { comment: "Why the run is unsettled; NULL where it is complete." }),
+    text("reason", { comment: "Why the run is not complete; NULL where it is." }),
     bigint("items_listed", { comment: "Distinct items that the passes listed.", required: true }),
     bigint("items_loaded", { comment: "Rows of content.", required: true }),
     bigint("items_rejected", {

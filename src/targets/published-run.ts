@@ -20,20 +20,22 @@ export interface DeliveryOptions {
 }
 
 /**
- * A published run for a target. Throws `config.invalid` where it has no Parquet files, or those of an earlier version
+ * A published run for a target. Throws `config.invalid` where it is limited, or has no Parquet files, or those of an earlier version
  * that do not say what their columns are; `verify.failed` where its manifest cannot be read.
  */
 export async function deliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
   const { directory, manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet")) throw withoutParquet(manifest);
+  const { verdict } = manifest;
+  if (verdict === "limited") throw limited(manifest);
   const { sha256 } = await readManifestFile(directory);
   const { past, known } = inHistory(run, options.runs);
   return {
     run: manifest.run,
     sequence: manifest.sequence,
     pipeline: manifest.pipeline,
-    verdict: manifest.verdict,
+    verdict,
     instance: manifest.instance,
     directory,
     files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
@@ -67,6 +69,13 @@ export async function tablesOf(
     if (table === undefined) throw undeclared(manifest.run, name);
     return loadTableOf({ table, rows, files, temporaryDirectory });
   });
+}
+
+function limited({ run }: Manifest): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `The run ${run} is limited to its first items, and such a run is never delivered; deliver one of another warehouse.`,
+  );
 }
 
 function withoutParquet({ run, pipeline }: Pick<Manifest, "run" | "pipeline">): WarehouseError {

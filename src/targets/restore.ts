@@ -1,7 +1,7 @@
 /** Making a local run from what a target keeps of it. */
 import { WarehouseError } from "../common/errors.ts";
 import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
-import { assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
+import { assertOfOneKind, assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
 import {
   described,
   goesOnWithout,
@@ -35,8 +35,8 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 /**
  * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current.
  * Gives the name of its folder, which is another than the run's where another run has that. Throws `target.*`,
- * `verify.failed` where what came is not what was published, and `config.other_instance` where the folder has the content
- * of another instance; then nothing was changed. Needs the lock.
+ * `verify.failed` where what came is not what was published, `config.other_instance` where the folder has the content of
+ * another instance, and `config.invalid` where it has limited runs; then nothing was changed. Needs the lock.
  */
 export async function restoreRun(
   folder: OutputFolder,
@@ -44,6 +44,8 @@ export async function restoreRun(
   run: TargetRun,
   signal: AbortSignal,
 ): Promise<string> {
+  const before = await readBaseline(folder);
+  assertOfOneKind(before, { isLimited: false, root: folder.root });
   const name = await freeName(folder, run);
   await removeStaging(folder, name);
   const staging = await createStaging(folder, name);
@@ -56,7 +58,7 @@ export async function restoreRun(
     const { manifest, sha256 } = await readManifestFile(staging.result);
     const restored = { run: manifest.run, sequence: manifest.sequence, sha256 };
     if (!sameRun(restored, run)) throw notAsked(target, restored, run);
-    assertSameInstance(instanceOf(await readBaseline(folder)), manifest.instance, folder.root, "moved");
+    assertSameInstance(instanceOf(before), manifest.instance, folder.root, "moved");
     await publishCopy(folder, staging);
     return name;
   } finally {

@@ -93,6 +93,24 @@ export function assertComparable(baseline: Baseline, acceptShrink: boolean): voi
   );
 }
 
+/** Throws `config.invalid` where limited runs and full ones would lie in one folder. */
+export function assertOfOneKind(
+  found: Baseline,
+  { isLimited, root }: { readonly isLimited: boolean; readonly root: string },
+): void {
+  const kind = kindOf(found);
+  if (kind === "none" || (isLimited ? kind === "limited" : kind !== "limited")) return;
+  const [has, wanted] = isLimited
+    ? [`has ${kind === "full" ? "full runs" : "a damaged run"}`, "this run is limited"]
+    : ["has limited runs", "this run is a full one"];
+  throw new WarehouseError("config.invalid", `${root} ${has}, and ${wanted}; ${OTHER_FOLDER}.`);
+}
+
+function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {
+  if (found.kind !== "run") return found.kind;
+  return found.manifest.verdict === "limited" ? "limited" : "full";
+}
+
 /**
  * What is compared with the run before: a run; a run of which a person said that the service moved; a question to the
  * service about that run.

@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
+import { VERDICTS } from "../common/verdict.ts";
 import { parseRunName } from "./layout.ts";
 
 export const MANIFEST_FILE = "manifest.json";
@@ -40,8 +41,8 @@ const statement = z.object({
   startedAt: instant,
   /** When the result was proven, just before it was published. */
   endedAt: instant,
-  /** `complete`: two passes in a row agreed. */
-  verdict: z.enum(["complete", "unsettled"]),
+  /** `complete`: two passes in a row agreed. `limited`: its first items alone were read. */
+  verdict: z.enum(VERDICTS),
   /** Why it is not complete; empty where it is. */
   reasons: z.array(z.string()),
   /** The evidence for the verdict. */

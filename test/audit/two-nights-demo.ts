@@ -1,8 +1,7 @@
 /**
  * `npm run demo:two-nights`: exports the sample, lets a night of changes pass, exports it again into the same
  * warehouse, shows in SQL what changed, since when and why, and names the commands to go on with. The folder (`./two-nights`, or the first argument) is
- * made anew each time; beside the runs it gets the content of the second night, to be served again at the address of
- * the runs (port 8642, or the second argument).
+ * made anew each time. The service is at port 8642, or the second argument.
  */
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,8 +10,8 @@ import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { applyChanges } from "../../src/service/changes.ts";
 import { createService } from "../../src/service/service.ts";
-import { applyChanges } from "../overlay.ts";
 
 const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
   [
@@ -40,9 +39,9 @@ const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
 const [folder = "two-nights", givenPort = "8642"] = process.argv.slice(2);
 const out = resolve(folder);
 const port = Number(givenPort);
-const changed = join(out, "second-night");
 await makeAnew(out);
 const work = await mkdtemp(join(tmpdir(), "sample-night-2-"));
+const changed = join(work, "second-night");
 try {
   await night(packagePath("data/sample"));
   await applyChanges(packagePath("data/sample"), packagePath("data/sample-night-2"), changed);
@@ -66,7 +65,7 @@ function nextCommands(): string {
     question('sql "FROM mapped_value_changes(1, 2)"'),
     question("report"),
     "\nTo serve the second night again, at the address of the runs:\n",
-    `  npx content-warehouse serve --data ${join(folder, "second-night")} --port ${port}\n`,
+    `  npx content-warehouse serve --night 2 --port ${port}\n`,
   ].join("");
 }
 

@@ -5,8 +5,8 @@ import { after } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { applyChanges } from "../../src/service/changes.ts";
 import { createService, type Service } from "../../src/service/service.ts";
-import { applyChanges } from "../overlay.ts";
 import { HISTORY } from "../run/running.ts";
 
 export interface Site {

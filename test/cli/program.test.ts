@@ -97,6 +97,14 @@ suite("the help", () => {
     assert.equal(code, 0);
     assert.match(stdout, /75 another run is under way/);
     assert.match(stdout, /\$ content-warehouse run nightly --sample/);
+    const [, groups = ""] = /\n\n(Every night:\n.*)\n\nExit codes/s.exec(stdout) ?? [];
+    const names = wholeProgram.commands.map((command) => command.name());
+    const listed = groups.split("\n").flatMap((line) => (line.startsWith("  ") ? [line] : []));
+    assert.deepEqual(
+      listed.map((line) => line.trim().split(" ")[0]),
+      names,
+      "each command is one line",
+    );
     assert.deepEqual(tooWide(stdout), []);
   });
 

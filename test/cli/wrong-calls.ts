@@ -30,6 +30,18 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly --sample --warehouse a-file", "a-file cannot be used: a file is in the way"],
   ["run nightly --warehouse", "The option --warehouse needs a value: --warehouse <dir>."],
 
+  ["run nightly --sample --limit 0", '--limit "0": give a whole number from 1.'],
+  ["run nightly --sample --limit -1", '--limit "-1": give a whole number from 1.'],
+  ["run nightly --sample --limit 1.5", '--limit "1.5": give a whole number from 1.'],
+  ["run nightly --sample --limit abc", '--limit "abc": give a whole number from 1.'],
+  ["run nightly --sample --limit", "The option --limit needs a value: --limit <items>."],
+  ["run nightly --sample --limit 5 --reread", "--limit and --reread exclude each other"],
+  ["run nightly --sample --limit 5 --accept-shrink", "--limit and --accept-shrink exclude each other"],
+  ["run nightly --sample --limit 5 --accept-new-address", "--limit and --accept-new-address exclude"],
+  ["run --instance north --limit 5", "--limit and --instance exclude each other"],
+  ["run nightly --sample --limit 5 --resume", "has no option --resume"],
+  ["check nightly --sample --limit 5", '"content-warehouse check" has no option --limit'],
+
   ["run nightly --sample --log-format jsn", "did you mean json?"],
 
   ["init --urll x", "did you mean --url?"],

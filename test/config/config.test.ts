@@ -79,6 +79,7 @@ test("without a file, everything has its default", async (t) => {
     observe: { onFinish: null, metricsFile: null, openLineage: null },
     acceptShrink: false,
     acceptNewAddress: false,
+    limit: null,
   });
   assert.ok(source.kind === "service");
   assert.equal(source.url.origin, "https://content.example.com");
@@ -128,6 +129,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     observe: { onFinish: null, metricsFile: null, openLineage: null },
     acceptShrink: false,
     acceptNewAddress: false,
+    limit: null,
   });
   assert.ok(source.kind === "service" && source.url.prefix === "/tenants/a");
 });
@@ -173,6 +175,21 @@ test("the folder of the warehouse is named alike for all: flag, environment, fil
   assert.equal(await warehouseFolder({ cwd: elsewhere, env: {}, flags: named }), join(cwd, "from-file"));
   const { warehouse } = await load(cwd, { env: { ...ENV, ...variable } });
   assert.equal(warehouse, join(cwd, "from-variable"));
+});
+
+test("a limited run lies in ./first-look, or where its flag says, whatever folder is named for all runs", async (t) => {
+  const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"warehouse":"from-file"}' });
+  const env = { ...ENV, CONTENT_WAREHOUSE_DIR: "from-variable" };
+  const limited = await load(cwd, { env, flags: { limit: 5 } });
+  assert.deepEqual([limited.limit, limited.warehouse], [5, join(cwd, "first-look")]);
+  const named = await load(cwd, { env, flags: { limit: 5, warehouse: "from-flag" } });
+  assert.equal(named.warehouse, join(cwd, "from-flag"));
+  const full = await load(cwd);
+  assert.notEqual(configFingerprint(limited), configFingerprint(full));
+  for (const limit of [0, -1, 1.5, Number.NaN]) {
+    const sentence = await refusal("config.invalid", load(cwd, { flags: { limit } }));
+    assert.equal(sentence, `\`limit\` is ${limit}; give a whole number from 1.`);
+  }
 });
 
 test("paths in a file go from its folder, wherever the program is started", async (t) => {

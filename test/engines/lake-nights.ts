@@ -1,13 +1,13 @@
 /** Three instances over two nights: published runs, for lakes to get. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { applyChanges } from "../../src/service/changes.ts";
 import { type LakeOptions, lake } from "../../src/targets/lake/lake.ts";
 import { deliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../src/warehouse/retention.ts";
 import { type Site, sampleNights, site } from "../audit/two-nights.ts";
 import { generateContentSet } from "../generator/generate.ts";
-import { applyChanges } from "../overlay.ts";
 
 export const INSTANCES = ["north", "south", "west"] as const;
 export const NIGHTS = [1, 2] as const;

@@ -523,7 +523,7 @@ test("S24: a lake, whose runs have files in common, holds nothing of the person 
   await assertNowhereIn(empty.runs, CANARIES);
 });
 
-test("S24: two runs of one name, of which one is another machine's, are two runs afterwards", async (t) => {
+long("S24: two runs of one name, of which one is another machine's, are two runs afterwards", async (t) => {
   const { out, folder, run, erase, verify, service } = await warehouse(t);
   const elsewhere = join(await temporaryFolder(t), "elsewhere");
   await run(1);

@@ -107,33 +107,36 @@ test("F5: a file that may not grow ends the run with 30 and the folder's name, a
   assert.deepEqual(await treeOf(join(out, "runs")), before);
 });
 
-test("F5: what was read before the disk was full is kept, without what was built of it, and the next run goes on", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  const out = await temporaryFolder(t);
-  // Of what a run writes only its database is larger.
-  const { code, stderr } = await startRun(service, out, "ulimit -f 600;").ended;
-  assert.equal(code, 30, stderr);
-  const last = stderr.trimEnd().split("\n").at(-1) ?? "";
-  assert.match(last, NO_ROOM);
-  assert.match(
-    last,
-    /MB free beside the \d+\.\d MB that are kept of what was read, .* more; .*: it goes on from there\.$/,
-  );
-  const staged = (await treeOf(join(out, ".staging"))).filter((path) => !path.endsWith("/"));
-  assert.deepEqual(
-    staged.filter((path) => !/\/(raw|checkpoint|resume\.json)/.test(path)),
-    [],
-  );
-  const before = service.questions.length;
-  const next = await startRun(service, out, "").ended;
-  assert.equal(next.code, 0, next.stderr);
-  assert.deepEqual(
-    service.questions
-      .slice(before)
-      .filter(({ kind, mode }) => kind === "item" || (kind === "list" && mode !== "basic")),
-    [],
-  );
-});
+long(
+  "F5: what was read before the disk was full is kept, without what was built of it, and the next run goes on",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const out = await temporaryFolder(t);
+    // Of what a run writes only its database is larger.
+    const { code, stderr } = await startRun(service, out, "ulimit -f 600;").ended;
+    assert.equal(code, 30, stderr);
+    const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+    assert.match(last, NO_ROOM);
+    assert.match(
+      last,
+      /MB free beside the \d+\.\d MB that are kept of what was read, .* more; .*: it goes on from there\.$/,
+    );
+    const staged = (await treeOf(join(out, ".staging"))).filter((path) => !path.endsWith("/"));
+    assert.deepEqual(
+      staged.filter((path) => !/\/(raw|checkpoint|resume\.json)/.test(path)),
+      [],
+    );
+    const before = service.questions.length;
+    const next = await startRun(service, out, "").ended;
+    assert.equal(next.code, 0, next.stderr);
+    assert.deepEqual(
+      service.questions
+        .slice(before)
+        .filter(({ kind, mode }) => kind === "item" || (kind === "list" && mode !== "basic")),
+      [],
+    );
+  },
+);
 
 for (const [what, blocks] of [
   ["its lock", 0],

@@ -151,24 +151,27 @@ for (const seconds of few([null, 10], 1)) {
   });
 }
 
-test("B4: a service that refuses for ever is asked until the deadline, ever more seldom, and the next run goes on", async (t) => {
-  let open = true;
-  const { met, run, clock, service } = await limited(t, (_, { number }) => {
-    return open && number <= 50 ? undefined : tooMany(null);
-  });
-  const { message, exitCode } = await failsWith(
-    "source.unavailable",
-    run({ config: { deadlineMinutes: 30 } }),
-  );
-  assert.match(
-    message,
-    /asks for fewer requests \(429\).*The next retry would be after `deadlineMinutes` \(30\)\.$/,
-  );
-  assert.equal(exitCode, 21);
-  assert.ok(clock.elapsedMs() <= 30 * 60_000);
-  const refused = met.filter((each) => each.refused).length;
-  assert.ok(refused > 20 && refused < 120, `${refused} refusals in half an hour`);
-  open = false;
-  service.script = () => undefined;
-  assert.equal((await run({ config: { deadlineMinutes: 30 } })).verdict, "complete");
-});
+long(
+  "B4: a service that refuses for ever is asked until the deadline, ever more seldom, and the next run goes on",
+  async (t) => {
+    let open = true;
+    const { met, run, clock, service } = await limited(t, (_, { number }) => {
+      return open && number <= 50 ? undefined : tooMany(null);
+    });
+    const { message, exitCode } = await failsWith(
+      "source.unavailable",
+      run({ config: { deadlineMinutes: 30 } }),
+    );
+    assert.match(
+      message,
+      /asks for fewer requests \(429\).*The next retry would be after `deadlineMinutes` \(30\)\.$/,
+    );
+    assert.equal(exitCode, 21);
+    assert.ok(clock.elapsedMs() <= 30 * 60_000);
+    const refused = met.filter((each) => each.refused).length;
+    assert.ok(refused > 20 && refused < 120, `${refused} refusals in half an hour`);
+    open = false;
+    service.script = () => undefined;
+    assert.equal((await run({ config: { deadlineMinutes: 30 } })).verdict, "complete");
+  },
+);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
@@ -9,6 +9,7 @@ import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
+import { long } from "../long.ts";
 import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -82,7 +83,7 @@ test("each instance is read from its own service with its own token, into its ow
   assert.ok(services.north.asked("list", "full").every(({ perPage }) => perPage === 2));
 });
 
-test("a run holds itself to its share of the host's rate", async (t) => {
+long("a run holds itself to its share of the host's rate", async (t) => {
   // Each service has a port, and so a host, of its own: the instance has all of the rate.
   const { services, run } = await fleet(t, { hostRatePerSecond: 5 });
   const askedMs: number[] = [];
@@ -97,7 +98,7 @@ test("a run holds itself to its share of the host's rate", async (t) => {
   assert.ok(tookMs > (askedMs.length - 1) * 200 - 40, `${askedMs.length} requests in ${tookMs} ms`);
 });
 
-test("the instances have their own names in a lake that their configuration shares", async (t) => {
+long("the instances have their own names in a lake that their configuration shares", async (t) => {
   const before = process.env.CONTENT_WAREHOUSE_INSTANCE;
   t.after(() => {
     if (before === undefined) delete process.env.CONTENT_WAREHOUSE_INSTANCE;
@@ -112,6 +113,35 @@ test("the instances have their own names in a lake that their configuration shar
     name.startsWith("instance="),
   );
   assert.deepEqual(instances.toSorted(), ["instance=east", "instance=north"]);
+});
+
+test("instances that share a configuration have metrics of their own, by their names", async (t) => {
+  const { folder, run } = await fleet(t);
+  const settings = (namespace: string) =>
+    writeFile(
+      join(folder, "shared.json"),
+      JSON.stringify({
+        metricsFile: "{instance}.prom",
+        openLineage: { file: "lineage-{instance}.ndjson", namespace },
+      }),
+    );
+  await settings("nights");
+  const refused = await failsWith("config.invalid", run(["--instance", "north"]));
+  assert.match(
+    refused.message,
+    /^\S+shared\.json: `openLineage\.namespace`: several instances of the fleet would have the same; put `\{instance\}` where/,
+  );
+  await settings("nights-{instance}");
+  await run(["--instance", "north"]);
+  await run(["--instance", "east"]);
+  const files = (await readdir(folder)).filter((name) => /^lineage|prom$/.test(name));
+  assert.deepEqual(files.toSorted(), [
+    "east.prom",
+    "lineage-east.ndjson",
+    "lineage-north.ndjson",
+    "north.prom",
+  ]);
+  assert.match(await readFile(join(folder, "lineage-north.ndjson"), "utf8"), /"namespace":"nights-north"/);
 });
 
 test("a service that refuses, or is not there, is told with the place in the fleet file", async (t) => {

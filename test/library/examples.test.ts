@@ -73,7 +73,7 @@ long("headlines.ts has the headline of each item that has one, and its lengths",
   ]);
 });
 
-test("campaign-reading-time.ts has the words of each campaign, and the minutes to read them", async (t) => {
+long("campaign-reading-time.ts has the words of each campaign, and the minutes to read them", async (t) => {
   const directory = await runOf(t, "campaign-reading-time.ts");
   assert.deepEqual(await tablesIn(directory), [
     "campaign_reading_time",

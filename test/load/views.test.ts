@@ -376,49 +376,52 @@ const cells = fc.uniqueArray(
   { selector: ({ item, field, ordinal }) => `${item} ${field} ${ordinal}`, maxLength: 20 },
 );
 
-test("content_wide shows the values in their order, whatever they are, and whichever join pairs them", async () => {
-  const joins = { "by key": {}, "by place": { maxJoinedValues: 0 }, "in ranges": { valuesPerRange: 2 } };
-  const columns = [
-    { id: "f1", fieldType: "multiselect" },
-    { id: "f2", fieldType: "text" },
-    { id: "f3", fieldType: "select" },
-  ];
-  await fc.assert(
-    fc.asyncProperty(cells, fc.constantFrom(...Object.values(joins)), async (given, options) => {
-      await emptyTables(connection);
-      await fillTables(connection, {
-        fields: columns.map(({ id, fieldType }) => field({ customFieldId: id, name: id, fieldType })),
-        destinations: [],
-        items: [item("c", {}), item("b", {}), item("a", {})],
-      });
-      for (const { item, field, ordinal, value } of given) {
-        await execute(
-          connection,
-          "INSERT INTO content_custom_field_values BY NAME SELECT $1 AS content_id, $2 AS custom_field_id, $3 AS ordinal, $4 AS value",
-          [item, field, ordinal, value],
-        );
-      }
-      await createViews(connection, options);
-      const expected = ["a", "b", "c"].map((content_id) => {
-        const [f1, f2, f3] = columns.map(({ id, fieldType }) => {
-          const texts = given
-            .filter(({ item, field, value }) => item === content_id && field === id && value !== null)
-            .toSorted((a, b) => a.ordinal - b.ordinal)
-            .map(({ value }) => value);
-          if (texts.length === 0) return null;
-          if (fieldType === "multiselect") return texts;
-          return texts.length > 1 ? JSON.stringify(texts) : texts[0];
+long(
+  "content_wide shows the values in their order, whatever they are, and whichever join pairs them",
+  async () => {
+    const joins = { "by key": {}, "by place": { maxJoinedValues: 0 }, "in ranges": { valuesPerRange: 2 } };
+    const columns = [
+      { id: "f1", fieldType: "multiselect" },
+      { id: "f2", fieldType: "text" },
+      { id: "f3", fieldType: "select" },
+    ];
+    await fc.assert(
+      fc.asyncProperty(cells, fc.constantFrom(...Object.values(joins)), async (given, options) => {
+        await emptyTables(connection);
+        await fillTables(connection, {
+          fields: columns.map(({ id, fieldType }) => field({ customFieldId: id, name: id, fieldType })),
+          destinations: [],
+          items: [item("c", {}), item("b", {}), item("a", {})],
         });
-        return { content_id, f1, f2, f3 };
-      });
-      assert.deepEqual(
-        await rowsOf("SELECT content_id, f1, f2, f3 FROM content_wide ORDER BY content_id"),
-        expected,
-      );
-    }),
-    { numRuns: 30 },
-  );
-});
+        for (const { item, field, ordinal, value } of given) {
+          await execute(
+            connection,
+            "INSERT INTO content_custom_field_values BY NAME SELECT $1 AS content_id, $2 AS custom_field_id, $3 AS ordinal, $4 AS value",
+            [item, field, ordinal, value],
+          );
+        }
+        await createViews(connection, options);
+        const expected = ["a", "b", "c"].map((content_id) => {
+          const [f1, f2, f3] = columns.map(({ id, fieldType }) => {
+            const texts = given
+              .filter(({ item, field, value }) => item === content_id && field === id && value !== null)
+              .toSorted((a, b) => a.ordinal - b.ordinal)
+              .map(({ value }) => value);
+            if (texts.length === 0) return null;
+            if (fieldType === "multiselect") return texts;
+            return texts.length > 1 ? JSON.stringify(texts) : texts[0];
+          });
+          return { content_id, f1, f2, f3 };
+        });
+        assert.deepEqual(
+          await rowsOf("SELECT content_id, f1, f2, f3 FROM content_wide ORDER BY content_id"),
+          expected,
+        );
+      }),
+      { numRuns: 30 },
+    );
+  },
+);
 
 test("many values are joined by place, where items and texts lie in the same order", async () => {
   const world = { fields: [field({})], items: [item("b", { f1: ["x"] }), item("a", { f1: ["y"] })] };

@@ -1,6 +1,6 @@
 /** What observers write, byte by byte, without a run. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { metricsFileObserver } from "../../src/observe/metrics-file.ts";
@@ -10,6 +10,29 @@ import type { RunPublished } from "../../src/observe/outcome.ts";
 import { temporaryFolder } from "../run/running.ts";
 
 const { signal } = new AbortController();
+
+const STARTED: StartedRun = {
+  run: "1",
+  pipeline: "small",
+  description: "",
+  instance: "sample",
+  warehouse: "/srv/warehouse",
+  startedMs: Date.UTC(2026, 10, 20, 2),
+  personalData: "drop",
+  publishes: [],
+};
+
+test("metrics say that a run began before they say how it ended, and keep the others until then", async (t) => {
+  const file = join(await temporaryFolder(t), "run.prom");
+  const attempts = "content_warehouse_attempt_timestamp_seconds";
+  await writeFile(file, `${attempts}{warehouse="/srv/warehouse"} 1\ncontent_warehouse_run_exit_code{} 10\n`);
+  await metricsFileObserver(file, STARTED).onStart(STARTED, signal);
+  assert.equal(
+    await readFile(file, "utf8"),
+    `# HELP ${attempts} When the last run began.\n# TYPE ${attempts} gauge\n` +
+      `${attempts}{warehouse="/srv/warehouse"} 1795140000\ncontent_warehouse_run_exit_code{} 10\n`,
+  );
+});
 
 test("metrics escape what would end a label or a line, and leave out those without a sample", async (t) => {
   const file = join(await temporaryFolder(t), "run.prom");
@@ -21,7 +44,7 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const content = { tables: [], checks: [] };
   await observer.onEnd({ outcome: outcome as unknown as RunPublished, content, endedMs: 1500 }, signal);
   const text = await readFile(file, "utf8");
-  const [help, type, duration] = text.split("\n").slice(6);
+  const [help, type, duration] = text.split("\n").slice(9);
   assert.equal(help, "# HELP content_warehouse_run_duration_seconds Time that the last run took.");
   assert.equal(type, "# TYPE content_warehouse_run_duration_seconds gauge");
   assert.equal(duration, 'content_warehouse_run_duration_seconds{warehouse="C:\\\\x\\"\\n"} 1.5');
@@ -31,25 +54,14 @@ test("metrics escape what would end a label or a line, and leave out those witho
 
 test("IDs of runs are UUIDs of version 7: the same for the same run, and in the order of the starts", async (t) => {
   const file = join(await temporaryFolder(t), "lineage.ndjson");
-  const atMs = Date.UTC(2026, 10, 20, 2);
-  const started: StartedRun = {
-    run: "1",
-    pipeline: "small",
-    description: "",
-    instance: "sample",
-    warehouse: "/srv/warehouse",
-    startedMs: atMs,
-    personalData: "drop",
-    publishes: [],
-  };
   const { onStart } = openLineageObserver({ to: { file }, namespace: "nights" });
-  for (const changes of [{}, {}, { run: "2" }, { startedMs: atMs + 1 }]) {
-    await onStart({ ...started, ...changes }, signal);
+  for (const changes of [{}, {}, { run: "2" }, { startedMs: STARTED.startedMs + 1 }]) {
+    await onStart({ ...STARTED, ...changes }, signal);
   }
   const lines = (await readFile(file, "utf8")).trim().split("\n");
   const [id = "", again, other = "", later = ""] = lines.map((line) => String(JSON.parse(line).run.runId));
   assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  assert.equal(Number.parseInt(id.replace("-", "").slice(0, 12), 16), atMs);
+  assert.equal(Number.parseInt(id.replace("-", "").slice(0, 12), 16), STARTED.startedMs);
   assert.equal(again, id);
   assert.notEqual(other, id);
   assert.ok(later > other);

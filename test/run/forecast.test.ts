@@ -150,36 +150,42 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
   });
 });
 
-test("check names the cause where no single item can be reused, and promises nothing that does not come", async (t) => {
-  const service = await Scripted.start(
-    t,
-    itemsOf(20).map((item) => ({ ...item, author_details: { id: "u1", email: "a@example.com" } })),
-  );
-  const keep = { personalData: { policy: "keep" } };
-  const { told, run, cwd } = await nights(t, { url: service.url, perPage: 10, details: "all", ...keep });
-  assert.match(await told({ raw: false }), /of each night to come: with `raw` false no run keeps/);
-  assert.match(await told({ rereadDays: 0 }), /with `rereadDays` 7 those that do not change/);
-  const anew = await told({}, "--reread");
-  assert.match(anew, /What a run would ask for/);
-  assert.doesNotMatch(anew, /rereadDays|Single items are/);
-  await run({ raw: false });
-  const kept = /No single item of the run before can be reused: it kept no raw documents of them/;
-  assert.match(await told(), new RegExp(`${kept.source}\\.`));
-  assert.match(await told({ raw: false }), new RegExp(`${kept.source}, and with \`raw\` false none will\\.`));
-  await run();
-  assert.match(await told(), /`rereadDays` 7 saves 20 of 20 single items\./);
-  const hashed = await told({ personalData: { policy: "drop" }, aliases: { heading: "title" } });
-  assert.match(hashed, /reused: not as in the run before: the policy for personal data, `aliases`/);
-  const folder = outputFolder(join(cwd, "warehouse"));
-  const erasing = { clock: systemClock, threads: 1, freeBytes, onStep: () => {} };
-  await eraseUser(folder, { userId: "u1", ...erasing });
-  assert.match(await told(), /reused: somebody was erased from it\./);
-  const raw = join(folder.runs, (await currentRun(folder)) ?? "", "raw/item");
-  const [file = ""] = await readdir(raw);
-  await chmod(raw, 0o700);
-  await rm(join(raw, file));
-  assert.match(await told(), /reused: its file raw\/item\/\S+ is missing/);
-});
+long(
+  "check names the cause where no single item can be reused, and promises nothing that does not come",
+  async (t) => {
+    const service = await Scripted.start(
+      t,
+      itemsOf(20).map((item) => ({ ...item, author_details: { id: "u1", email: "a@example.com" } })),
+    );
+    const keep = { personalData: { policy: "keep" } };
+    const { told, run, cwd } = await nights(t, { url: service.url, perPage: 10, details: "all", ...keep });
+    assert.match(await told({ raw: false }), /of each night to come: with `raw` false no run keeps/);
+    assert.match(await told({ rereadDays: 0 }), /with `rereadDays` 7 those that do not change/);
+    const anew = await told({}, "--reread");
+    assert.match(anew, /What a run would ask for/);
+    assert.doesNotMatch(anew, /rereadDays|Single items are/);
+    await run({ raw: false });
+    const kept = /No single item of the run before can be reused: it kept no raw documents of them/;
+    assert.match(await told(), new RegExp(`${kept.source}\\.`));
+    assert.match(
+      await told({ raw: false }),
+      new RegExp(`${kept.source}, and with \`raw\` false none will\\.`),
+    );
+    await run();
+    assert.match(await told(), /`rereadDays` 7 saves 20 of 20 single items\./);
+    const hashed = await told({ personalData: { policy: "drop" }, aliases: { heading: "title" } });
+    assert.match(hashed, /reused: not as in the run before: the policy for personal data, `aliases`/);
+    const folder = outputFolder(join(cwd, "warehouse"));
+    const erasing = { clock: systemClock, threads: 1, freeBytes, onStep: () => {} };
+    await eraseUser(folder, { userId: "u1", ...erasing });
+    assert.match(await told(), /reused: somebody was erased from it\./);
+    const raw = join(folder.runs, (await currentRun(folder)) ?? "", "raw/item");
+    const [file = ""] = await readdir(raw);
+    await chmod(raw, 0o700);
+    await rm(join(raw, file));
+    assert.match(await told(), /reused: its file raw\/item\/\S+ is missing/);
+  },
+);
 
 long(
   "the sample with pages as large as the service grants: three nights, and one of all items",

@@ -109,7 +109,7 @@ async function rewrite(directory: string, tables: Readonly<Record<string, string
   await writeFile(manifestFile, `${text}\n`);
 }
 
-test("carries on a history of the older form, and answers over it as over its own", async (t) => {
+long("carries on a history of the older form, and answers over it as over its own", async (t) => {
   const { out, data } = await few(t);
   const later = `${data}-later`;
   await cp(data, later, { recursive: true });

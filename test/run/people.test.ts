@@ -251,31 +251,34 @@ test("personalFields with drop: the run knows the field, and nothing that it eve
     assert.ok(dropped.flat().includes(path), `${path} is not among ${dropped.flat().join(", ")}`);
 });
 
-test("personalFields with hash: IDs, texts and external values are hashed alike, so that rows still join", async (t) => {
-  const { directory, said } = await exportTeam(t, { personalData: POLICIES.hash });
-  await assertNowhereIn(directory, ["needle.", "v-1"]);
-  assert.ok(!said.includes("needle."));
-  const hash = (value: string) => personalHash(Buffer.from(KEY.reveal()), "owner_team", value);
-  const joined = `SELECT DISTINCT v.value_id, v.value, s.value, m.external_value
+long(
+  "personalFields with hash: IDs, texts and external values are hashed alike, so that rows still join",
+  async (t) => {
+    const { directory, said } = await exportTeam(t, { personalData: POLICIES.hash });
+    await assertNowhereIn(directory, ["needle.", "v-1"]);
+    assert.ok(!said.includes("needle."));
+    const hash = (value: string) => personalHash(Buffer.from(KEY.reveal()), "owner_team", value);
+    const joined = `SELECT DISTINCT v.value_id, v.value, s.value, m.external_value
     FROM content_custom_field_values v
     JOIN custom_field_select_values s USING (custom_field_id, value_id)
     JOIN content_mapped_values m ON m.content_id = v.content_id AND m.ordinal = v.ordinal
     ORDER BY v.value = '${hash(OTHER)}'`;
-  assert.deepEqual(await rowsOf(directory, joined), [
-    [hash("v-1"), hash(MAIL), hash(MAIL), hash(`web:${MAIL}`)],
-    [hash(OTHER), hash(OTHER), hash(OTHER), hash(`web:${OTHER}`)],
-  ]);
-  const payload = "SELECT DISTINCT payload::VARCHAR FROM content_external_payloads";
-  const expected = { team: [hash(`web:${MAIL}`), hash(`web:${OTHER}`)] };
-  assert.deepEqual(
-    (await rowsOf(directory, payload)).map(([text]) => JSON.parse(String(text))),
-    [expected],
-  );
-  const notes = "SELECT DISTINCT repository_notes FROM content";
-  assert.deepEqual(await rowsOf(directory, notes), [
-    [personalHash(Buffer.from(KEY.reveal()), "repository_notes", MAIL)],
-  ]);
-});
+    assert.deepEqual(await rowsOf(directory, joined), [
+      [hash("v-1"), hash(MAIL), hash(MAIL), hash(`web:${MAIL}`)],
+      [hash(OTHER), hash(OTHER), hash(OTHER), hash(`web:${OTHER}`)],
+    ]);
+    const payload = "SELECT DISTINCT payload::VARCHAR FROM content_external_payloads";
+    const expected = { team: [hash(`web:${MAIL}`), hash(`web:${OTHER}`)] };
+    assert.deepEqual(
+      (await rowsOf(directory, payload)).map(([text]) => JSON.parse(String(text))),
+      [expected],
+    );
+    const notes = "SELECT DISTINCT repository_notes FROM content";
+    assert.deepEqual(await rowsOf(directory, notes), [
+      [personalHash(Buffer.from(KEY.reveal()), "repository_notes", MAIL)],
+    ]);
+  },
+);
 
 long("personalFields with keep: nothing is treated", async (t) => {
   const { directory } = await exportTeam(t, { personalData: POLICIES.keep });
@@ -305,7 +308,7 @@ test("a name in personalFields that nothing has ends with 2 before anything is r
   assert.deepEqual([...new Set(asked)], ["custom_fields dynamic 0", "list full 1"]);
 });
 
-test("a run that was interrupted is resumed, but not where the fields have other IDs since", async (t) => {
+long("a run that was interrupted is resumed, but not where the fields have other IDs since", async (t) => {
   const service = await team(t);
   const out = await temporaryFolder(t);
   const answer = service.script;
@@ -338,51 +341,54 @@ test("a run that was interrupted is resumed, but not where the fields have other
   assert.equal(summary.resumed, null);
 });
 
-test("a field that becomes personal leaves nothing in the histories, which begin anew for it alone", async (t) => {
-  const service = await team(t);
-  const out = await temporaryFolder(t);
-  const night = (personalFields: readonly string[], warned: boolean) =>
-    exportFrom({
-      url: service.url,
-      out,
-      pipelineUrl: HISTORY,
-      config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
-    }).then(({ directory, warnings }) => {
-      assert.equal(
-        warnings.some((warning) => /history of 1 custom field starts anew/.test(warning)),
-        warned,
+long(
+  "a field that becomes personal leaves nothing in the histories, which begin anew for it alone",
+  async (t) => {
+    const service = await team(t);
+    const out = await temporaryFolder(t);
+    const night = (personalFields: readonly string[], warned: boolean) =>
+      exportFrom({
+        url: service.url,
+        out,
+        pipelineUrl: HISTORY,
+        config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
+      }).then(({ directory, warnings }) => {
+        assert.equal(
+          warnings.some((warning) => /history of 1 custom field starts anew/.test(warning)),
+          warned,
+        );
+        return directory;
+      });
+    const versions = async (directory: string) => {
+      const tables = [
+        "mapped_value_history",
+        "select_value_history",
+        "mapping_value_history",
+        "content_history",
+      ];
+      const counts = tables.map((name) => `SELECT count(*)::INTEGER FROM ${name} WHERE valid_to_run IS NULL`);
+      const past = await rowsOf(
+        directory,
+        `SELECT count(*)::INTEGER FROM run_history UNION ALL ${counts.join(" UNION ALL ")}`,
       );
-      return directory;
-    });
-  const versions = async (directory: string) => {
-    const tables = [
-      "mapped_value_history",
-      "select_value_history",
-      "mapping_value_history",
-      "content_history",
-    ];
-    const counts = tables.map((name) => `SELECT count(*)::INTEGER FROM ${name} WHERE valid_to_run IS NULL`);
-    const past = await rowsOf(
-      directory,
-      `SELECT count(*)::INTEGER FROM run_history UNION ALL ${counts.join(" UNION ALL ")}`,
-    );
-    return past.flat();
-  };
-  const before = await night([], false);
-  const covered = await night(["owner_team"], true);
-  const texts = await textsIn(covered);
-  const histories = texts.filter(({ path }) => /history/.test(path));
-  assert.ok(histories.length >= 8);
-  for (const { path, text } of histories) assert.ok(!text.includes("needle."), path);
-  assert.deepEqual(await versions(before), [1, 4, 2, 2, 2]);
-  assert.deepEqual(await versions(covered), [2, 4, 2, 2, 2]);
-  const kept = "SELECT DISTINCT valid_from_run = (SELECT min(run) FROM run_history) FROM ";
-  assert.deepEqual(await rowsOf(covered, `${kept} content_history`), [[true]]);
-  assert.deepEqual(await rowsOf(covered, `${kept} mapped_value_history`), [[false]]);
-  if (either(true, false)) return;
-  // From then on both are treated alike.
-  assert.deepEqual(await versions(await night(["owner_team"], false)), [3, 4, 2, 2, 2]);
-});
+      return past.flat();
+    };
+    const before = await night([], false);
+    const covered = await night(["owner_team"], true);
+    const texts = await textsIn(covered);
+    const histories = texts.filter(({ path }) => /history/.test(path));
+    assert.ok(histories.length >= 8);
+    for (const { path, text } of histories) assert.ok(!text.includes("needle."), path);
+    assert.deepEqual(await versions(before), [1, 4, 2, 2, 2]);
+    assert.deepEqual(await versions(covered), [2, 4, 2, 2, 2]);
+    const kept = "SELECT DISTINCT valid_from_run = (SELECT min(run) FROM run_history) FROM ";
+    assert.deepEqual(await rowsOf(covered, `${kept} content_history`), [[true]]);
+    assert.deepEqual(await rowsOf(covered, `${kept} mapped_value_history`), [[false]]);
+    if (either(true, false)) return;
+    // From then on both are treated alike.
+    assert.deepEqual(await versions(await night(["owner_team"], false)), [3, 4, 2, 2, 2]);
+  },
+);
 
 test("a field of the name that the lookup did not give ends the run before anything is published", async (t) => {
   const service = await team(t);

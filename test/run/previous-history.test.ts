@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { chmod, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { packagePath } from "../../src/common/package-root.ts";
+import { applyChanges } from "../../src/service/changes.ts";
 import { long } from "../long.ts";
-import { applyChanges } from "../overlay.ts";
 import { servedNight } from "./nights.ts";
 import { openPublished, temporaryFolder } from "./running.ts";
 

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
+import { applyChanges } from "../../src/service/changes.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { either, long } from "../long.ts";
-import { applyChanges } from "../overlay.ts";
 import { assertSameReport, assertSameRun, builtAgain } from "./again.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, NIGHTLY, rowsOf, temporaryFolder } from "./running.ts";
@@ -101,41 +101,44 @@ async function secondNight({ service, answer, run }: Nights) {
   return run();
 }
 
-test("nights with edited, vanished, removed, unlisted, rejected and returned items are built again", async (t) => {
-  const nights = await scripted(t);
-  const first = await nights.run();
-  const second = await secondNight(nights);
-  assert.deepEqual([second.verdict, second.accounting.vanished], ["complete", 1]);
-  nights.service.items = itemsOf(30);
-  nights.service.script = nights.answer;
-  nights.translate("red");
-  const third = await nights.run();
-  await rollback(nights.folder, second.run);
-  nights.translate("vermeil");
-  const fork = await nights.run();
-  assert.deepEqual([third.previousRun, fork.previousRun], [second.run, second.run]);
+long(
+  "nights with edited, vanished, removed, unlisted, rejected and returned items are built again",
+  async (t) => {
+    const nights = await scripted(t);
+    const first = await nights.run();
+    const second = await secondNight(nights);
+    assert.deepEqual([second.verdict, second.accounting.vanished], ["complete", 1]);
+    nights.service.items = itemsOf(30);
+    nights.service.script = nights.answer;
+    nights.translate("red");
+    const third = await nights.run();
+    await rollback(nights.folder, second.run);
+    nights.translate("vermeil");
+    const fork = await nights.run();
+    assert.deepEqual([third.previousRun, fork.previousRun], [second.run, second.run]);
 
-  const { directory } = second;
-  for (const [table, rows] of [
-    ["content", "28"],
-    ["content_mapped_values", "26"],
-    ["destinations", "1"],
-    ["mapped_value_history", "30"],
-    ["run_rejects", "1"],
-  ])
-    assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
-  // In the short form a night, and a fork whose run before is pruned.
-  for (const { directory: night } of either([second], [second, first, third, fork])) {
-    const made = await builtAgain(t, { directory: night });
-    assert.equal((await assertSameRun(night, made))[0], 55);
-    await assertSameReport(night, made);
-  }
-  // Where the run before is pruned, its report alone differs: it compares with a run that is gone.
-  for (const { directory: alone } of either([fork], [second, third, fork])) {
-    const made = await builtAgain(t, { directory: alone, isAlone: true });
-    assert.equal((await assertSameRun(alone, made))[0], 55);
-  }
-});
+    const { directory } = second;
+    for (const [table, rows] of [
+      ["content", "28"],
+      ["content_mapped_values", "26"],
+      ["destinations", "1"],
+      ["mapped_value_history", "30"],
+      ["run_rejects", "1"],
+    ])
+      assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
+    // In the short form a night, and a fork whose run before is pruned.
+    for (const { directory: night } of either([second], [second, first, third, fork])) {
+      const made = await builtAgain(t, { directory: night });
+      assert.equal((await assertSameRun(night, made))[0], 55);
+      await assertSameReport(night, made);
+    }
+    // Where the run before is pruned, its report alone differs: it compares with a run that is gone.
+    for (const { directory: alone } of either([fork], [second, third, fork])) {
+      const made = await builtAgain(t, { directory: alone, isAlone: true });
+      assert.equal((await assertSameRun(alone, made))[0], 55);
+    }
+  },
+);
 
 long(
   "the page on raw documents says which count, and the facts of a run are read as they were stated",

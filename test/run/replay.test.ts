@@ -411,39 +411,42 @@ const UNKNOWN = "SELECT path, kind, count FROM run_drift WHERE kind = 'unknown_f
 const DROPPED = "SELECT path, kind FROM run_drift WHERE kind = 'personal_dropped' ORDER BY ALL";
 
 for (const policy of either(["drop"], ["drop", "hash"]))
-  test(`another version drops what it alone knows as personal under "${policy}", and counts unknown fields anew`, async (t) => {
-    const service = await withPerson(t);
-    const out = await temporaryFolder(t);
-    const config = { details: "all", personalData: { policy: "keep", key: null } } as const;
-    const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
-    const before = await rowsOf(directory, UNKNOWN);
-    assert.ok(before.length > 0);
-    await byOtherVersion(directory);
-    const replay = () => outcome(replayCommand, ["--warehouse", out]);
-    assert.equal((await replay()).error, undefined);
-    const current = join(out, "current");
-    assert.deepEqual(await rowsOf(current, UNKNOWN), before);
+  long(
+    `another version drops what it alone knows as personal under "${policy}", and counts unknown fields anew`,
+    async (t) => {
+      const service = await withPerson(t);
+      const out = await temporaryFolder(t);
+      const config = { details: "all", personalData: { policy: "keep", key: null } } as const;
+      const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
+      const before = await rowsOf(directory, UNKNOWN);
+      assert.ok(before.length > 0);
+      await byOtherVersion(directory);
+      const replay = () => outcome(replayCommand, ["--warehouse", out]);
+      assert.equal((await replay()).error, undefined);
+      const current = join(out, "current");
+      assert.deepEqual(await rowsOf(current, UNKNOWN), before);
 
-    const real = await realpath(current);
-    await byOtherVersion(real);
-    const otherwise = (text: string) => text.replace(/"policy":\s*"keep"/, `"policy":"${policy}"`);
-    await withFacts(real, otherwise);
-    const file = join(real, "manifest.json");
-    await replaceFile(file, otherwise(await readFile(file, "utf8")));
-    const { text, error } = await replay();
-    assert.equal(error, undefined);
-    assert.match(
-      text,
-      /values that the program did not know as personal that night were dropped, of contact_email, name/,
-    );
-    await assertNowhereIn(join(out, "runs"), ["CANARYANNA"]);
-    const fingerprints = `SELECT DISTINCT fingerprint FROM '${current}/raw/item/*.parquet'`;
-    assert.deepEqual(await rowsOf(current, fingerprints), [[""]]);
-    assert.deepEqual(await rowsOf(current, DROPPED), [
-      ["contact_email", "personal_dropped"],
-      ["name", "personal_dropped"],
-    ]);
-  });
+      const real = await realpath(current);
+      await byOtherVersion(real);
+      const otherwise = (text: string) => text.replace(/"policy":\s*"keep"/, `"policy":"${policy}"`);
+      await withFacts(real, otherwise);
+      const file = join(real, "manifest.json");
+      await replaceFile(file, otherwise(await readFile(file, "utf8")));
+      const { text, error } = await replay();
+      assert.equal(error, undefined);
+      assert.match(
+        text,
+        /values that the program did not know as personal that night were dropped, of contact_email, name/,
+      );
+      await assertNowhereIn(join(out, "runs"), ["CANARYANNA"]);
+      const fingerprints = `SELECT DISTINCT fingerprint FROM '${current}/raw/item/*.parquet'`;
+      assert.deepEqual(await rowsOf(current, fingerprints), [[""]]);
+      assert.deepEqual(await rowsOf(current, DROPPED), [
+        ["contact_email", "personal_dropped"],
+        ["name", "personal_dropped"],
+      ]);
+    },
+  );
 
 long("what another version hashed stays as it is", async (t) => {
   const service = await withPerson(t);
@@ -492,7 +495,7 @@ const KILLS = either(
   ["prove 1", "make 1", "make 2", "commit", "replace", "after 500", "after 2000", "after 4000"],
 );
 
-test("a replay that is killed leaves all runs as they were, or all new", async (t) => {
+long("a replay that is killed leaves all runs as they were, or all new", async (t) => {
   const place = await warehouse(t);
   const old = await twoNights(place);
   const pristine = await temporaryFolder(t);

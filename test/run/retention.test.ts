@@ -78,7 +78,7 @@ long("runs prune keeps as many as the configuration in the working directory say
   assert.deepEqual(await numbers(), [4]);
 });
 
-test("F6: without room for a quarter more than the last run took, no request is made", async (t) => {
+long("F6: without room for a quarter more than the last run took, no request is made", async (t) => {
   const { service, out, run } = await warehouse(t);
   const first = await run({ freeBytes: async () => 0 });
   service.questions.length = 0;

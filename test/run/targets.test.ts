@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
 import type { InstanceIdentity } from "../../src/pipeline.ts";
+import { long } from "../long.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
 import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -28,7 +29,7 @@ test("a run is above what its target has, stays published where that fails, and 
   assert.equal(target.seen.at(-1)?.rows.content, 5);
 });
 
-test("a run on an empty disk is above what its target knows, though no reader sees it", async (t) => {
+long("a run on an empty disk is above what its target knows, though no reader sees it", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = join(await temporaryFolder(t), "warehouse");
   const target = { ...memoryTarget(), last: async () => null, taken: async () => 41 };

@@ -15,7 +15,7 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
 import { temporaryFolder } from "./running.ts";
 import {
@@ -115,7 +115,7 @@ const PUT_ASIDE =
 const LATER =
   /^Restored the run 000003-\S+ from the target lake: this run goes on from it, and not from 000002-\S+ of this machine;/;
 
-for (const { name, order, killed, next } of few(SCHEDULES, 3)) {
+for (const { name, order, killed, next } of few(SCHEDULES, 1)) {
   test(`two runs of one second, and one history: ${name}; ${next} runs first the next night`, async (t) => {
     const world = await inOneHistory(t);
     const forked = await nightOf(world, { night: 1, order, killed });
@@ -132,7 +132,7 @@ for (const { name, order, killed, next } of few(SCHEDULES, 3)) {
   });
 }
 
-test("commands tell the run of another machine from one's own of the same name", async (t) => {
+long("commands tell the run of another machine from one's own of the same name", async (t) => {
   const folder = await temporaryFolder(t);
   const options = { url: pathToFileURL(join(folder, "lake")).href, instance: INSTANCE };
   const configured = { targets: [{ type: "lake", ...options }] };
@@ -198,21 +198,24 @@ test("machines that take turns go on from each other's runs, and nothing is said
   );
 });
 
-test("two nights that were never delivered do not take the place of what the lake got meanwhile", async (t) => {
-  const world = await inOneHistory(t);
-  await nightOf(world, { night: 1, order: ["A", "B", "A", "B"], killed: ["A", "B"] });
-  await nightOf(world, { night: 2, order: steps("B"), killed: ["B"] });
-  const [late] = await deliverCurrent(world, "A");
-  assert.equal(late?.state, "delivered");
-  const [apart] = await deliverCurrent(world, "B");
-  assert.equal(apart?.failure?.code, "target.fenced");
-  assert.match(
-    apart?.failure?.message ?? "",
-    /has run 2 \(.*\) of this instance, made elsewhere, which is not in the history/,
-  );
-  const { B } = Object.fromEntries(await nightOf(world, { night: 3, order: steps("B") }));
-  assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [4, 0]);
-  await nightOf(world, { night: 4, order: steps("A") });
-  await assertOneHistory(world);
-  assert.equal(world.warnings.B.filter((each) => each.startsWith("Restored")).length, 1);
-});
+long(
+  "two nights that were never delivered do not take the place of what the lake got meanwhile",
+  async (t) => {
+    const world = await inOneHistory(t);
+    await nightOf(world, { night: 1, order: ["A", "B", "A", "B"], killed: ["A", "B"] });
+    await nightOf(world, { night: 2, order: steps("B"), killed: ["B"] });
+    const [late] = await deliverCurrent(world, "A");
+    assert.equal(late?.state, "delivered");
+    const [apart] = await deliverCurrent(world, "B");
+    assert.equal(apart?.failure?.code, "target.fenced");
+    assert.match(
+      apart?.failure?.message ?? "",
+      /has run 2 \(.*\) of this instance, made elsewhere, which is not in the history/,
+    );
+    const { B } = Object.fromEntries(await nightOf(world, { night: 3, order: steps("B") }));
+    assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [4, 0]);
+    await nightOf(world, { night: 4, order: steps("A") });
+    await assertOneHistory(world);
+    assert.equal(world.warnings.B.filter((each) => each.startsWith("Restored")).length, 1);
+  },
+);

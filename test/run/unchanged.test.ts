@@ -15,6 +15,7 @@ import { type PublishedFile, readManifest } from "../../src/warehouse/manifest.t
 import { digestOf } from "../../src/warehouse/verify.ts";
 import { capture } from "../cli/capture.ts";
 import { generateContentSet } from "../generator/generate.ts";
+import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { NIGHTLY, temporaryFolder } from "./running.ts";
 
@@ -76,7 +77,7 @@ test("a night without changes has the files of the night before, and a damaged o
   assert.match(await capture(verifyCommand, ["--warehouse", out]), /^Whole: /);
 });
 
-test("an erasure changes no file that has another name", async (t) => {
+long("an erasure changes no file that has another name", async (t) => {
   const folder = await temporaryFolder(t);
   const [data, out] = [join(folder, "data"), join(folder, "warehouse")];
   await generateContentSet({ items: 30, seed: 3, out: data });

@@ -19,7 +19,7 @@ import { differingTables } from "../../src/warehouse/differing-tables.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { sourceOf } from "../../src/warehouse/published-tables.ts";
 import { fewSampleNights } from "../audit/two-nights.ts";
-import { either } from "../long.ts";
+import { either, long } from "../long.ts";
 import { CANARY, exportFrom, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "../run/running.ts";
 import { type Item, item, itemsOf, listBody, Scripted } from "../run/scripted.ts";
 
@@ -113,7 +113,7 @@ test("what was edited, went or was refused while it was read is served as it cou
   await assertEqualData(first.summary, again.summary);
 });
 
-test("a run that reused single items is served with what they say", async (t) => {
+long("a run that reused single items is served with what they say", async (t) => {
   const items = itemsOf(12).map((each, place) => ({ ...each, payment: place + 0.5 }));
   const service = await Scripted.start(t, items);
   service.arrange = (all) => all.map((each) => ({ ...(each as Item), payment: undefined }));
@@ -225,7 +225,7 @@ test("a run that reused single items of the night before is served whole", async
   assert.deepEqual(paid, [[66 - 3 + 99]]);
 });
 
-test("aliases are served by the names of the specification, hashed values as their hashes", async (t) => {
+long("aliases are served by the names of the specification, hashed values as their hashes", async (t) => {
   const service = await Scripted.start(
     t,
     itemsOf(6).map(({ title, ...each }) => ({

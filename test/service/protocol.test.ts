@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { METHODS } from "node:http";
 import { test } from "node:test";
+import { long } from "../long.ts";
 import { ask, serve } from "./ask.ts";
 import { assertRefusal, LAST, rawRequest, talk } from "./raw.ts";
 
@@ -23,7 +24,7 @@ test("what is not HTTP ends the connection with a status that says why", async (
   assert.equal((await ask(service, target)).status, 200, "and the service goes on");
 });
 
-test("a request that does not arrive in time is refused with 408", { timeout: 60_000 }, async (t) => {
+long("a request that does not arrive in time is refused with 408", { timeout: 60_000 }, async (t) => {
   const service = await serve(t, { requestTimeoutMs: 60 });
   const [answer] = await talk(t, service, "GET /api/v1/content HTTP/1.1\r\nHost: a\r\nX: ");
   assert.equal(answer?.status, 408);

@@ -127,6 +127,21 @@ test("what does not come as it was published is refused, and nothing is changed"
   assert.deepEqual(await runsIn(outputFolder(out)), []);
 });
 
+test("no run comes back into a folder of limited runs", async (t) => {
+  const { kept, last } = await elsewhere(t, 2);
+  const out = join(await temporaryFolder(t), "first-look");
+  const { run } = await publish(out);
+  const file = join(out, "current", "manifest.json");
+  const manifest = JSON.parse(await readFile(file, "utf8"));
+  await rm(file, { force: true });
+  await writeFile(file, JSON.stringify({ ...manifest, verdict: "limited" }));
+  await assert.rejects(meet(out, [keeping(kept, last)]), {
+    code: "config.invalid",
+    message: /has limited runs, and this run is a full one/,
+  });
+  assert.equal(await current(out), `runs/${run}`);
+});
+
 test("a target that cannot be asked keeps no run from beginning, unless it may have all that was before", async (t) => {
   const down = {
     ...memoryTarget(),

@@ -60,6 +60,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
         shapes: ["dynamic", "full"],
         concurrency: 1,
         singlesLimits: { items: 5, share: 0 },
+        limit: null,
       },
       onProgress: () => {},
       onEvent: () => {},

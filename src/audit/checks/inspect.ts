@@ -19,13 +19,18 @@ interface Inspected {
   readonly loaded: readonly LoadedTable[];
   readonly directory: string;
   readonly drift: readonly DriftEntry[];
+  /** Whether the first items alone were read. */
+  readonly isLimited: boolean;
 }
 
-export async function inspect(build: WarehouseBuild, { tables, loaded, directory, drift }: Inspected) {
+export async function inspect(
+  build: WarehouseBuild,
+  { tables, loaded, directory, drift, isLimited }: Inspected,
+) {
   const [connection] = build.connections;
   const checks = [
     ...keyChecks(loaded),
-    ...(await referenceChecks(build.connections, tables, build.boundsOfChecks)),
+    ...(isLimited ? [] : await referenceChecks(build.connections, tables, build.boundsOfChecks)),
     ...(await valueChecks(connection, tables)),
   ];
   const values = await columnValues(connection, loaded, directory);

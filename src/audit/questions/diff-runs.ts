@@ -15,7 +15,7 @@ export type RunPair = ReturnType<typeof ordered>;
 /**
  * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
  * `config.not_found` for one that nothing knows, or that only its name is left of, `config.invalid` where the first
- * is the later one, and what is wrong with a run that is there and cannot be read.
+ * is the later one or runs are limited, and what is wrong with a run that is there and cannot be read.
  */
 export async function findPair(
   folder: OutputFolder,
@@ -25,6 +25,7 @@ export async function findPair(
   if (wanted.includes("current") || wanted.includes("previous")) await findReadable(folder, "current");
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
+  assertHasPast(current);
   const everyone: ComparedRun[] = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
   );
@@ -66,6 +67,16 @@ export async function findPair(
     throw unreadableRun(run, runs) ?? notFound(missing);
   }
   return ordered(before, after, undefined);
+}
+
+/** Throws `config.invalid` for limited runs: each is on its own. */
+function assertHasPast(current: PublishedRun | undefined): void {
+  if (current === undefined || current.manifest instanceof WarehouseError) return;
+  if (current.manifest.verdict !== "limited") return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The run ${current.run} is limited to its first items and has no history, so there is nothing to compare it with; name the warehouse of full runs with --warehouse.`,
+  );
 }
 
 /** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */

@@ -17,14 +17,15 @@ const RUNS_SHOWN = 30;
 /** `published`: the runs of the warehouse, the newest first. */
 export function earlierRuns(
   published: readonly PublishedRun[],
-  stated: Pick<Manifest, "sequence" | "previousRun" | "previousSha256">,
+  stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
 ) {
   const runs = published.flatMap((run) => readable(run) ?? []);
   const before = previousOf(stated, runs);
   const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
   const shown = runs
     .filter((run) => run.sequence < stated.sequence && !isPutAside(run, past))
-    .slice(0, RUNS_SHOWN - 1);
+    // A limited run is on its own.
+    .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
   const compared: ComparedRun | undefined = before && isComparable(before) ? before : undefined;
   return {
     /** Number of the run that was current when this one began; null: this is the first. */

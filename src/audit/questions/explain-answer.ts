@@ -122,7 +122,7 @@ export function explainAnswer(
       ? ""
       : `, read with request ${request.request}, answered ${minute(request.observedAt)}`;
   return {
-    lead: `${itemText(item)}. Published by run ${run}${verdict === "unsettled" ? ", which is unsettled" : ""}${read}.`,
+    lead: `${itemText(item)}. Published by run ${run}${verdict === "complete" ? "" : `, which is ${verdict}`}${read}.`,
     facts: {
       run,
       verdict,

@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { VERDICTS } from "../../common/verdict.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { previousOf } from "../../warehouse/identity.ts";
@@ -17,7 +18,7 @@ const KNOWN_RUN = {
   sequence: col.count(required),
   /** ISO 8601, UTC. */
   startedAt: col.text(required),
-  verdict: col.text({ ...required, of: ["complete", "unsettled"] }),
+  verdict: col.text({ ...required, of: VERDICTS }),
   /** Whether values of fields without value mappings joined the payloads of the run. */
   passthrough: col.flag(required),
   /** Whose history it carried on. */

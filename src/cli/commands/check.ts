@@ -33,7 +33,7 @@ with the same arguments would end with. What the content alone shows, such as a 
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("check").description(
-    "check all that a run needs, and say what to do where something is missing",
+    "check all that a run needs, and say what it would ask for",
   );
   return wantedOptions(command, "check a run of the sample content")
     .format("table", "json", "markdown")

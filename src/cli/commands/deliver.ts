@@ -19,7 +19,7 @@ says why, and the same command goes on where it stopped.
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("deliver")
-    .description("deliver a published run to the configured targets, such as a lake or PostgreSQL")
+    .description("deliver a published run to the configured targets")
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--target <name>", "deliver to this target alone")
     .warehouse()

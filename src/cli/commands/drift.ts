@@ -20,7 +20,7 @@ was current when it began. A count is of documents, of all passes together.
 
 export function driftCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("drift")
-    .description("show new, vanished and changed fields, compared with the run before")
+    .description("show new, vanished and changed fields since the run before")
     .argument("[run]", "name or number of a run, or current", "current")
     .warehouse()
     .format("table", "json", "markdown")

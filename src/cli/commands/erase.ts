@@ -12,7 +12,7 @@ import { freeBytes } from "../../warehouse/disk.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { delivered, type TargetOptions } from "../targets.ts";
+import { delivered, type TargetOptions, targetsOfFolder } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
 
@@ -48,7 +48,8 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     .action(async (options: Options) => {
       const { user: userId, warehouse, json } = options;
       const folder = existingFolder(warehouse);
-      const targets = await configuredTargets({ ...environment, flags: options });
+      const configured = await configuredTargets({ ...environment, flags: options });
+      const targets = await targetsOfFolder(folder, configured);
       using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);
       const report = await eraseInFolder(folder, userId, stop.signal);

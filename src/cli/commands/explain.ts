@@ -26,7 +26,7 @@ Exit code 31: what was published is not what the rules of the mapping procedure 
 
 export function explainCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("explain")
-    .description("explain which external values an item produces, by which mapping, and where that was read")
+    .description("explain the external values of an item, step by step")
     .argument("<item>", "ID or slug of an item")
     .warehouse()
     .option("--destination <name>", "only this destination, by name or ID")

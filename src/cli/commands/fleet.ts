@@ -1,14 +1,22 @@
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../common/clock.ts";
-import { count, counted, duration, minuteOf } from "../../common/figures.ts";
+import { count, counted, duration } from "../../common/figures.ts";
 import type { LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
-import { fleetStatus, type InstanceStatus, makeLastRuns } from "../../fleet/status.ts";
+import {
+  fleetAnswer,
+  fleetFigures,
+  fleetMetrics,
+  fleetStatus,
+  isFleetWell,
+  makeLastRuns,
+} from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
-import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
-import { jsonLine, paragraph, printableLine, writeAnswer, writeOutcome } from "../../show/terminal.ts";
+import { replaceFile } from "../../observe/prometheus-text.ts";
+import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
+import { jsonLine, printableLine, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -124,19 +132,34 @@ function reportLine({ instance, attempt, seconds, outcome, became }: JobReport):
   return `${instance}: ${outcome.verdict}${items}, ${outcome.run}, ${took}`;
 }
 
+const STATUS_HELP = `
+Exit code 0: no instance is late and none has a dead letter. 10: one is or has.
+`;
+
+interface StatusOptions extends Options {
+  readonly metrics?: string;
+  readonly format: AnswerFormat;
+}
+
 function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand(
     "status",
     "show the last run, the delay, the failures and the job of each instance",
-    "status",
+    "status --metrics /var/lib/node_exporter/fleet.prom",
   )
-    .option("--json", "print one JSON object")
-    .action(async ({ fleet: file, json }: Options) => {
-      const fleet = await readFleet(environment.cwd, file);
+    .option("--metrics <file>", "write the figures of the queue for Prometheus' textfile collector")
+    .format(...ANSWER_FORMATS)
+    .addHelpText("after", STATUS_HELP)
+    .action(async ({ fleet: file, metrics, format }: StatusOptions) => {
+      const { cwd, out, endWith } = environment;
+      const fleet = await readFleet(cwd, file);
       await using queue = await opened(fleet, "caller", environment);
-      const instances = await fleetStatus(queue, systemClock.now());
-      const { out } = environment;
-      await writeAnswer(out, json === true ? { instances } : fleetStatusText(instances, out.columns));
+      const nowMs = systemClock.now();
+      const instances = await fleetStatus(queue, nowMs);
+      const figures = fleetFigures(instances, nowMs);
+      if (metrics !== undefined) await replaceFile(resolve(cwd, metrics), fleetMetrics(figures, nowMs));
+      await show(out, fleetAnswer(instances, nowMs), { format });
+      if (!isFleetWell(figures)) endWith(10);
     });
 }
 
@@ -159,24 +182,4 @@ async function opened(fleet: Fleet, role: QueueOptions["role"], { err }: CliEnvi
   });
   await makeLastRuns(queue);
   return queue;
-}
-
-/** A table, and below it why runs failed. */
-export function fleetStatusText(instances: readonly InstanceStatus[], width: number | undefined): string {
-  const table = tableOf(instances, [
-    whole("instance", ({ instance }) => instance),
-    whole("last run", ({ published }) => published?.run ?? "never"),
-    whole("verdict", ({ published }) => published?.verdict ?? ""),
-    whole("ended", ({ published }) => (published === null ? "" : minuteOf(new Date(published.endedMs)))),
-    right("late", ({ lateSeconds }) => (lateSeconds === null ? "" : duration(lateSeconds))),
-    right("failures", ({ failures }) => (failures === 0 ? "" : count(failures))),
-    whole("job", ({ job }) => {
-      if (job === null) return "";
-      return `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minuteOf(new Date(job.fromMs))}`;
-    }),
-  ]);
-  const reasons = instances.flatMap(({ instance, message }) =>
-    message === null ? [] : [paragraph(`${instance}: `, printableLine(message), width)],
-  );
-  return [drawInParts(table, 1, width), ...reasons].join("");
 }

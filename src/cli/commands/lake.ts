@@ -1,6 +1,6 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { counted, fileSize } from "../../common/figures.ts";
-import { show } from "../../show/answer.ts";
+import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
@@ -26,12 +26,13 @@ export function lakeCommand(environment = processEnvironment()): CliCommand {
     .addCommand(vacuumCommand(environment));
 }
 
+const JSON_OPTION = ["--json", "print one JSON object instead of the text"] as const;
+
 function subcommand(name: string, description: string, help: string): CliCommand {
   return new CliCommand(name)
     .description(description)
     .option("--target <name>", "name of the lake, where there are several")
     .config()
-    .option("--json", "print one JSON object instead of the text")
     .addHelpText("after", help);
 }
 
@@ -43,18 +44,16 @@ Exit code 0: everything can be read. 26: a table or an instance is damaged; it i
 `;
 
 function statusCommand(environment: CliEnvironment): CliCommand {
-  return subcommand(
-    "status",
-    "list the tables of the lake and the last run of each instance",
-    STATUS_HELP,
-  ).action(async (options: TargetOptions) => {
-    const lake = await chosenLake(environment, options);
-    using stop = new StopSignals("nothing was changed");
-    const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
-    const { out } = environment;
-    await show(out, lakeStatusAnswer(status), { format: options.json === true ? "json" : "table" });
-    assertUndamaged(status.damaged);
-  });
+  return subcommand("status", "list the tables of the lake and the last run of each instance", STATUS_HELP)
+    .format(...ANSWER_FORMATS)
+    .action(async (options: TargetOptions & { readonly format: AnswerFormat }) => {
+      const lake = await chosenLake(environment, options);
+      using stop = new StopSignals("nothing was changed");
+      const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
+      const { out } = environment;
+      await show(out, lakeStatusAnswer(status), { format: options.format });
+      assertUndamaged(status.damaged);
+    });
 }
 
 function assertUndamaged([first, ...others]: readonly Damage[]): void {
@@ -75,6 +74,7 @@ is not.
 
 function verifyCommand(environment: CliEnvironment): CliCommand {
   return subcommand("verify", "read a run back from the lake and compare it with its manifest", VERIFY_HELP)
+    .option(...JSON_OPTION)
     .argument("[run]", "name or number of a run")
     .action(async (run: string | undefined, options: TargetOptions) => {
       const lake = await chosenLake(environment, options);
@@ -109,6 +109,7 @@ others are cleaned up.
 function vacuumCommand(environment: CliEnvironment): CliCommand {
   return subcommand("vacuum", "remove files that no version in the retention names", VACUUM_HELP)
     .option("--all-versions", "keep the newest version alone")
+    .option(...JSON_OPTION)
     .action(async (options: TargetOptions & { readonly allVersions?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("what was removed so far stays removed");

@@ -26,7 +26,7 @@ configuration. Tools: list_tables, describe_table, query, explain_item, audit_ma
 
 export function mcpCommand(): CliCommand {
   return new CliCommand("mcp")
-    .description("serve the warehouse to an assistant over the Model Context Protocol, read-only")
+    .description("serve the warehouse to an assistant (Model Context Protocol)")
     .warehouse()
     .option("--max-rows <n>", "rows of a query's answer at most", positive, 200)
     .option("--max-bytes <n>", "bytes of an answer at most", positive, 200_000)

@@ -21,6 +21,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { Prompt } from "../init/prompt.ts";
+import { targetsOfFolder } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
@@ -54,7 +55,7 @@ read goes, and a pipeline's own loaders are told of nothing. Exit code 2: the pi
 
 export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
-    .description("build runs again from their raw documents, in place of the old ones or to compare")
+    .description("build runs again from their raw documents, or compare them")
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--verify", "compare, and change nothing")
     .option(
@@ -135,9 +136,10 @@ async function replay(
       log: logOf(err),
     }),
   );
+  const targets = await targetsOfFolder(folder, wishes.targets);
   const answer = replayedAnswer(
     replayed,
-    wishes.targets.map(({ name }) => name),
+    targets.map(({ name }) => name),
   );
   const texts = await Array.fromAsync(answerTexts(answer, { ...options, width: out.columns }));
   await writeOutcome(environment, { text: texts.join(""), done: "The runs are replaced, but what was done" });

@@ -25,9 +25,7 @@ the kept runs before it.
 
 export function reportCommand({ err } = processEnvironment()): CliCommand {
   return new CliCommand("report")
-    .description(
-      "write one HTML page of a run: its verdict, coverage, changes, drift, and each item's payloads",
-    )
+    .description("write one HTML page of a run, with each item's payloads")
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .warehouse()

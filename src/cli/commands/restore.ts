@@ -28,7 +28,7 @@ run on an empty disk restores the last one by itself. Exit code 0: the run is th
 
 export function restoreCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("restore")
-    .description("bring a published run back from a lake into the warehouse folder")
+    .description("bring a published run back from a lake")
     .option("--run <run>", "name or number of a run that the target keeps")
     .option("--list", "list the runs that can be restored, and change nothing")
     .option("--target <name>", "name of the target, where several keep runs")

@@ -1,9 +1,11 @@
+import { Option } from "commander";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import type { RunSummary } from "../../observe/run-summary.ts";
 import { thisMachine } from "../../run/context.ts";
+import { leftOf } from "../../run/observed.ts";
 import { runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
@@ -16,6 +18,7 @@ import {
   type CliEnvironment,
   liveColumns,
   logTo,
+  positive,
   processEnvironment,
   StopSignals,
 } from "../command.ts";
@@ -23,6 +26,7 @@ import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
+  readonly limit?: number;
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
@@ -35,6 +39,7 @@ Pipelines of the package: ${pipelineNames().join(", ")}
 
 Examples:
   $ content-warehouse run nightly --sample
+  $ content-warehouse run nightly --limit 20    # a first look, into ./first-look
   $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --warehouse /srv/warehouse
   $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
   $ content-warehouse run --instance north --fleet fleet.json
@@ -42,7 +47,8 @@ Examples:
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
 Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
 run before; look why, and if that is right, run once with --accept-shrink. 26: published, but a target or a loader of
-your own did not take it, as the message says; "deliver" repeats a delivery.
+your own did not take it, as the message says; "deliver" repeats a delivery. With --limit it is 0 although nothing is
+certified: such a run has the verdict "limited", is never delivered, and lies in a folder of its own.
 `;
 
 export function runCommand(environment = processEnvironment()): CliCommand {
@@ -50,6 +56,14 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     "run a pipeline: export the service's content and publish it",
   );
   return wantedOptions(command, "read the sample content from the embedded service")
+    .addOption(
+      new Option(
+        "--limit <items>",
+        "read the first items alone, for a first look; the warehouse is ./first-look unless --warehouse names another",
+      )
+        .argParser(positive)
+        .conflicts(["instance", "reread", "acceptShrink", "acceptNewAddress"]),
+    )
     .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
     .logFormat()
     .option("--json", "print one JSON object to standard output instead of the summary")
@@ -75,7 +89,7 @@ async function run(
   const { log, display } = standardError(environment, flags, secrets);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
-  using stop = new StopSignals("nothing was published, and a rerun goes on from what was read");
+  using stop = new StopSignals(leftOf(config));
   const summary = await runExport({
     config,
     pipeline: url,

@@ -44,7 +44,7 @@ describe themselves:
 
 export function schemaCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("schema")
-    .description("show the tables and views: columns, keys, comments and where each column comes from")
+    .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
     .warehouseOption()

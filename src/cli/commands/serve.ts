@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { findReadable } from "../../audit/open-run.ts";
 import { packagePath } from "../../common/package-root.ts";
+import { applyChanges } from "../../service/changes.ts";
 import { type KeptRun, keptContent } from "../../service/kept.ts";
 import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
 import {
@@ -15,9 +16,12 @@ import {
 } from "../../service/service.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { type CliEnvironment, existingFolder, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options extends ServiceOptions {
   readonly data: string;
+  /** Of the sample: the first, or what became of it a night later. */
+  readonly night: 1 | 2;
   /** In place of a content set. */
   readonly warehouse?: string;
   readonly run?: string;
@@ -27,6 +31,7 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse serve
   $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
+  $ content-warehouse serve --night 2             the sample a night later, to see what changed
   $ content-warehouse serve --repeat 20           10,000 items of the sample's 500
   $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
   $ content-warehouse serve --rate-limit 5000/hour --latency 300
@@ -39,14 +44,18 @@ else a new one, which is printed.
 
 export function serveCommand(environment = processEnvironment()): Command {
   return new Command("serve")
-    .description(
-      "serve a content set, or what a run kept: the whole read interface, for an integration under development",
-    )
+    .description("serve a content set, or what a run kept, as the service would")
     .addOption(
       new Option("--data <dir>", "folder of the content set").default(
         packagePath("data/sample"),
         "the sample content set",
       ),
+    )
+    .addOption(
+      new Option("--night <n>", "night of the sample: 2 has what a night of work changes in it")
+        .argParser(wholeNumber(1, 2))
+        .default(1)
+        .conflicts("data"),
     )
     .addOption(
       new Option("--repeat <n>", "serve the set so many times, under new IDs, slugs and times")
@@ -56,6 +65,7 @@ export function serveCommand(environment = processEnvironment()): Command {
     .addOption(
       new Option("--warehouse <dir>", "serve what a run in this warehouse kept").conflicts([
         "data",
+        "night",
         "repeat",
       ]),
     )
@@ -79,6 +89,14 @@ export function serveCommand(environment = processEnvironment()): Command {
 }
 
 async function serveUntilStopped(options: Options, environment: CliEnvironment): Promise<void> {
+  if (options.night === 1) return serveFolder(options, environment);
+  await inTemporaryFolder("serve", async (data) => {
+    await applyChanges(options.data, packagePath("data/sample-night-2"), data);
+    await serveFolder({ ...options, data }, environment);
+  });
+}
+
+async function serveFolder(options: Options, environment: CliEnvironment): Promise<void> {
   const { warehouse, run } = options;
   if (warehouse === undefined && run !== undefined)
     throw invalid("--run names a run of a warehouse; give its folder with --warehouse, or leave --run out.");
@@ -88,10 +106,10 @@ async function serveUntilStopped(options: Options, environment: CliEnvironment):
     warehouse === undefined
       ? await serveSet(serving)
       : await serveKept(serving, await keptRun(warehouse, run, environment), environment.env);
+  using stop = new StopSignals("the service is closed");
   try {
     await writeAnswer(environment.out, `${text}\n`);
-    using stop = new StopSignals("the service is closed");
-    await once(stop.signal, "abort");
+    if (!stop.signal.aborted) await once(stop.signal, "abort");
   } finally {
     await service.close();
   }
@@ -106,7 +124,8 @@ async function serveSet(options: Options): Promise<Started> {
   const service = await createService(options);
   const { outline, instance, tokens } = service.contentSet;
   const [token = "TOKEN"] = tokens.keys();
-  const what = `${outline.count} items of ${instance.name} from ${options.data}`;
+  const from = options.night === 1 ? options.data : "the sample's second night";
+  const what = `${outline.count} items of ${instance.name} from ${from}`;
   return { service, text: introduction(service, what, token) };
 }
 

@@ -1,6 +1,6 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { show } from "../../show/answer.ts";
+import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { currentIn, targetStates, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
@@ -19,15 +19,15 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
     .description("list the configured targets with the last run that each has")
     .warehouse()
     .config()
-    .option("--json", "print one JSON object instead of the table")
+    .format(...ANSWER_FORMATS)
     .addHelpText("after", HELP)
-    .action(async (options: TargetOptions) => {
+    .action(async (options: TargetOptions & { readonly format: AnswerFormat }) => {
       const { cwd, out } = environment;
       const targets = await chosenTargets(cwd, options);
       const current = await currentIn(outputFolder(options.warehouse));
       using stop = new StopSignals("nothing was changed");
       const states = await targetStates(targets, current, stop.signal);
-      await show(out, targetsAnswer(states, current), { format: options.json === true ? "json" : "table" });
+      await show(out, targetsAnswer(states, current), { format: options.format });
       const problems = states.flatMap(({ problem }) => problem ?? []);
       if (problems.length === 0) return;
       throw new WarehouseError(

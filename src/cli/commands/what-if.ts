@@ -29,7 +29,7 @@ taken away. The service is not asked, and nothing is published.
 
 export function whatIfCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("what-if")
-    .description("show which external values an edited mapping would change, and for which items")
+    .description("show what an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run, or current", "current")
     .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
     .warehouse()

@@ -27,6 +27,13 @@ const ATTEMPTS = 2;
 /** Larger sizes that are tried by a run that knows the size of the run before. */
 const MAX_TRIES_AGAIN = 1;
 
+/** Items a page for a limited run: no more pages than its items fill, and hardly more items than these. */
+export function limitedPageSize(perPage: PerPage, limit: number): number {
+  const [smallest = 1] = PAGE_SIZES;
+  const pages = Math.ceil(limit / (perPage === "auto" ? smallest : perPage));
+  return Math.ceil(limit / pages);
+}
+
 export interface FirstPage {
   /** As the service says that it applied it. */
   readonly perPage: number;

@@ -17,7 +17,7 @@ import { ByteBudget } from "../pages/byte-budget.ts";
 import { PageReader, type PassOfPages } from "../pages/page-reader.ts";
 import type { LandedPass } from "./item-versions.ts";
 import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
-import { type ComparedPass, type PageMark, uncleanReasons } from "./verdict.ts";
+import { type ComparedPass, itemsCount, type PageMark, uncleanReasons } from "./verdict.ts";
 
 export interface PassRequest extends PassOfPages {
   /** What was read before the run was resumed; undefined: nothing that counts. */
@@ -39,6 +39,8 @@ export interface Pass extends ComparedPass, LandedPass {
   readonly mode: ListMode;
   /** Items that were wanted, each where it was listed first. */
   readonly wanted: readonly Listed[];
+  /** Of a limited run: IDs of the first items, in their order; else empty. */
+  readonly first: readonly string[];
   readonly pagesPerGroup: number;
   readonly rows: number;
   /** Listed documents that are no items: their IDs are not known. */
@@ -90,6 +92,8 @@ class PassReader {
   readonly #reader: PageReader;
   #rows = 0;
   #rejected = 0;
+  /** Of a limited run: the items of each page. */
+  readonly #idsByPage = new Map<number, readonly string[]>();
   /** Pages that the service's own total has room for. */
   #pagesCounted = Number.POSITIVE_INFINITY;
   #barren = 0;
@@ -117,13 +121,29 @@ class PassReader {
     if (landing === undefined || resumed === undefined) await this.#begin();
     else await this.#replay(resumed, landing);
     const first = this.#mark(1);
-    await this.#readAnnounced(first.pages);
-    await this.#readFollowing();
+    await this.#readAnnounced(this.#pagesToRead ?? 0);
+    if (this.#limit === null) await this.#readFollowing();
     await this.#checkMissing();
     const last = this.#lastMark();
     this.#close(this.#groupOf(this.#pagesInOrder()));
     await this.#queue.done();
     return this.#result(first, last);
+  }
+
+  get #limit(): number | null {
+    return this.#context.settings.limit;
+  }
+
+  /** As many as the first items fill; what came on the first page is the page size. */
+  get #pagesWanted(): number {
+    const rows = this.#marks.get(1)?.rows ?? 0;
+    return this.#limit === null ? Number.POSITIVE_INFINITY : Math.ceil(this.#limit / Math.max(1, rows));
+  }
+
+  /** As the first page says; undefined: it was not read yet. */
+  get #pagesToRead(): number | undefined {
+    const announced = this.#marks.get(1)?.pagination.pages;
+    return announced && Math.min(announced, this.#pagesWanted);
   }
 
   /** The size of the first page says how many make a group. */
@@ -271,6 +291,11 @@ class PassReader {
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;
     if (landing !== undefined) this.#context.itemIndex.weighPage(pass, page, bytesPerRow);
+    if (this.#limit !== null)
+      this.#idsByPage.set(
+        page,
+        result.items.map(({ id }) => id),
+      );
     for (const item of result.items) {
       this.#context.itemIndex.weigh(item.id, bytesPerRow);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
@@ -282,7 +307,7 @@ class PassReader {
     this.#context.onProgress({
       stage: this.#request.mode,
       done: this.#marks.size,
-      total: this.#marks.get(1)?.pagination.pages,
+      total: this.#pagesToRead,
       items: this.#snapshot.distinct,
       bytes: this.#bytes,
     });
@@ -336,6 +361,16 @@ class PassReader {
     };
   }
 
+  #first(): readonly string[] {
+    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
+    return [...new Set(pages.flatMap(([, ids]) => ids))].slice(0, this.#limit ?? 0);
+  }
+
+  #reasons(): readonly string[] {
+    if (this.#limit !== null) return [`only the first ${itemsCount(this.#limit)} are read`];
+    return uncleanReasons({ marks: this.#marks, snapshot: this.#snapshot, rejected: this.#rejected });
+  }
+
   #result(first: Pagination, last: Pagination): Pass {
     const { pass, mode, resumed } = this.#request;
     return {
@@ -346,6 +381,7 @@ class PassReader {
       fresh: this.#fresh,
       unread: this.#unread,
       wanted: [...this.#wanted.values()],
+      first: this.#first(),
       pagesPerGroup: this.#pagesPerGroup,
       rows: this.#rows,
       rejected: this.#rejected,
@@ -355,7 +391,7 @@ class PassReader {
       pagesAnnounced: first.pages,
       countBefore: first.count,
       countAfter: last.count,
-      reasons: uncleanReasons({ marks: this.#marks, snapshot: this.#snapshot, rejected: this.#rejected }),
+      reasons: this.#reasons(),
       startedMs: this.#startedMs,
       endedMs: resumed?.endedMs ?? this.#context.clock.now(),
     };

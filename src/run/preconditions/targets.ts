@@ -5,6 +5,7 @@ import { publishes } from "../../pipeline.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { askTargets, restoreNewest, type TargetState } from "../../targets/restore.ts";
+import { targetsOf } from "../delivery.ts";
 import { knownInstance } from "../source.ts";
 import { type Finding, failedLater, ok, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
@@ -15,9 +16,10 @@ export const TARGETS: readonly Step[] = [
     tells: [],
     needs: ["options", "pipeline", "folder", "found"],
     async meet({ options: { config, signal }, pipeline, folder, found }) {
-      if (config.targets.length > 0 && !publishes(pipeline, "parquet")) throw withoutParquet(pipeline);
+      const targets = targetsOf(config);
+      if (targets.length > 0 && !publishes(pipeline, "parquet")) throw withoutParquet(pipeline);
       const instance = knownInstance(found, config);
-      return { targets: await askTargets(folder, config.targets, { instance, signal }) };
+      return { targets: await askTargets(folder, targets, { instance, signal }) };
     },
     async go({ options: { signal, log }, folder, targets }) {
       await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });

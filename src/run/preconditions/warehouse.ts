@@ -2,7 +2,13 @@
 import { beforeEnd } from "../../common/clock.ts";
 import { counted, fileSize } from "../../common/figures.ts";
 import { treatmentOf } from "../../config/config.ts";
-import { assertComparable, assertSameKey, readBaseline } from "../../warehouse/baseline.ts";
+import {
+  assertComparable,
+  assertOfOneKind,
+  assertSameKey,
+  type Baseline,
+  readBaseline,
+} from "../../warehouse/baseline.ts";
 import { assertRoom, bytesBelow, type FreeBytes, NOTHING_TAKEN, roomNeeded } from "../../warehouse/disk.ts";
 import {
   discardLeftovers,
@@ -60,6 +66,15 @@ export const FOLDER: readonly Step[] = [
       return { found: await readBaseline(folder) };
     },
   }),
+  step({
+    name: "warehouse",
+    tells: [],
+    needs: ["options", "folder", "found"],
+    async meet({ options: { config }, folder, found }) {
+      assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
+      return {};
+    },
+  }),
 ];
 
 export const CURRENT_RUN: readonly Step[] = [
@@ -91,7 +106,8 @@ export const CURRENT_RUN: readonly Step[] = [
     needs: ["options", "pipeline", "folder", "targets"],
     async meet({ options: { config }, pipeline, folder }) {
       // After a target's run was restored it is another one.
-      const baseline = await readBaseline(folder);
+      // A limited run is on its own.
+      const baseline: Baseline = config.limit === null ? await readBaseline(folder) : { kind: "none" };
       assertComparable(baseline, config.acceptShrink);
       assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
       return { baseline, past: await previousHistory(baseline, pipeline, folder) };

@@ -35,9 +35,9 @@ export async function changesOf(
   const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
   const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
   const command = `diff ${before.sequence} ${after.sequence}`;
-  const bars = { causes: ["values"] };
+  const charts = { causes: { values: "length" } } as const;
   return {
-    part: { ...part, lead, sections: sections.map(cut), command, bars },
+    part: { ...part, lead, sections: sections.map(cut), command, charts },
     compared: { ...totals, before: pair.before },
   };
 }

@@ -13,7 +13,19 @@ export interface Covered {
   readonly mapped: number | null;
   readonly unmapped: number | null;
   readonly unknown_value: number | null;
+  readonly ambiguous: number | null;
+  readonly collision: number | null;
 }
+
+/** What a share does not say of the values, with the mark that a cell has of it. */
+const FLAWS = [
+  { of: ({ ambiguous }: Covered) => ambiguous ?? 0, mark: "†", word: "ambiguous" },
+  {
+    of: ({ collision }: Covered) => collision ?? 0,
+    mark: "‡",
+    word: "under a name that several fields have",
+  },
+] as const;
 
 /** Steps of the colour: 0 is all covered, the last one nothing. */
 const STEPS = [
@@ -47,12 +59,12 @@ export function coverageMatrix(rows: readonly Covered[], notCovered: string): Ma
     );
     return html`<tr><th scope="row">${foreign(field.text)}</th>${cells}</tr>\n`;
   });
-  return html`<div class="scroll" role="region" aria-label="Coverage by field and destination" tabindex="0"><table class="matrix">
+  return html`<table class="matrix">
 <caption class="visually-hidden">Share of values that are mapped, by field and destination</caption>
 <thead><tr><th scope="col">field</th>${destinations.shown.map(({ text }) => html`<th scope="col">${foreign(text)}</th>`)}</tr></thead>
 <tbody>${lines}</tbody>
-</table></div>
-<ul class="legend">${STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-unmappable"></span>${notCovered} (no value mapping)</li><li><span class="swatch heat-none"></span>not mapped, or no values</li></ul>
+</table>
+<ul class="legend">${STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-unmappable"></span>${notCovered} (no value mapping)</li><li><span class="swatch heat-none"></span>not mapped, or no values</li>${FLAWS.map(({ mark, word }) => html`<li><span class="flaws">${mark}</span> some ${word}</li>`)}</ul>
 ${leftOut.length > 0 && html`<p class="note">Left out here: ${leftOut.join(" and ")} with fewer values without an external value; the table below has them.</p>`}
 `;
 }
@@ -81,13 +93,18 @@ function sideOf(rows: readonly Covered[], of: (row: Covered) => Named, limit: nu
 }
 
 function cellOf(row: Covered | undefined, notCovered: string): Markup {
-  if (row === undefined) return html`<td class="heat-none" title="not mapped">–</td>`;
+  if (row === undefined) return html`<td class="heat-none blank" title="not mapped">–</td>`;
   const [mapped, values] = [row.mapped ?? 0, row.values ?? 0];
   const possible = mapped + missing(row);
   if (possible > 0) {
     const step = STEPS.findIndex(({ least }) => mapped / possible >= least);
-    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(row.items ?? 0, "item")}`;
-    return html`<td class="heat-${step}" title="${title}">${percent(mapped, possible)}</td>`;
+    const flaws = FLAWS.filter(({ of }) => of(row) > 0);
+    const told = flaws.map(({ of, word }) => `, ${count(of(row))} ${word}`).join("");
+    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(row.items ?? 0, "item")}${told}`;
+    const marks =
+      flaws.length > 0 &&
+      html`<span class="flaws" aria-hidden="true">${flaws.map(({ mark }) => mark)}</span><span class="visually-hidden">${told}</span>`;
+    return html`<td class="heat-${step}" title="${title}">${percent(mapped, possible)}${marks}</td>`;
   }
   if (values === 0) return html`<td class="heat-none" title="mapped, but no item has a value">no values</td>`;
   return html`<td class="heat-unmappable" title="${counted(values, "value")}, ${notCovered}">${notCovered}</td>`;

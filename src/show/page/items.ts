@@ -7,7 +7,7 @@ import { html, type Markup } from "./markup.ts";
 export function itemsMarkup({ total, shown }: PackedItems): Markup {
   const none = total === 0 ? "The service listed no item." : "There was no room for an item in this page.";
   return html`${shown > 0 ? SEARCH : html`<p class="empty">${none}</p>`}
-${shown < total && html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)}, in SQL:</p><pre tabindex="0"><code>${leftOutSql(shown)}</code></pre>`}
+${shown < total && html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)}, in SQL:</p><pre><code>${leftOutSql(shown)}</code></pre>`}
 `;
 }
 
@@ -35,10 +35,10 @@ ${choice("status", "Status")}${choice("changed", "Since the run before")}<p><but
 <datalist id="values"></datalist>
 </form>
 <p id="found" role="status" class="note"></p>
-<div id="item-table" class="scroll" role="region" aria-label="Table of items" tabindex="0" hidden><table>
+<table id="item-table" hidden>
 <caption class="visually-hidden">Items, those that need attention most first. A title opens what each destination receives.</caption>
 <thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="most-first">without external value</th></tr></thead>
 <tbody id="item-rows"></tbody>
-</table></div>
+</table>
 <p><button id="more" class="more" type="button" hidden>Show more</button></p>
 <dialog id="item" aria-labelledby="item-title"></dialog>`;

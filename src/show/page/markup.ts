@@ -48,8 +48,9 @@ export function dataIsland(json: string): Markup {
   return new Markup(json.replaceAll("<", "\\u003c"));
 }
 
-/** Text of foreign origin whose direction stays its own, with marks for what cannot be seen. */
+/** Text of foreign origin whose direction stays its own, with marks for what cannot be seen. Plain ASCII has no other one. */
 export function foreign(text: string): Markup {
+  if (/^[ -~]*$/.test(text)) return html`${text}`;
   const marked = withMarks(escaped(text), (codePoint) => `<span class="mark">[${codePoint}]</span>`);
   return new Markup(`<bdi>${marked}</bdi>`);
 }
@@ -58,4 +59,10 @@ export function foreign(text: string): Markup {
 export function sentence(text: string): Markup {
   const parts = text.split(/`([^`]+)`|"(content-warehouse [^"]+)"/);
   return html`${parts.map((part, index) => (part === undefined ? "" : index % 3 === 0 ? foreign(part) : html`<code>${foreign(part)}</code>`))}`;
+}
+
+/** A heading that is the address of what is below it. */
+export function heading(level: "h2" | "h3", id: string, title: string): Markup {
+  const link = html`<a href="#${id}">${title}</a>`;
+  return level === "h2" ? html`<h2 id="${id}-title">${link}</h2>` : html`<h3>${link}</h3>`;
 }

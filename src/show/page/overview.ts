@@ -1,10 +1,12 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
+import { checkWords } from "../../audit/checks/check-words.ts";
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, isWithoutExternalValue, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
+import type { Verdict } from "../../common/verdict.ts";
 import type { RunChanges } from "./changes.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
 import type { Overview } from "./page.ts";
@@ -33,20 +35,27 @@ export function overviewOf(facts: OverviewFacts): Overview {
   const lacking = checks.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const isLacking = lacking?.verdict === "warning";
   const why = reason !== null && html`: ${foreign(reason)}`;
-  const unsettled = html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`;
+  const whys: Readonly<Record<Verdict, Markup>> = {
+    complete: html`Two passes over the listing agreed with each other, and with the service’s own count of its items.`,
+    unsettled: html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`,
+    limited: html`A first look, which says nothing of other items${why}.`,
+  };
   const times = isComplete && isWarned(SAME_TIMES_CHECK) && html` In this service ${DIFFERENT_TIMES}.`;
   return {
     isGood: isComplete && !isLacking,
-    verdict: `${isComplete ? "Complete" : "Unsettled"}${isLacking ? ", without mapped values" : ""}`,
-    why: [isComplete ? COMPLETE : unsettled, times, isLacking && html` ${foreign(lacking.detail ?? "")}`],
+    verdict: `${WORDS[verdict]}${isLacking ? ", without mapped values" : ""}`,
+    why: [whys[verdict], times, isLacking && html` ${foreign(lacking.detail ?? "")}`],
     figures: figures(facts),
     points: [...runPoints(facts), ...driftPoints(facts), ...mappingPoints(facts)],
     nothing: nothing(coverage),
   };
 }
 
-const COMPLETE =
-  "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
+const WORDS: Readonly<Record<Verdict, string>> = {
+  complete: "Complete",
+  unsettled: "Unsettled",
+  limited: "Limited",
+};
 
 function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
   const { mapped, without, possible } = mappedTotals(coverage);
@@ -121,16 +130,22 @@ function firstOf<T>(rows: readonly T[], told: (row: T) => Part): Markup {
 function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
   const { itemsRejected: rejected } = account;
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+  const more = warnings.length - NAMED;
   return [
     rejected > 0 &&
       html`<a href="#rejects">${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
     warnings.length > 0 &&
-      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
-        warnings,
-        ({ check_name, figure }) => html`${foreign(check_name)} (${count(figure)})`,
-      )}.`,
+      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>:
+<ul class="checks">${warnings.slice(0, NAMED).map(warningMarkup)}${more > 0 && html`<li>and ${count(more)} more</li>`}</ul>`,
     nameless.length > 0 && namelessPoint(nameless),
   ].filter((point) => point !== false);
+}
+
+/** In words of content, with the check's own name below where it is another. */
+function warningMarkup(check: RunCheck): Markup {
+  const words = checkWords(check);
+  const isNamed = words.startsWith(check.check_name);
+  return html`<li>${foreign(words)}${!isNamed && html`<small>${foreign(check.check_name)}</small>`}</li>`;
 }
 
 /** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
@@ -138,7 +153,7 @@ function namelessPoint(ids: readonly string[]): Markup {
   const one = ids.length === 1;
   const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
   return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
-<pre tabindex="0"><code>${foreign(`  "destinations": [`)}
+<pre><code>${foreign(`  "destinations": [`)}
 ${names}
   ]</code></pre>`;
 }

@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import type { Answer } from "../../common/answer.ts";
 import { FORMULA } from "../../common/csv.ts";
 import { INVISIBLE } from "../../common/printable.ts";
-import { dataIsland, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
-import { sectionMarkup } from "./table.ts";
+import { dataIsland, heading, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
+import { type Charts, sectionMarkup } from "./table.ts";
 
 /** An answer in the page. */
 export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
@@ -18,8 +18,8 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly command: string;
   /** Before the sections. */
   readonly picture?: Part;
-  /** Columns whose figures have bars, by the key of their section. */
-  readonly bars?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** By the key of their section. */
+  readonly charts?: Readonly<Record<string, Charts>> | undefined;
   /** Items that the page has: the ID of one opens it. */
   readonly linked?: ReadonlySet<string> | undefined;
 }
@@ -111,15 +111,15 @@ ${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
 }
 
 function partMarkup(part: PagePart): Markup {
-  const { id, title, lead = "", sections, next = [], command, picture, bars, linked } = part;
+  const { id, title, lead = "", sections, next = [], command, picture, charts, linked } = part;
   return html`<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
+${heading("h2", id, title)}
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
   sectionMarkup(section, {
     id: `${id}-${section.key}`,
     command,
-    isAlone: sections.length === 1,
-    bars: bars?.[section.key],
+    isNamed: sections.length === 1 || section.title === title,
+    charts: charts?.[section.key],
     linked,
   }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>

@@ -6,7 +6,7 @@ import { type DriftReport, driftSections } from "../../audit/questions/drift.ts"
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
 import { keptRunsSection, type ListedRun } from "../../audit/questions/runs.ts";
-import type { Section } from "../../common/answer.ts";
+import { col, type Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { coverageMatrix } from "./coverage-matrix.ts";
 import { itemsMarkup } from "./items.ts";
@@ -49,6 +49,7 @@ export function valuesPart(coverage: Coverage): PagePart {
         key: "without",
         title: "Values without an external value",
         none: noneWithout(coverage),
+        columns: { ...section.columns, external_value: col.text({ hidden: true }) },
         rows: lacking,
       },
       { ...section, key: "flagged", title: "Mapped values that are archived or ambiguous", rows: others },
@@ -117,11 +118,10 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
       : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before.`;
-  const own = { ...section, lead: undefined, columns: Object.fromEntries(hidden) };
+  const own = { ...section, lead, columns: Object.fromEntries(hidden) };
   return {
     ...partOf("runs", "Runs", "runs", [own]),
     title: "Kept runs",
-    lead,
-    bars: { runs: ["items", "rejected", "unmapped"] },
+    charts: { runs: { items: "place", rejected: "place", unmapped: "place" } },
   };
 }

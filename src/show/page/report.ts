@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
-import { namelessDestinations, type RunAccount, readAccount } from "../../audit/questions/account.ts";
+import {
+  instanceName,
+  namelessDestinations,
+  type RunAccount,
+  readAccount,
+  SAMPLE,
+} from "../../audit/questions/account.ts";
 import { type Coverage, coverageOf, mappedTotals } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
@@ -21,9 +27,11 @@ import {
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { listedRun } from "../../audit/questions/runs.ts";
+import { readRunColumns } from "../../audit/run-columns.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
 import { changesOf } from "./changes.ts";
+import { columnsPart } from "./columns.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
 import { pageMarkup } from "./page.ts";
@@ -57,7 +65,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     return { changed, items: packed };
   };
   const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
-  const nameless = account.instanceUrl === "sample" ? [] : await namelessDestinations(connection);
+  const nameless = account.instanceUrl === SAMPLE ? [] : await namelessDestinations(connection);
   const compared = earlier?.before?.manifest;
   const changes = compared && (await readItemChanges(connection, manifest, compared));
   const parts = [
@@ -71,13 +79,15 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
     partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
     partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),
+    columnsPart(await readRunColumns({ ...run, tables: Object.keys(manifest.rows) })),
   ];
   const comparedWith = earlier?.before?.sequence;
-  const { run: name, sequence, verdict, packageVersion } = account;
+  const { sequence, verdict, packageVersion } = account;
+  const instance = await instanceName(connection, account, Object.keys(manifest.rows));
   return pageMarkup({
-    name: `Run ${sequence}: ${verdict} · content-warehouse`,
+    name: `${instance}, run ${sequence}: ${verdict} · content-warehouse`,
     generator: `content-warehouse ${packageVersion}`,
-    heading: html`Run ${sequence} <span class="run-name">${name}</span>`,
+    heading: foreign(instance),
     subtitle: subtitle(account),
     overview: overviewOf({
       account,
@@ -95,10 +105,11 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   });
 }
 
-/** Under the name of the run. */
-function subtitle({ startedAt, endedAt, instanceUrl, pipeline }: RunAccount): Markup {
+/** Under the name of the instance. */
+function subtitle({ run, sequence, startedAt, endedAt, instanceUrl, pipeline }: RunAccount): Markup {
   const built = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
-  return html`${foreign(instanceUrl)}, read by the pipeline ${foreign(pipeline)} on <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>; its tables were built ${built} later.`;
+  const service = instanceUrl === SAMPLE ? "the sample" : foreign(instanceUrl);
+  return html`Run ${sequence}, <code>${run}</code>: ${service}, read by the pipeline ${foreign(pipeline)} on <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>; its tables were built ${built} later.`;
 }
 
 function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "manifest">): TableSize[] {

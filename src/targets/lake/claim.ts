@@ -10,6 +10,7 @@
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
+import { FULL_VERDICTS } from "../../common/verdict.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
 import { DATABASE_FILE } from "../../warehouse/layout.ts";
@@ -68,7 +69,7 @@ const claim = z.object({
   sequence: count,
   instance: z.string(),
   pipeline: z.string(),
-  verdict: z.enum(["complete", "unsettled"]),
+  verdict: z.enum(FULL_VERDICTS),
   /** Of whoever put it; all that finish it use the same. */
   attempt: z.string().min(1),
   /** Milliseconds since 1970. */

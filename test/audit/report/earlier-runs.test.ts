@@ -21,6 +21,8 @@ const RUNS = [
   "000006-20261120T020000Z",
 ];
 
+const STATED = { verdict: "complete" } as const;
+
 /** A folder with the manifests of these runs, each changed; a run without a change has none. */
 async function kept(changes: readonly (object | null)[]) {
   const folder = await mkdtemp(join(tmpdir(), "kept-runs-"));
@@ -44,7 +46,7 @@ test("the kept runs before a run are those with a lower number, the newest first
     { items: undefined, mappedValues: undefined },
     {},
   ]);
-  const { listed } = earlierRuns(await listRuns(folder), { sequence: 6, previousRun: null });
+  const { listed } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
   assert.deepEqual(
     listed.map(({ sequence, items, rejected, unmapped }) => ({ sequence, items, rejected, unmapped })),
     [
@@ -58,7 +60,7 @@ test("the run before is the one that was current, if it is kept, can be read and
   const { content_mapped_values: _, ...rows } = sample.rows;
   const folder = await kept([{}, null, { rows }, {}]);
   const asked = async (previousRun: string | null) => {
-    const { previous, before } = earlierRuns(await listRuns(folder), { sequence: 7, previousRun });
+    const { previous, before } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 7, previousRun });
     return [previous, before?.sequence];
   };
   assert.deepEqual(await asked(RUNS[0] ?? ""), [3, 3], "also after a rollback");
@@ -66,6 +68,7 @@ test("the run before is the one that was current, if it is kept, can be read and
   assert.deepEqual(await asked(RUNS[2] ?? ""), [5, undefined], "without mapped values");
   const erased = await kept([{ supersedes: "000002-20261116T020000Z" }]);
   const { before } = earlierRuns(await listRuns(erased), {
+    ...STATED,
     sequence: 6,
     previousRun: "000002-20261116T020000Z",
   });

@@ -8,14 +8,21 @@ import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
+import { columnsPart } from "../../../src/show/page/columns.ts";
+import { html } from "../../../src/show/page/markup.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
+import { DUCKDB_TYPES, PARQUET_TYPES } from "../../../src/storage/ddl.ts";
 import { all, scalar } from "../../../src/storage/duckdb.ts";
+import { TABLES } from "../../../src/tables/all.ts";
+import { type Table, underPolicy } from "../../../src/tables/declare.ts";
+import { VIEWS } from "../../../src/tables/views.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { capture, outcome } from "../../cli/capture.ts";
 import { long } from "../../long.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { parsePage, tableRecords } from "./dom.ts";
-import { type PageItem, pageItems } from "./page-data.ts";
+import { type PageItem, pageColumns, pageItems } from "./page-data.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
@@ -75,13 +82,18 @@ test("the coverage is what the rules give for the answers of the service", () =>
 
 test("the shaded cells say of each field and destination what the table says", () => {
   const expected = recordsOf("Coverage, in values").map(({ field, destination, ...record }) => {
-    const [values, mapped, unmapped, unknown] = ["values", "mapped", "unmapped", "unknown"].map((head) =>
+    const heads = ["values", "mapped", "unmapped", "unknown", "ambiguous", "collision"];
+    const [values, mapped, unmapped, unknown, ambiguous, collision] = heads.map((head) =>
       figureOf(record[head]),
     );
     const possible = (mapped ?? 0) + (unmapped ?? 0) + (unknown ?? 0);
     const share = `${(((mapped ?? 0) / possible) * 100).toFixed(1)}%`.replace("100.0%", "100%");
-    return [field, destination, possible > 0 ? share : values === 0 ? "no values" : "not sent"].join(" | ");
+    const flaws = `${ambiguous ? "†" : ""}${collision ? "‡" : ""}`;
+    const told = `${ambiguous ? `, ${ambiguous} ambiguous` : ""}${collision ? `, ${collision} under a name that several fields have` : ""}`;
+    const said = possible > 0 ? `${share}${flaws}${told}` : values === 0 ? "no values" : "not sent";
+    return [field, destination, said].join(" | ");
   });
+  assert.ok(expected.some((cell) => cell.includes("†")) && expected.some((cell) => cell.includes("‡")));
   const drawn = recordsOf("Share of values that are mapped, by field and destination").flatMap(
     ({ field, ...shares }) =>
       Object.entries(shares).flatMap(([destination, share]) =>
@@ -90,6 +102,8 @@ test("the shaded cells say of each field and destination what the table says", (
   );
   assert.deepEqual(drawn.sort(), expected.sort());
   assert.ok(drawn.some((cell) => /\d\.\d%$/.test(cell)));
+  const legend = root.all(".legend li").map(({ textContent }) => textContent);
+  assert.deepEqual(legend.slice(-2), ["† some ambiguous", "‡ some under a name that several fields have"]);
 });
 
 test("values without an external value are ranked by the items that have them", () => {
@@ -161,6 +175,53 @@ test("each item's payloads are what the rules give, with the mapping and entry o
       );
     assert.deepEqual([...item.values].sort(), expected.sort(), id);
   }
+});
+
+test("the columns are those of the run's tables and views, as declared, with their origins", async () => {
+  const told = (tables: readonly Table[], types: Readonly<Record<string, string>>) =>
+    tables
+      .map((table) => underPolicy(table, "drop"))
+      .flatMap(({ name: table, columns }) =>
+        columns.map(({ name, type, comment, origins }) => {
+          const from = origins.map(({ resource, path }) => `${resource}:${path}`).toSorted();
+          return [`${table}.${name}`, types[type], comment, from.join(", ")].join(" | ");
+        }),
+      );
+  for (const [warehouse, types] of [
+    [out, DUCKDB_TYPES],
+    [parquet, PARQUET_TYPES],
+  ] as const) {
+    const shown = pageColumns(await readFile(join(warehouse, "current", "report.html"), "utf8"));
+    const { rows } = await readManifest(join(warehouse, "current"));
+    const declared = told(
+      TABLES.filter(({ name }) => Object.hasOwn(rows, name)),
+      types,
+    );
+    assert.deepEqual(shown.slice(0, declared.length).toSorted(), declared.toSorted());
+    const views = shown.slice(declared.length);
+    const expected = warehouse === out ? VIEWS : [];
+    assert.deepEqual(
+      [...new Set(views.map((each) => each.split(".")[0]))],
+      expected.map(({ name }) => name).toSorted(),
+    );
+    const region = views.filter((each) => each.startsWith("content_wide.region | VARCHAR[] | "));
+    assert.equal(region.length, expected.length > 0 ? 1 : 0, "columns of the custom fields too");
+  }
+});
+
+test("the catalogue holds as many columns as there is room for, and says how many more there are", () => {
+  const columns = Array.from({ length: 3000 }, (_, index) => ({
+    table: "content_wide",
+    column: `field_${index}`,
+    type: "VARCHAR",
+    comment: `Field ${index} (text, custom field 91391dea63efdfba9de78182).`,
+    origins: [],
+  }));
+  const { picture } = columnsPart(columns);
+  const { text } = html`${picture}`;
+  const shown = pageColumns(text).length;
+  assert.ok(text.length < 200_000 && shown > 1000, `${text.length} ${shown}`);
+  assert.ok(text.includes(`${(3000 - shown).toLocaleString("en-US")} more columns`));
 });
 
 test("the figures of the first screen and the tables are those of the run", async () => {

@@ -13,6 +13,17 @@ export interface PageItem {
   readonly lost: readonly string[];
 }
 
+/** Columns of the catalogue: `table.column | type | comment | origins`. */
+export function pageColumns(page: string): string[] {
+  const [, island = ""] =
+    /id="columns-columns".*?<script type="application\/json">(.*?)<\/script>/s.exec(page) ?? [];
+  const { texts, rows }: { texts: string[]; rows: number[][] } = JSON.parse(island);
+  return rows.map((cells) => {
+    const [column, table, type, comment, origins] = cells.map((cell) => texts[cell]);
+    return [`${table}.${column}`, type, comment, origins].join(" | ");
+  });
+}
+
 interface Data {
   readonly statuses: readonly string[];
   readonly flags: readonly string[];

@@ -46,6 +46,7 @@ async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
     html,
     tile,
     verdict,
+    heading: textsOf("h1")[0],
     isGreen: page.first(".verdict.good") !== undefined,
     attention: textsOf(".attention li"),
     empty: textsOf(".empty"),
@@ -177,12 +178,43 @@ test("checks: the tile, the list and the section count those that did not pass",
     `${warnings.length} warnings`,
     `${rows.length - warnings.length} of ${rows.length} passed`,
   ]);
-  const [first, second, third] = warnings.map(({ check_name, figure }) => `${check_name} (${figure})`);
-  assert.ok(
-    page.attention.includes(
-      `${warnings.length} checks warn: ${first}; ${second}; ${third}; and ${warnings.length - 3} more.`,
-    ),
+  const [told] = page.attention.filter((each) => each.startsWith(`${warnings.length} checks warn:`));
+  assert.match(
+    told ?? "",
+    /: destinations in mappings that have no name \(1\)2 items name an assignee that the service did not describeforeign key content\.assignee_id → users2 items /,
   );
+  assert.ok(told?.endsWith(`and ${warnings.length - 3} more`));
+});
+
+test("a warning about a foreign key speaks of content, with the name of its check below", async () => {
+  const cases = {
+    "foreign key content.localized_from_id → content":
+      "1 item names an original item that the service did not describe",
+    "foreign key content_favorites.user_id → users":
+      "items name a user that the service did not describe (1 time)",
+    "foreign key user_groups.user_id → users":
+      "rows of user_groups name a user that the service did not describe (1 time)",
+    "foreign key reading_times.book_id → books": "1 row of reading_times without a matching row of books",
+  };
+  for (const [name, words] of Object.entries(cases)) {
+    const check = `SELECT * REPLACE ('${name}' AS check_name, 'warning' AS verdict, 1 AS figure) FROM {} LIMIT 1`;
+    const { attention } = await pageOf({ tables: { run_checks: check } });
+    assert.equal(attention[0], `1 check warns: ${words}${name}`);
+  }
+});
+
+test("the title is the instance's name; where nobody knows it, the host of the service", async () => {
+  const named = await plainPage();
+  assert.deepEqual(named.heading, "Tarnbrook Outdoor");
+  assert.match(named.html, /<title>Tarnbrook Outdoor, run 1: complete · content-warehouse<\/title>/);
+  const url = replacing("'https://content.example.com/api' AS instance_url");
+  for (const [run, heading] of [
+    ["FROM {}", "The sample"],
+    [url, "content.example.com"],
+  ] as const) {
+    const tables = { run, instances: replacing("NULL::VARCHAR AS name") };
+    assert.equal((await pageOf({ tables })).heading, heading);
+  }
 });
 
 test("the verdict is green for a complete run alone, and never without its mapped values", async () => {
@@ -388,8 +420,15 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   const unmapped = await scalar(run.connection, gaps);
   assert.deepEqual(own?.slice(2), ["500", "0", figure(unmapped)]);
   assert.equal(run.manifest.mappedValues?.unmapped, unmapped, "the manifest has the figure for later runs");
-  const widths = [...later.html.matchAll(/<rect width="(\d+)"/g)].map(([, width]) => Number(width));
-  assert.ok(widths.includes(60) && widths.includes(24), "bars as long as 1,200 and 480 of 1,200");
+  assert.doesNotMatch(first.section("runs"), /scale/);
+  const scale = parsePage(later.html).all("#runs-runs tfoot tr")[0]?.textContent;
+  assert.equal(scale, `scale480 to 1,2000 to 3${figure(unmapped)} to 1,100`);
+  const near = { items: { ...items, loaded: 499, rejected: 0 }, mappedValues: { mapped: 5, unmapped } };
+  const alike = await pageOf({
+    earlier: { ...FIRST, listed: [listed("000042-20261119T020000Z", 42, near)] },
+  });
+  const places = [...alike.html.matchAll(/<circle cx="(\d+)"/g)].map(([, place]) => Number(place));
+  assert.deepEqual(places, [60, 0], "500 and 499 stand apart, and figures that are the same have no scale");
 });
 
 test("after an erase the page says that it compares nothing", async () => {

@@ -6,14 +6,22 @@ import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { program } from "../../cli/running.ts";
 import { few, long } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
+import { pageColumns } from "./page-data.ts";
 
 const PIPELINE = `import {
-  contentTables, customFields, definePipeline, destinations, listing, mappedValues, LOADERS,
+  contentTables, customFields, customTable, definePipeline, destinations, listing, mappedValues, text, LOADERS,
 } from "content-warehouse";
+const titles = customTable({
+  name: "titles",
+  comment: "Titles.",
+  columns: [text("wording", { comment: "Words of the title.", from: ["full:title"] })],
+  key: [],
+  rows: ({ full }) => [{ wording: full?.title }],
+});
 export default definePipeline({
   name: "unnamed",
   extract: [destinations(), customFields(), listing("full")],
-  transform: [contentTables({ except: ["content_types", "users"] }), mappedValues()],
+  transform: [contentTables({ except: ["content_types", "users"] }), mappedValues(), titles],
   load: [LOADERS()],
 });
 `;
@@ -34,7 +42,12 @@ for (const loader of few(["duckdb", "parquet"], 1)) {
       });
       assert.doesNotMatch(warnings.join(), /report/);
       const page = await readFile(join(directory, "report.html"), "utf8");
-      assert.match(page, /<title>Run 1: complete/);
+      assert.match(page, /<title>[^<]+, run 1: complete/);
+      const own = pageColumns(page).filter((each) => each.startsWith("titles."));
+      assert.deepEqual(own, [
+        "titles.content_id | VARCHAR | Item; content.content_id. | ",
+        "titles.wording | VARCHAR | Words of the title. | full:title",
+      ]);
       const [, item = ""] = /"items":\[\["([^"]+)"/.exec(page) ?? [];
       assert.notEqual(item, "");
       const explained = await program(["explain", item, "--warehouse", out]);

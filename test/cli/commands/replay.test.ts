@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { replayCommand } from "../../../src/cli/commands/replay.ts";
 import type { Manifest } from "../../../src/warehouse/manifest.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { long } from "../../long.ts";
 import { exportFrom, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { outcome } from "../capture.ts";
@@ -48,7 +49,7 @@ test("the sample is what its raw documents give, also where it is published as P
   }
 });
 
-test("a row that differs is shown, and one byte of a raw file ends with its name, both with 31", async () => {
+long("a row that differs is shown, and one byte of a raw file ends with its name, both with 31", async () => {
   const out = await sampleWarehouse();
   const otherOrigin = (bytes: Buffer) =>
     Buffer.from(bytes.toString().replace('"origin":"sample"', '"origin":"elsewhere"'));

@@ -1,20 +1,25 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { few } from "../../long.ts";
+import { temporaryFolder } from "../../run/running.ts";
 
 const PROGRAM = `
   const { serveCommand } = await import(${JSON.stringify(new URL("../../../src/cli/commands/serve.ts", import.meta.url).href)});
   await serveCommand().parseAsync(process.argv.slice(1), { from: "user" });
 `;
 
-function start(...options: string[]): ChildProcess {
+function start(env: Readonly<Record<string, string>>, ...options: string[]): ChildProcess {
   const args = ["--input-type=module", "--eval", PROGRAM, "--", ...options];
-  return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  return spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
 }
 
 /** Standard output as far as its last line, when it has been printed. */
@@ -29,7 +34,7 @@ async function introduction(child: ChildProcess): Promise<string> {
 
 for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
   test(`serves the sample set, says how to ask, and stops cleanly on ${signal}`, async (t) => {
-    const child = start("--port", "0", "--max-per-page", "7");
+    const child = start({}, "--port", "0", "--max-per-page", "7");
     t.after(() => child.kill("SIGKILL"));
     const text = await introduction(child);
     const [, token, url] = /curl -u (\S+): '(http:\S+)\/api\/v1\/content/.exec(text) ?? [];
@@ -45,8 +50,19 @@ for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
   });
 }
 
+test("serves the sample a night later, in which an item is gone, and leaves no folder", async (t) => {
+  const temporary = await temporaryFolder(t);
+  const child = start({ TMPDIR: temporary }, "--night", "2", "--port", "0");
+  t.after(() => child.kill("SIGKILL"));
+  assert.match(await introduction(child), /^Serving 499 items of .* from the sample's second night\n/);
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  assert.deepEqual(await exit, [0, null]);
+  assert.deepEqual(await readdir(temporary), []);
+});
+
 test("serves what a run of a warehouse kept, to whoever has the token that it prints", async (t) => {
-  const child = start("--warehouse", await sampleWarehouse(), "--port", "0");
+  const child = start({}, "--warehouse", await sampleWarehouse(), "--port", "0");
   t.after(() => child.kill("SIGKILL"));
   const text = await introduction(child);
   assert.match(text, /^Serving 500 items that run 000001-\S+ kept, from /);
@@ -78,7 +94,7 @@ test("a run is named with its warehouse, which is served in place of a content s
 });
 
 test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {
-  const child = start("--port", "0", "--latency", "600000");
+  const child = start({}, "--port", "0", "--latency", "600000");
   t.after(() => child.kill("SIGKILL"));
   const [, url] = /Address +(http:\S+)/.exec(await introduction(child)) ?? [];
   const refused = assert.rejects(fetch(`${url}/api/v1/content`));

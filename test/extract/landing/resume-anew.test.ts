@@ -269,7 +269,7 @@ suite("G8: staged work that is in doubt is not used again:", () => {
   });
 });
 
-test("G8: what was edited between the kill and the next start is found", async (t) => {
+long("G8: what was edited between the kill and the next start is found", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const out = join(await temporaryFolder(t), "warehouse");
   await interrupted(service, { out }, inFull);

@@ -179,25 +179,28 @@ for (const [kind, reply, reason] of [
   }
 }
 
-test("C5: an item that cannot be read costs no other where the service grants smaller pages than were asked for", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  const granted = (question: Question) => ({ ...question, perPage: Math.min(10, question.perPage) });
-  const spoil = poisoned(["dynamic"], true, { body: "no JSON" });
-  service.script = (question) => {
-    const asked = granted(question);
-    return spoil(asked) ?? (asked.kind === "list" ? { body: listBody(service.items, asked) } : undefined);
-  };
-  const out = await temporaryFolder(t);
-  const config = { perPage: 500, details: "none" } as const;
-  const { verdict, directory } = await exportFrom({
-    url: service.url,
-    out,
-    config,
-    clock: new HurriedClock(),
-  });
-  assert.equal(verdict, "complete");
-  assert.equal((await publishedIds(directory)).length, ITEMS);
-});
+long(
+  "C5: an item that cannot be read costs no other where the service grants smaller pages than were asked for",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const granted = (question: Question) => ({ ...question, perPage: Math.min(10, question.perPage) });
+    const spoil = poisoned(["dynamic"], true, { body: "no JSON" });
+    service.script = (question) => {
+      const asked = granted(question);
+      return spoil(asked) ?? (asked.kind === "list" ? { body: listBody(service.items, asked) } : undefined);
+    };
+    const out = await temporaryFolder(t);
+    const config = { perPage: 500, details: "none" } as const;
+    const { verdict, directory } = await exportFrom({
+      url: service.url,
+      out,
+      config,
+      clock: new HurriedClock(),
+    });
+    assert.equal(verdict, "complete");
+    assert.equal((await publishedIds(directory)).length, ITEMS);
+  },
+);
 
 long(
   "C5: an item whose page cannot be read, and that is gone singly though it is listed, is a reject",

@@ -80,6 +80,7 @@ async function replay(t: TestContext, { reopenGroup, read, signal }: Replayed) {
       shapes: ["dynamic", "full"],
       concurrency: 1,
       singlesLimits: { items: 5, share: 0 },
+      limit: null,
     },
     onProgress: () => {},
     onEvent: () => {},

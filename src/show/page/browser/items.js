@@ -55,28 +55,7 @@
   const has = (answer, flag) => answer.flags.includes(flag);
   const isWithout = ({ status }) => without.includes(status);
 
-  // Texts of foreign origin, with marks for what cannot be seen.
-
-  function marked(text, mark) {
-    const parts = [];
-    let from = 0;
-    for (const { 1: invisible, index } of text.matchAll(INVISIBLE)) {
-      if (invisible === undefined) continue;
-      const number = invisible.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      parts.push(text.slice(from, index), mark(`[U+${number}]`));
-      from = index + invisible.length;
-    }
-    return [...parts, text.slice(from)];
-  }
-
-  const foreign = (text) =>
-    element(
-      "bdi",
-      {},
-      marked(text, (name) => element("span", { class: "mark" }, name)),
-    );
   const plain = (text) => marked(text, (name) => name).join("");
-  const code = (text) => element("code", {}, foreign(text));
   const named = ({ name, id }) => (name === null ? code(id) : foreign(name));
   const span = (name, ...children) => element("span", { class: name }, ...children);
 
@@ -387,7 +366,7 @@
       element("summary", {}, isCut ? "As JSON, with long texts shortened" : "As JSON"),
       element(
         "pre",
-        { tabindex: "0", "data-payload": "" },
+        { "data-payload": "" },
         element(
           "code",
           {},
@@ -414,9 +393,11 @@
         return element("tr", {}, made);
       });
       return element(
-        "div",
-        { class: "scroll", role: "region", "aria-label": title, tabindex: "0" },
-        element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, lines)),
+        "table",
+        {},
+        element("caption", { class: "visually-hidden" }, title),
+        element("thead", {}, element("tr", {}, head)),
+        element("tbody", {}, lines),
       );
     };
     details.addEventListener(
@@ -447,18 +428,21 @@
 
   // The address names the item that is open, so that it can be sent to somebody.
 
+  const NAMED_ITEM = /^#item=(.*)$/;
+
   function setHash(hash) {
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
   function openNamed() {
-    const id = /^#item=(.*)$/.exec(location.hash)?.[1];
+    const id = NAMED_ITEM.exec(location.hash)?.[1];
     const item = id === undefined ? undefined : items.find((each) => encodeURIComponent(each.id) === id);
     if (item !== undefined) open(item);
+    else dialog.close();
   }
 
   offerChoices();
-  makeSortable(document.querySelector("#item-table table"), (column, compare) => {
+  makeSortable(byId("item-table"), (column, compare) => {
     ordered = sorted(items, ITEM_KEYS[column], compare);
     search();
   });
@@ -473,7 +457,9 @@
     showMore();
     byId("item-rows").children[before]?.querySelector("button")?.focus();
   });
-  dialog.addEventListener("close", () => setHash("#items"));
+  dialog.addEventListener("close", () => {
+    if (NAMED_ITEM.test(location.hash)) setHash("#items");
+  });
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });

@@ -4,6 +4,9 @@
 const SORT_COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 /** Rows of a table that were found, before it is unfolded. */
 const FOUND_SHOWN = 20;
+/** Rows of any table before it is unfolded, where a row takes several lines. */
+const NARROW_SHOWN = 6;
+const IS_NARROW = matchMedia("(max-width: 68rem)").matches;
 
 const count = (number) => number.toLocaleString("en-US");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -16,6 +19,28 @@ function element(tag, attributes = {}, ...children) {
   );
   return made;
 }
+
+// Texts of foreign origin, with marks for what cannot be seen.
+
+function marked(text, mark) {
+  const parts = [];
+  let from = 0;
+  for (const { 1: invisible, index } of text.matchAll(INVISIBLE)) {
+    if (invisible === undefined) continue;
+    const number = invisible.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    parts.push(text.slice(from, index), mark(`[U+${number}]`));
+    from = index + invisible.length;
+  }
+  return [...parts, text.slice(from)];
+}
+
+const foreign = (text) =>
+  element(
+    "bdi",
+    {},
+    marked(text, (name) => element("span", { class: "mark" }, name)),
+  );
+const code = (text) => element("code", {}, foreign(text));
 
 /** Makes each head of a table a button that sorts by its column. `sortBy(column, compare)` puts the rows in order. */
 function makeSortable(table, sortBy) {
@@ -74,16 +99,20 @@ function saveCsv(name, rows) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
+/** A narrow screen has each row as lines of its own. */
+function labelCells(table) {
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  for (const row of [...table.rows].slice(1))
+    for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
+}
+
 /** A table of an answer: sorting, a search, unfolding, and its rows as CSV. */
 function enhance(answer) {
   const table = answer.querySelector("table");
   const title = answer.querySelector("h3").textContent;
   const [body] = table.tBodies;
   const all = [...body.rows];
-  // A narrow screen has each row as lines of its own.
-  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
-  for (const row of all)
-    for (const [place, cell] of [...row.cells].entries()) cell.dataset.head = heads[place];
+  labelCells(table);
   const search = element("input", {
     type: "search",
     "aria-label": `Search: ${title}`,
@@ -93,7 +122,7 @@ function enhance(answer) {
   });
   const found = element("span", { role: "status" });
   const csv = element("button", { type: "button", "aria-label": `CSV: ${title}` }, "CSV");
-  const more = element("button", { type: "button", class: "more" });
+  const more = element("button", { type: "button", class: "more", "aria-expanded": "false" });
   const state = { isWhole: false, ordered: all };
   const matching = () => {
     const text = search.value.trim().toLowerCase();
@@ -101,12 +130,14 @@ function enhance(answer) {
   };
   const draw = () => {
     const rows = matching();
-    const limit = search.value === "" ? Number(answer.dataset.limit) : FOUND_SHOWN;
+    const most = search.value === "" ? Number(answer.dataset.limit) : FOUND_SHOWN;
+    const limit = IS_NARROW ? Math.min(most, NARROW_SHOWN) : most;
     const shown = state.isWhole ? rows : rows.slice(0, limit);
     body.replaceChildren(...shown);
-    table.parentElement.hidden = shown.length === 0;
-    more.hidden = shown.length === rows.length;
-    more.textContent = `Show all ${count(rows.length)}`;
+    table.hidden = shown.length === 0;
+    more.hidden = rows.length <= limit;
+    more.textContent = state.isWhole ? "Show fewer" : `Show all ${count(rows.length)}`;
+    more.setAttribute("aria-expanded", state.isWhole);
     found.textContent =
       rows.length < all.length ? `${count(rows.length)} of ${counted(all.length, "row")}` : "";
   };
@@ -122,15 +153,48 @@ function enhance(answer) {
     ),
   );
   more.addEventListener("click", () => {
-    state.isWhole = true;
-    answer.classList.add("whole");
+    state.isWhole = !state.isWhole;
     draw();
-    table.parentElement.focus();
   });
   const tools = element("p", { class: "tools" }, found, all.length > 5 && search, csv);
   answer.querySelector(".answer-head").append(tools);
-  table.parentElement.after(more);
+  table.after(more);
   draw();
 }
 
-for (const answer of document.querySelectorAll(".answer")) enhance(answer);
+/** A name that is longer, in characters, is broken where there is no room for it. */
+const WORD_LENGTH = 32;
+/** Where a packed row has its sentence. */
+const COMMENT = 3;
+
+/** Rows that come packed: each cell is the number of its text. */
+function unpack({ texts, rows }) {
+  const made = (cells) =>
+    cells.map((cell, place) => {
+      const text = texts[cell];
+      const content = place === COMMENT || text === "" ? foreign(text) : code(text);
+      const options = text.length > WORD_LENGTH ? { class: "long" } : {};
+      return place === 0
+        ? element("th", { scope: "row", ...options }, content)
+        : element("td", options, content);
+    });
+  return rows.map((cells) => element("tr", {}, made(cells)));
+}
+
+for (const answer of document.querySelectorAll(".answer")) {
+  const packed = answer.querySelector("script");
+  if (packed !== null) answer.querySelector("tbody").append(...unpack(JSON.parse(packed.textContent)));
+  answer.hidden = false;
+  enhance(answer);
+}
+for (const matrix of document.querySelectorAll(".matrix")) labelCells(matrix);
+
+/** What the address names is shown, also where it is folded. */
+function unfoldNamed() {
+  const named = document.getElementById(location.hash.slice(1));
+  named?.closest("details")?.setAttribute("open", "");
+  if (named?.querySelector(":scope > table")?.hidden) named.querySelector(".more").click();
+  named?.scrollIntoView();
+}
+addEventListener("hashchange", unfoldNamed);
+unfoldNamed();

@@ -5,7 +5,7 @@
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { WarehouseError } from "../src/common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 
 const REMOVED = "removed.ndjson";
 const identified = z.object({ id: z.string() });

@@ -1,0 +1,209 @@
+/** Limited runs: the first items that the service lists, each in full, and nothing of others. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { WarehouseError } from "../../src/common/errors.ts";
+import type { Config } from "../../src/config/config.ts";
+import { exitCodeOf } from "../../src/observe/outcome.ts";
+import { long } from "../long.ts";
+import { NOBODY } from "../observe/observing.ts";
+import { memoryTarget } from "../targets/memory-target.ts";
+import { tell } from "./loading.ts";
+import {
+  exportFrom,
+  failsWith,
+  HurriedClock,
+  publishedIds,
+  rowsOf,
+  temporaryFolder,
+  treeOf,
+} from "./running.ts";
+import { item, itemsOf, Scripted } from "./scripted.ts";
+
+interface World {
+  readonly service: Scripted;
+  readonly out: string;
+  run(limit: number | null, more?: Partial<Config>): ReturnType<typeof exportFrom>;
+}
+
+/** Pages have five items, unless a limit is less. */
+async function world(t: TestContext, items: number): Promise<World> {
+  const service = await Scripted.start(t, itemsOf(items));
+  const out = join(await temporaryFolder(t), "first-look");
+  const run: World["run"] = (limit, more = {}) =>
+    exportFrom({ url: service.url, out, config: { limit, ...more } });
+  return { service, out, run };
+}
+
+const firstIds = (count: number) => itemsOf(count).map(({ id }) => id);
+
+suite("a limited run", () => {
+  test("reads the pages that its items fill, singly its items alone, and publishes these", async (t) => {
+    const { service, run } = await world(t, 40);
+    const summary = await run(12, { details: "events" });
+    const pages = service.questions.filter(({ kind }) => kind === "list");
+    assert.deepEqual(
+      pages.map(({ mode, page, perPage }) => `${mode} ${page}/${perPage}`).toSorted(),
+      ["dynamic", "full"].flatMap((mode) => [1, 2, 3].map((page) => `${mode} ${page}/4`)),
+    );
+    assert.deepEqual(
+      service.asked("item").map(({ id }) => id),
+      ["c-000", "c-010"],
+    );
+    assert.deepEqual([summary.verdict, exitCodeOf(summary)], ["limited", 0]);
+    assert.deepEqual(summary.reasons, ["no more than 12 items were to be read; the service counts 40"]);
+    assert.deepEqual(await publishedIds(summary.directory), firstIds(12));
+    const [[verdict, reason, listed, loaded] = []] = await rowsOf(
+      summary.directory,
+      "SELECT verdict, reason, items_listed, items_loaded FROM run",
+    );
+    assert.deepEqual([verdict, reason, listed, loaded], ["limited", summary.reasons[0], "12", "12"]);
+    assert.deepEqual(await rowsOf(summary.directory, "SELECT DISTINCT clean FROM run_passes"), [[false]]);
+  });
+
+  test("leaves out what a page has beyond its items, in every table", async (t) => {
+    const { service, run } = await world(t, 40);
+    const summary = await run(7, { details: "events" });
+    assert.deepEqual(
+      service.asked("list").map(({ perPage }) => perPage),
+      [4, 4, 4, 4],
+    );
+    assert.deepEqual(await publishedIds(summary.directory), firstIds(7));
+    assert.equal(summary.accounting.listed, 7);
+    const documents = "SELECT DISTINCT content_id FROM run_documents ORDER BY 1";
+    assert.deepEqual(
+      (await rowsOf(summary.directory, documents)).map(([id]) => id),
+      firstIds(7),
+    );
+  });
+
+  test("asks singly for what the other listing has elsewhere, and has no other items for it", async (t) => {
+    const { service, run } = await world(t, 20);
+    service.arrange = (items, { mode }) => (mode === "full" ? items.toReversed() : items);
+    const summary = await run(5);
+    assert.deepEqual(await publishedIds(summary.directory), firstIds(5));
+    assert.deepEqual([...new Set(service.asked("item").map(({ id }) => id))].toSorted(), firstIds(5));
+    const shapes = "SELECT DISTINCT shape FROM run_documents GROUP BY content_id, shape ORDER BY 1";
+    assert.deepEqual(await rowsOf(summary.directory, shapes), [["dynamic"], ["full"]]);
+  });
+
+  for (const [items, limit] of [
+    [0, 5],
+    [3, 5],
+    [23, 1000],
+  ] as const)
+    test(`of ${items} items is limited too, where it may read ${limit}`, async (t) => {
+      const { run } = await world(t, items);
+      const summary = await run(limit);
+      assert.deepEqual([summary.verdict, exitCodeOf(summary)], ["limited", 0]);
+      assert.deepEqual(await publishedIds(summary.directory), firstIds(items));
+    });
+
+  test("takes the page size that the service grants, and documents that are no items for what they are", async (t) => {
+    const { service, run } = await world(t, 30);
+    service.items.splice(1, 1, { title: "no item" });
+    service.script = (question) => {
+      if (question.kind !== "list") return undefined;
+      const perPage = Math.min(3, question.perPage);
+      const page = service.items.slice((question.page - 1) * perPage, question.page * perPage);
+      const next = question.page * perPage < service.items.length ? question.page + 1 : null;
+      const pagination = { current: question.page, per_page: perPage, count: 30, pages: 10, next };
+      return { body: { response: page, pagination } };
+    };
+    const summary = await run(5);
+    // The first two pages have six places, one of them with no item.
+    assert.equal(service.asked("list").length, 4);
+    assert.deepEqual(await publishedIds(summary.directory), ["c-000", "c-002", "c-003", "c-004", "c-005"]);
+    assert.deepEqual([summary.accounting.listed, summary.accounting.rejected], [6, 1]);
+  });
+
+  test("says nothing of rows that name items it has not read", async (t) => {
+    const { service, run } = await world(t, 0);
+    service.items = [item("c-000", 1, { localized_from_id: "c-900", assignee_id: "u-900" })];
+    const full = await exportFrom({
+      url: service.url,
+      out: join(await temporaryFolder(t), "warehouse"),
+    });
+    const limited = await run(1);
+    const foreign = ({ checks }: typeof full) =>
+      checks.warnings.filter(({ name }) => name.startsWith("foreign key"));
+    assert.notEqual(foreign(full).length, 0);
+    assert.deepEqual(foreign(limited), []);
+  });
+
+  test("is on its own: a later one has no run before it, and neither is compared", async (t) => {
+    const { service, out, run } = await world(t, 10);
+    const first = await run(8);
+    service.items = itemsOf(10).toReversed();
+    const second = await run(2);
+    assert.deepEqual([first.sequence, second.sequence], [1, 2]);
+    assert.deepEqual([second.previousRun, second.changes, second.reused], [null, null, null]);
+    assert.deepEqual(await publishedIds(join(out, "current")), ["c-008", "c-009"]);
+    const manifest = JSON.parse(await readFile(join(out, "current", "manifest.json"), "utf8"));
+    assert.deepEqual([manifest.verdict, manifest.previousRun], ["limited", null]);
+  });
+
+  test("lies in no folder with full runs, nor a full run in one with limited runs", async (t) => {
+    const { service, out, run } = await world(t, 10);
+    await run(2);
+    const questions = service.questions.length;
+    const limited = await failsWith("config.invalid", run(null));
+    assert.equal(
+      limited.message,
+      `${out} has limited runs, and this run is a full one; name another folder with --warehouse.`,
+    );
+    const { out: full, service: other, ...world2 } = await world(t, 10);
+    await world2.run(null);
+    const asked = other.questions.length;
+    const refused = await failsWith("config.invalid", world2.run(2));
+    assert.equal(
+      refused.message,
+      `${full} has full runs, and this run is limited; name another folder with --warehouse.`,
+    );
+    assert.deepEqual([service.questions.length, other.questions.length], [questions, asked]);
+  });
+
+  test("is delivered to no target, and says so in one line; no observer is told of it", async (t) => {
+    const { run } = await world(t, 10);
+    const target = memoryTarget();
+    const told: unknown[] = [];
+    const metricsFile = join(await temporaryFolder(t), "metrics.prom");
+    const { warnings, deliveries } = await run(2, {
+      targets: [target],
+      observe: { ...NOBODY, onFinish: (outcome) => told.push(outcome), metricsFile },
+    });
+    assert.deepEqual(target.seen, []);
+    assert.deepEqual(deliveries, []);
+    assert.ok(warnings.includes(`Nothing is delivered to ${target.name}: a limited run never is.`));
+    assert.deepEqual([told, existsSync(metricsFile)], [[], false]);
+  });
+
+  long("has none of the pipeline's own loaders write it", async (t) => {
+    tell({ stage: async () => assert.fail("a loader was asked for") });
+    const service = await Scripted.start(t, itemsOf(10));
+    const out = join(await temporaryFolder(t), "first-look");
+    const pipelineUrl = new URL("./loading-pipeline.ts", import.meta.url).href;
+    const { warnings } = await exportFrom({ url: service.url, out, pipelineUrl, config: { limit: 2 } });
+    assert.match(warnings.join("\n"), /^Nothing is delivered to .+: a limited run never is\.$/m);
+  });
+
+  test("that was interrupted begins again", async (t) => {
+    const { service, out } = await world(t, 40);
+    const stop = new AbortController();
+    const interrupted = new WarehouseError("run.interrupted", "Interrupted; nothing was published.");
+    service.script = ({ mode, kind }) => {
+      if (kind === "list" && mode === "full") stop.abort(interrupted);
+      return undefined;
+    };
+    const options = { url: service.url, out, config: { limit: 20 } };
+    await failsWith("run.interrupted", exportFrom({ ...options, signal: stop.signal }));
+    assert.deepEqual(await treeOf(out).catch(() => []), []);
+    service.script = () => undefined;
+    service.questions.length = 0;
+    const { resumed } = await exportFrom({ ...options, clock: new HurriedClock() });
+    assert.equal(resumed, null);
+    assert.equal(service.asked("list", "dynamic").length, 4);
+  });
+});
