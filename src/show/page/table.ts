@@ -34,21 +34,20 @@ export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   const { id, command, isNamed } = drawn;
   if (rows.length === 0) return html`<p class="empty" id="${id}">${!isNamed && `${title}: `}${none}</p>\n`;
   const more = total - Math.min(rows.length, ROWS_LIMIT);
-  const said = lead !== undefined && html`<p class="lead">${sentence(lead)}</p>`;
   const body = html`${table(section, drawn)}
 ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 `;
   // What a screen does not get is folded.
   if (limit === 0) {
     return html`<details class="answer" id="${id}" data-limit="${ROWS_SHOWN}">
-<summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span></summary>
-<div class="answer-head"><div>${said}</div></div>
+<summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span>${lead !== undefined && html`<span class="lead">${sentence(lead)}</span>`}</summary>
+<div class="answer-head"></div>
 ${body}</details>
 `;
   }
   const head = isNamed ? html`<h3 class="visually-hidden">${title}</h3>` : heading("h3", id, title);
   return html`<div class="answer" id="${id}" data-limit="${Math.min(limit ?? ROWS_SHOWN, ROWS_SHOWN)}">
-<div class="answer-head"><div>${head}${said}</div></div>
+<div class="answer-head"><div>${head}${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>`}</div></div>
 ${body}</div>
 `;
 }
@@ -135,10 +134,18 @@ function standIn(value: Cell): Part {
 /** Words that need attention. */
 const POOR = /^(unmapped|unknown_value|unsettled|limited|warning|failed)$/;
 
+/** Words such as `mapping_changed`, which a narrow column breaks between their parts. */
+const CAUSES_TOLD = /^[a-z]+_[a-z]+(, [a-z_]+)*$/;
+
+function inWords(text: string): Markup {
+  return html`${text.split(/(?<=_)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`;
+}
+
 function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
   if (["status", "verdict"].includes(name) && POOR.test(text)) return html`<span class="poor">${text}</span>`;
-  if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
+  if (column.kind === "name")
+    return html`<code>${CAUSES_TOLD.test(text) ? inWords(text) : foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;
 }
 

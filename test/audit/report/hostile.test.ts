@@ -15,8 +15,8 @@ const root = parsePage(page);
 
 /** Elements and attributes that the page is made of; a title can bring none. */
 const ELEMENTS =
-  "a bdi body button caption circle code datalist dd dialog div dl dt em footer form h1 h2 h3 head header input label li main " +
-  "meta nav noscript option p path pre rect script section select small span strong style svg table tbody td tfoot th thead time title tr ul";
+  "a bdi body button caption circle code datalist dd details dialog div dl dt em footer form h1 h2 h3 head header input label li main " +
+  "meta nav noscript option p path pre rect script section select small span strong style summary svg table tbody td tfoot th thead time title tr ul wbr";
 const ATTRIBUTES =
   "aria-hidden aria-label aria-labelledby autocomplete charset class content cx cy d data-limit data-value datetime for height " +
   "hidden href http-equiv id lang list name r role rx scope spellcheck tabindex title type value viewBox width";

@@ -349,7 +349,7 @@
     return element(
       "p",
       { class: "note" },
-      `Every value without a note is as it was in ${first.run}, with which the history begins.`,
+      `Values without a note are as they were in ${first.run}, with which the history begins.`,
     );
   }
 
