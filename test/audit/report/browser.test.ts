@@ -143,7 +143,7 @@ long(
     const idsOf = (some: typeof items) =>
       new Set(some.map(({ content_id }) => content_id ?? "").filter((id) => known.has(id)));
     const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
-    const changed = field(page, "Changes");
+    const changed = field(page, "Changed");
     await changed.selectOption("changed");
     assert.equal(await shown(), idsOf(items).size);
     await changed.selectOption("payload");
