@@ -68,6 +68,12 @@ export const configSpec = z.strictObject({
   destinations: listOf(destination, 'a list such as [{ name: "Website" }]').describe(
     "Destinations whose external values are wanted.",
   ),
+  ignoreDestinations: listOf(
+    text.meta({ expected: "the name or ID of a destination" }),
+    'a list such as ["Print Archive:Archive"]',
+  ).describe(
+    "Destinations, by ID, name or name:platform, that nobody needs to be warned of: their values without an external value count apart, and the report names them.",
+  ),
   customFields: listOf(text.meta({ expected: "the name of a custom field" }), "a list of names").describe(
     "Custom fields to look up besides those that items carry.",
   ),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
-import type { DriftEntry } from "../raw/drift.ts";
+import type { DriftEntry, DriftItems } from "../raw/drift.ts";
 import { createTable } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
@@ -158,7 +158,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** What in the loaded tables departs from the definitions of the custom fields. */
-  async fieldTypeDrift(): Promise<DriftEntry[]> {
+  async fieldTypeDrift(): Promise<(DriftEntry & DriftItems)[]> {
     return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
   }
 

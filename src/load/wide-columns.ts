@@ -1,6 +1,6 @@
 /** The columns that the wide views have for the definitions of a run; the same definitions give the same columns. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type DriftEntry, driftExample } from "../raw/drift.ts";
+import { type DriftEntry, type DriftItems, driftExample } from "../raw/drift.ts";
 import { all, type Row } from "../storage/duckdb.ts";
 import { fillMarks } from "../storage/sql-text.ts";
 import { content } from "../tables/content.ts";
@@ -26,7 +26,7 @@ export async function wideColumns(connection: DuckDBConnection): Promise<readonl
 }
 
 /** What does not read as the type of its custom field: an entry for each column that is of texts for that reason. */
-export async function fieldTypeDrift(connection: DuckDBConnection): Promise<DriftEntry[]> {
+export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(DriftEntry & DriftItems)[]> {
   const fields = await fieldsOf(connection);
   return fields
     .filter(({ row }) => isMixed(row))
@@ -34,6 +34,7 @@ export async function fieldTypeDrift(connection: DuckDBConnection): Promise<Drif
       path: `${contentWide.name}.${name}`,
       kind: "field_type",
       count: Number(row.misfits),
+      items: Number(row.items),
       order: 0,
       contentId: String(row.content_id),
       example: driftExample(String(row.example)),

@@ -137,7 +137,8 @@ export function registerTools(server: McpServer, questions: Questions): void {
     {
       description:
         "Say how far the mappings cover the values of a run: per destination and field how many values are mapped, " +
-        "unmapped or unknown, which values those are, and which mapping entries no item uses.",
+        "or without an external value (unmapped or unknown), which destinations receive values at all, which values " +
+        "those are, and which mapping entries no item uses.",
       inputSchema: { run, destination, field },
       annotations,
     },

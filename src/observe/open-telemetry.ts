@@ -3,6 +3,7 @@
  * go is decided by the process, which registers an SDK before (`node --import ./otel.mjs`); without one this is nothing.
  */
 import type { Meter, Span } from "@opentelemetry/api";
+import { withoutSamples } from "../audit/mapping/value-counts.ts";
 import type { Log } from "../common/log.ts";
 import { isObject } from "../common/objects.ts";
 import type { RequestEnds, StageBegins, StageEnds } from "../common/run-events.ts";
@@ -97,13 +98,17 @@ function tracing(api: Api, startedMs: number): Observer {
         runSpan.setStatus({ code: ERROR, message: outcome.message });
       }
       runSpan.end(endedMs);
-      const { duration, items, rejects, unmapped } = instruments;
+      const { duration, items, rejects, withoutValue } = instruments;
       const { "content_warehouse.run": _run, ...about } = named;
       duration.record((endedMs - startedMs) / 1000, { ...about, ...verdict });
       if (content !== null) {
         items.record(outcome.accounting.loaded, about);
         rejects.record(outcome.accounting.rejected, about);
-        if (outcome.mappedValues !== null) unmapped.record(outcome.mappedValues.unmapped, about);
+        const counts = outcome.mappedValues === null ? [] : withoutSamples(outcome.mappedValues);
+        for (const { value, status, reception } of counts) {
+          const of = { "content_warehouse.status": status, "content_warehouse.reception": reception };
+          withoutValue.record(value, { ...about, ...of });
+        }
       }
       await flushAll(api);
     },
@@ -135,8 +140,8 @@ function instrumentsOf(meter: Meter) {
     duration: meter.createHistogram("content_warehouse.run.duration", unit("s", "Duration of runs.")),
     items: meter.createGauge("content_warehouse.items", unit("{item}", "Items of the published run.")),
     rejects: meter.createGauge("content_warehouse.rejects", unit("{item}", "Rejected items of the run.")),
-    unmapped: meter.createGauge(
-      "content_warehouse.unmapped_values",
+    withoutValue: meter.createGauge(
+      "content_warehouse.values_without_external_value",
       unit("{value}", "Values without an external value."),
     ),
   };

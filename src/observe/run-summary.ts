@@ -1,7 +1,8 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
+import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
+import type { ItemChanges } from "../audit/questions/run-changes.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
@@ -51,8 +52,8 @@ export interface RunSummary {
   readonly mappedValues: MappedCounts | null;
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
-  /** The checks before publication; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly Check[] };
+  /** The checks before publication, what warns anew first; all are in `run_checks`. */
+  readonly checks: { readonly passed: number; readonly warnings: readonly DatedCheck[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
@@ -60,7 +61,7 @@ export interface RunSummary {
   readonly warnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
-  /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
+  /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
   /** IDs of destinations that mappings name and no configured destination is. */
   readonly namelessDestinations: readonly string[];
@@ -86,8 +87,11 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
   return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 
-export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+export function summaryOfChecks(checks: readonly DatedCheck[]): RunSummary["checks"] {
+  const isOld = ({ warningRuns }: DatedCheck) => (warningRuns ?? 0) > 1;
+  const warnings = checks
+    .filter(({ verdict }) => verdict !== "passed")
+    .toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)));
   return { passed: checks.length - warnings.length, warnings };
 }
 

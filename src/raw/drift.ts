@@ -44,6 +44,11 @@ export function echoDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
   });
 }
 
+/** In how many items something was found. */
+export interface DriftItems extends Pick<DriftEntry, "path" | "kind"> {
+  readonly items: number;
+}
+
 const EXAMPLE_LENGTH = 200;
 
 /** Text of a value as an entry has it: cut to 200 characters. */
@@ -105,4 +110,65 @@ export class Drift {
   #all(): DriftEntry[] {
     return [...this.#entries.values()].flatMap((paths) => [...paths.values()]);
   }
+}
+
+/** A tally of items that come one after another, each with all its documents: it counts them too. */
+export class ItemDrift extends Drift {
+  readonly #items = new Map<DriftKind, Map<string, { items: number; last: string }>>();
+
+  override note(
+    path: string,
+    kind: DriftKind,
+    order: number,
+    contentId: string | null,
+    value?: unknown,
+  ): void {
+    super.note(path, kind, order, contentId, value);
+    if (contentId !== null) this.noteItem(path, kind, contentId);
+  }
+
+  /** Counts the item alone, for what was counted when its documents landed. */
+  noteItem(path: string, kind: DriftKind, contentId: string): void {
+    let paths = this.#items.get(kind);
+    if (paths === undefined) {
+      paths = new Map();
+      this.#items.set(kind, paths);
+    }
+    const known = paths.get(path);
+    if (known === undefined) paths.set(path, { items: 1, last: contentId });
+    else if (known.last !== contentId) {
+      known.items += 1;
+      known.last = contentId;
+    }
+  }
+
+  /** All items so far, and starts anew. */
+  takeItems(): DriftItems[] {
+    const found = [...this.#items].flatMap(([kind, paths]) =>
+      [...paths].map(([path, { items }]): DriftItems => ({ path, kind, items })),
+    );
+    this.#items.clear();
+    return found;
+  }
+}
+
+export interface CountedDrift extends DriftEntry {
+  /** Null: not known, because it was counted when documents landed, of which one item has several. */
+  readonly items: number | null;
+}
+
+/** Entries with their items. Those of `landed` count documents; of these, unknown fields were looked for again. */
+export function withItems(
+  entries: readonly DriftEntry[],
+  counts: readonly DriftItems[],
+  landed: readonly DriftEntry[],
+): CountedDrift[] {
+  const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;
+  const items = new Map<string, number>();
+  for (const each of counts) items.set(keyOf(each), (items.get(keyOf(each)) ?? 0) + each.items);
+  const unknown = new Set(landed.filter(({ kind }) => kind !== "unknown_field").map(keyOf));
+  return entries.map((entry) => {
+    const key = keyOf(entry);
+    return { ...entry, items: unknown.has(key) ? null : (items.get(key) ?? null) };
+  });
 }

@@ -126,6 +126,8 @@ const asked = z.strictObject({
   destinations: z.array(destination).readonly(),
   /** Whether these are all that the service has: then nobody can name a further one. */
   allDestinations: z.boolean(),
+  /** Destinations that nobody is warned of, as the configuration names them; earlier versions had none. */
+  ignoreDestinations: z.array(z.string()).readonly().default([]),
   /** Whether definitions of custom fields were; earlier versions did not note it. */
   definitions: z.boolean().default(true),
   /** Custom fields that the configuration names, besides those that items carry. */

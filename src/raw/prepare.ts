@@ -147,7 +147,7 @@ export function noteUnknown(shape: Shape, document: JsonObject, at: Position, dr
 }
 
 /** In the notation of the drift. */
-function pathOf(names: readonly string[]): string {
+export function pathOf(names: readonly string[]): string {
   return names.join(".").replaceAll(".[]", "[]");
 }
 

@@ -1,9 +1,16 @@
 /** From transformed documents to checked tables, with what the run states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks, assertPassed, type Check } from "../audit/checks/checks.ts";
+import {
+  type Accounting,
+  accountingChecks,
+  assertPassed,
+  type DatedCheck,
+  type Judged,
+} from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
+import { dateWarnings, warningTexts } from "../audit/checks/warning-spans.ts";
 import { endMs } from "../common/clock.ts";
 import { inStage } from "../common/run-events.ts";
 import type { Verdict } from "../common/verdict.ts";
@@ -16,7 +23,7 @@ import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
-import { Drift, type DriftEntry } from "../raw/drift.ts";
+import { type CountedDrift, Drift, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
 import { underPolicy } from "../tables/declare.ts";
@@ -42,7 +49,7 @@ export interface TablesBuilt
   extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
-  readonly checks: readonly Check[];
+  readonly checks: readonly DatedCheck[];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -60,16 +67,29 @@ export async function buildTables(building: Building, transformed: RawTransforme
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
-  for (const entry of await build.fieldTypeDrift()) tally.add(entry);
-  const drift = tally.sorted();
-  const isLimited = facts.limit !== null;
-  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
+  const misfits = await build.fieldTypeDrift();
+  for (const { items: _items, ...entry } of misfits) tally.add(entry);
+  const counts = [...transformed.driftItems, ...misfits];
+  const drift = withItems(tally.sorted(), counts, facts.drift);
+  const inspected = {
+    tables,
+    loaded: data,
+    directory: request.finalDirectory,
+    drift,
+    isLimited: facts.limit !== null,
+  };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
-  const { reasons, ...judged } = judge(building, { transformed, lookups, loaded, drift });
+  const found = { transformed, lookups, loaded, drift };
+  const { reasons, ignoredDestinations, ...judged } = await dated(building, judge(building, found));
   const stated = statedOf(building, reasons);
   const all = [...loaded.tables];
   await inStage(building, { stage: "load" }, async () => {
-    for (const made of runTables(building, stated, { ...judged, loaded, drift })) {
+    for (const made of runTables(building, stated, {
+      ...judged,
+      ignoredDestinations,
+      loaded,
+      drift,
+    })) {
       all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
     const counting = documentsQuery(landed);
@@ -94,14 +114,18 @@ interface Found {
   readonly transformed: RawTransformed;
   readonly lookups: RawLookups;
   readonly loaded: Loaded;
-  readonly drift: readonly DriftEntry[];
+  readonly drift: readonly CountedDrift[];
 }
+
+type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
+  Pick<JudgedMatching, "ignoredDestinations"> &
+  Judged & { readonly reasons: readonly string[] };
 
 /** The checks and what is said of them; `reasons`: why the run is not complete. Throws what forbids to publish. */
 function judge(
   { before, pipeline, history, landed }: Building,
   { transformed, lookups, loaded, drift }: Found,
-): Omit<TablesBuilt, "tables" | "statement"> & { readonly reasons: readonly string[] } {
+): Judgement {
   const { facts } = landed;
   const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
   const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, items)];
@@ -133,7 +157,19 @@ function judge(
     ],
     noMappedValues: matching.noMappedValues,
     namelessDestinations: matching.namelessDestinations,
+    ignoredDestinations: matching.ignoredDestinations,
   };
+}
+
+/** The same with since when checks warn. */
+async function dated({ before, landed, staging }: Building, judgement: Judgement) {
+  const { startedAt } = landed.facts;
+  const { checks, warnings } = await dateWarnings(judgement.checks, {
+    before,
+    startedAt,
+    temporaryDirectory: staging.temporary,
+  });
+  return { ...judgement, checks, warnings: [...warnings, ...warningTexts(judgement.warnings, checks)] };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */
@@ -217,16 +253,18 @@ function statedOf(
   };
 }
 
-interface Judged extends Pick<TablesBuilt, "accounting" | "checks"> {
+interface JudgedTables
+  extends Pick<TablesBuilt, "accounting" | "checks">,
+    Pick<JudgedMatching, "ignoredDestinations"> {
   readonly loaded: Loaded;
-  readonly drift: readonly DriftEntry[];
+  readonly drift: readonly CountedDrift[];
 }
 
 /** Rows of the run's own tables, or where they landed. */
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
-  { loaded, accounting, checks, drift }: Judged,
+  { loaded, accounting, checks, drift, ignoredDestinations }: JudgedTables,
 ): (RunRows | StagedTable)[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
@@ -238,6 +276,7 @@ function runTables(
       endedMs: endMs(startedMs, clock),
       accounting,
       passthrough: pipeline.passthrough,
+      ignoredDestinations,
       throttled,
       replayOf,
       personalData: personalData.policy,

@@ -1,7 +1,9 @@
 /** A run that is about to be published, compared with the run before; no failure of it takes anything from the run. */
+
+import { readMappedCounts } from "../audit/mapping/value-counts.ts";
 import { openViews, viewed } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { readItemChanges, readMappedCounts } from "../audit/questions/run-changes.ts";
+import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";

@@ -84,6 +84,7 @@ function askedOf(run: RunContext, { wanted }: Answered): ExtractRecord["asked"] 
     singleItems: wanted.details,
     destinations: wantedDestinations(run).map(({ name, platform }) => ({ name, platform })),
     allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
+    ignoreDestinations: config.ignoreDestinations,
     definitions: run.pipeline.customFields !== undefined,
     customFields: config.customFields,
     aliases: config.aliases,

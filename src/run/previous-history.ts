@@ -75,6 +75,7 @@ export async function heldAgainst(
     // The manifest of a run that is replaced would be another.
     sha256: (now === undefined && sha256) || undefined,
     manifest: { rows, emptyColumns: [...emptyColumns] },
+    own,
     changes: own.manifest.changes,
   };
   return { before: kept ?? pruned, history: carried };

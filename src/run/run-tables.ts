@@ -1,13 +1,13 @@
 /** Rows of the run's own tables. */
 
 import { hash } from "node:crypto";
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Requests } from "../extract/http/requests.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { Reject } from "../extract/landing/checkpoint-form.ts";
 import type { RunRows } from "../load/stage-rows.ts";
-import type { DriftEntry } from "../raw/drift.ts";
+import type { CountedDrift } from "../raw/drift.ts";
 import type { PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
@@ -22,6 +22,8 @@ export interface RunFacts
   readonly endedMs: number;
   readonly accounting: Accounting;
   readonly passthrough: boolean;
+  /** IDs. */
+  readonly ignoredDestinations: readonly string[];
   /** Null: the service refused no request. */
   readonly throttled: Throttled | null;
   /** Null: the run is no replay. */
@@ -67,6 +69,7 @@ export function runRows(facts: RunFacts): RunRows {
     itemsRejected: accounting.rejected,
     itemsRemoved: accounting.vanished,
     itemsUnread: accounting.unread,
+    ignoredDestinations: JSON.stringify(facts.ignoredDestinations),
     requestsRefused: throttled?.refused ?? 0,
     ratePerSecond: throttled?.ratePerSecond ?? null,
     packageVersion: versions.package,
@@ -94,12 +97,15 @@ export function rejectRows(found: readonly Reject[]): RunRows {
   }));
 }
 
-export function driftRows(entries: readonly DriftEntry[]): RunRows {
+export function driftRows(entries: readonly CountedDrift[]): RunRows {
   return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 
-export function checkRows(made: readonly Check[]): RunRows {
-  return rowsOf(checks, made, ({ name }) => ({ checkName: name }));
+export function checkRows(made: readonly DatedCheck[]): RunRows {
+  return rowsOf(checks, made, ({ name, warningSince }) => ({
+    checkName: name,
+    warningSince: warningSince === null ? null : warningSince.getTime() * 1000,
+  }));
 }
 
 /** `parquet`: whether the Parquet files are published. */

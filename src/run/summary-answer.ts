@@ -1,6 +1,7 @@
 /** What a run did, to be read at a glance. */
 import { resolve } from "node:path";
-import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, isOfMostItems, spanText } from "../audit/checks/checks.ts";
+import { lacksValues, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
@@ -44,10 +45,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
   const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
   return [
     ["Items", items(summary)],
-    mappedValues !== null && [
-      "Values",
-      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
-    ],
+    mappedValues !== null && ["Values", valuesText(mappedValues)],
     ["Evidence", evidence(summary)],
     ["Rows", rows(summary)],
     ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
@@ -198,10 +196,12 @@ function delivered(deliveries: RunSummary["deliveries"]): string {
 
 const CHECKS_NAMED = 3;
 
-/** Those that warn, the first few by name. */
+/** Those that warn, the first few by name: what is new is not lost among what is known. */
 function checks({ passed, warnings }: RunSummary["checks"]): string {
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
-  const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
+  const named = warnings
+    .slice(0, CHECKS_NAMED)
+    .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
   const more = warnings.length - named.length;
   const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
   return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
@@ -264,7 +264,7 @@ function nextQuestion(summary: RunSummary): string {
   const { accounting, mappedValues, changes } = summary;
   if (accounting.rejected > 0) return "rejects";
   if (driftedAnew(summary)) return "drift";
-  if (mappedValues !== null && mappedValues.unmapped > 0) return "audit";
+  if (mappedValues !== null && lacksValues(mappedValues)) return "audit";
   if (mappedValues !== null && changes !== null) return "diff";
   return 'sql "FROM content LIMIT 5"';
 }

@@ -41,6 +41,11 @@ export const run = defineTable({
         "Whether values of fields without value mappings are sent as they are: the pipeline's `passthrough`.",
       required: true,
     }),
+    json("ignored_destinations", {
+      comment:
+        "IDs of the destinations that `ignoreDestinations` names, a JSON array: their values without an external value count apart.",
+      required: true,
+    }),
     bigint("requests_refused", {
       comment: "Requests that the service refused because there were too many.",
       required: true,
@@ -198,7 +203,11 @@ export const drift = defineTable({
         "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed`, `token_redacted` or `field_type` (values that do not read as the type of their custom field, so that its column of content_wide is text).",
       required: true,
     }),
-    bigint("count", { comment: "How often it occurred.", required: true }),
+    bigint("count", { comment: "How often it occurred, in all documents.", required: true }),
+    bigint("items", {
+      comment:
+        "Items that show it, each once; NULL where that is not known: what the personal-data policy took away, and what is no item's.",
+    }),
     text("example_content_id", { comment: "First item that shows it." }),
     text("example", {
       comment: "The value in that item, after the personal-data policy, cut to 200 characters.",
@@ -216,6 +225,13 @@ export const checks = defineTable({
     text("verdict", { comment: "`passed`, `warning` or `failed`.", required: true }),
     bigint("figure", { comment: "Number that was counted.", required: true }),
     bigint("expected", { comment: "Number that was expected; NULL where there is none." }),
+    timestamp("warning_since", {
+      comment:
+        "Start of the first of the runs in a row that warn of it, whatever the figure; NULL where it passed.",
+    }),
+    bigint("warning_runs", {
+      comment: "Published runs in a row that warn of it, this one included; NULL where it passed.",
+    }),
     text("detail", { comment: "What the numbers mean." }),
   ],
 });

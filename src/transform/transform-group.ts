@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { View } from "../raw/document.ts";
-import { Drift, type DriftEntry } from "../raw/drift.ts";
+import { type DriftEntry, type DriftItems, ItemDrift } from "../raw/drift.ts";
 import type { Group } from "../raw/groups.ts";
+import { pathOf } from "../raw/prepare.ts";
 import { RawRows } from "../raw/raw-file.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
@@ -24,6 +25,7 @@ export interface TransformedGroups {
   readonly parts: readonly WrittenPart[];
   readonly versions: readonly EntityVersion[];
   readonly drift: readonly DriftEntry[];
+  readonly driftItems: readonly DriftItems[];
 }
 
 export interface TransformerOptions {
@@ -43,7 +45,7 @@ interface Held {
 
 export class GroupTransformer {
   readonly #options: TransformerOptions;
-  readonly #drift = new Drift();
+  readonly #drift = new ItemDrift();
   readonly #pool = new EntityPool();
   readonly #tables = new Map<string, Held>();
   readonly #transform: ReturnType<typeof compileTransform>;
@@ -99,6 +101,8 @@ export class GroupTransformer {
 
   #item(contentId: string, views: readonly View[]): void {
     this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift: this.#drift });
+    for (const { unknown } of views)
+      for (const { path } of unknown) this.#drift.noteItem(pathOf(path), "unknown_field", contentId);
     let bytes = 0;
     for (const { builder } of this.#tables.values()) bytes += builder.bytes;
     if (bytes > FLUSH_BYTES) this.#write(FLUSH_BYTES / (2 * this.#tables.size));
@@ -109,7 +113,12 @@ export class GroupTransformer {
     this.#write(0);
     const parts = this.#written;
     this.#written = [];
-    return { parts, versions: this.#pool.take(), drift: this.#drift.take() };
+    return {
+      parts,
+      versions: this.#pool.take(),
+      drift: this.#drift.take(),
+      driftItems: this.#drift.takeItems(),
+    };
   }
 
   /** Writes the rows of tables that hold so many bytes. */

@@ -5,7 +5,7 @@ import type { OnProgress } from "../common/progress.ts";
 import { ThreadPool } from "../common/threads/thread-pool.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { Drift, type DriftEntry } from "../raw/drift.ts";
+import { Drift, type DriftEntry, type DriftItems } from "../raw/drift.ts";
 import { type Group, groups } from "../raw/groups.ts";
 import { type RegroupRequest, regroup } from "../raw/regroup.ts";
 import type { StagedPart } from "../storage/parquet-file.ts";
@@ -44,6 +44,8 @@ export interface Transformed {
   readonly stagedBytes: ReadonlyMap<string, number>;
   readonly store: EntityStore;
   readonly drift: readonly DriftEntry[];
+  /** Items in which it was found. */
+  readonly driftItems: readonly DriftItems[];
 }
 
 /** Errors: those of a user's table (`config.invalid`), and of the disk. */
@@ -129,5 +131,6 @@ function together(results: readonly TransformedGroups[]): Transformed {
     for (const version of result.versions) store.add(version);
     for (const entry of result.drift) drift.add(entry);
   }
-  return { parts, stagedBytes, store, drift: drift.take() };
+  const driftItems = results.flatMap((result) => result.driftItems);
+  return { parts, stagedBytes, store, drift: drift.take(), driftItems };
 }

@@ -4,6 +4,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Instance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
+import type { PublishedFiles } from "./published-tables.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
 export interface ShrinkLimits {
@@ -45,6 +46,8 @@ export type Before =
       /** Of its manifest; undefined: that is not known. */
       readonly sha256: string | undefined;
       readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
+      /** The published run that is built again. */
+      readonly own: PublishedFiles;
       /** What was found when both runs could be compared. */
       readonly changes: Manifest["changes"];
     };

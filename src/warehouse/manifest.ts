@@ -28,6 +28,22 @@ const publishedFile = z.object({
   rows: count.nullable(),
 });
 
+/**
+ * Whether a destination receives values, and if not, why: `ignoreDestinations` names it, it supports no mappings, or only
+ * mappings name it, by its ID.
+ */
+export const RECEPTIONS = ["receiving", "ignored", "unsupported", "nameless"] as const;
+export type Reception = (typeof RECEPTIONS)[number];
+
+const values = { mapped: count, unmapped: count } as const;
+const valuesAt = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  reception: z.enum(RECEPTIONS),
+  ...values,
+  unknown: count,
+});
+
 /** Everything a publication states about itself, but its files, which are measured. */
 const statement = z.object({
   run: runIdentifier,
@@ -53,8 +69,13 @@ const statement = z.object({
     .optional(),
   /** Items against the run before; `changed`: with another `updated_at`, null where a run has none. Absent: not compared. */
   changes: z.object({ new: count, changed: count.nullable(), removed: count }).optional(),
-  /** Values with an external value and without one; absent where the pipeline makes none, or in runs of earlier versions. */
-  mappedValues: z.object({ mapped: count, unmapped: count }).optional(),
+  /**
+   * Values with an external value and without one; absent where the pipeline makes none, or in runs of earlier versions.
+   * Others of these have `mapped` and `unmapped` alone, and count unknown values among the unmapped.
+   */
+  mappedValues: z
+    .object({ ...values, unknown: count.optional(), destinations: z.array(valuesAt).optional() })
+    .optional(),
   /** Rows by table, all tables. */
   rows: z.record(z.string(), count),
   /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */

@@ -54,6 +54,7 @@ test("without a file, everything has its default", async (t) => {
   const { source, ...config } = await load(cwd);
   assert.deepEqual(config, {
     destinations: [],
+    ignoreDestinations: [],
     customFields: [],
     columns: DYNAMIC_COLUMN_NAMES,
     details: undefined,
@@ -91,6 +92,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
   const spec: ConfigSpec = {
     url: "https://other.example.com/tenants/a",
     destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
+    ignoreDestinations: ["Shop:Mail"],
     customFields: ["color"],
     columns: ["id", "custom_fields"],
     details: "all",
@@ -386,7 +388,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, ignoreDestinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,

@@ -59,6 +59,7 @@ const GOOD: readonly ConfigSpec[] = [
     destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
     personalData: { policy: "keep" },
     personalFields: ["owner_team"],
+    ignoreDestinations: ["Shop:Mail", "20ff76a286238f962af5b190"],
   },
   { perPage: "auto", ratePerSecond: null, maxRejects: "0.5%", aliases: { a: "b" }, columns: ["id"] },
 ];
@@ -70,6 +71,7 @@ const WRONG: readonly object[] = [
   { maxRejects: "101%" },
   { personalData: "all" },
   { personalFields: "owner_team" },
+  { ignoreDestinations: [""] },
   { token: "x" },
 ];
 

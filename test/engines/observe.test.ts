@@ -90,7 +90,13 @@ test("Prometheus' parser reads the metrics of the sample, and they are those of 
     assert.equal(figures.get(name), value, name);
   }
   assert.ok([...figures.keys()].some((name) => name.startsWith(`published_info ${run} ${pipeline} `)));
-  assert.ok((figures.get("published_unmapped_values") ?? 0) > 0);
+  const { unmapped, unknown } = summary.mappedValues ?? {};
+  const without = (status: string) =>
+    [...figures]
+      .filter(([name]) => name.startsWith(`published_values_without_external_value ${status} `))
+      .reduce((sum, [, value]) => sum + value, 0);
+  assert.deepEqual([without("unmapped"), without("unknown_value")], [unmapped, unknown]);
+  assert.ok((figures.get("published_values_without_external_value unmapped receiving") ?? 0) > 0);
   assert.ok(Math.abs((figures.get("published_timestamp_seconds") ?? 0) - Date.now() / 1000) < 600);
 });
 

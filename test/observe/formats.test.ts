@@ -39,7 +39,7 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const warehouse = 'C:\\x"\n';
   const accounting = { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 };
   const named = { warehouse, run: "1", pipeline: "small" };
-  const outcome = { ...named, exitCode: 0, accounting, tables: [], bytesPublished: 7 };
+  const outcome = { ...named, exitCode: 0, accounting, tables: [], bytesPublished: 7, mappedValues: null };
   const observer = metricsFileObserver(file, { warehouse, startedMs: 0 });
   const content = { tables: [], checks: [] };
   await observer.onEnd({ outcome: outcome as unknown as RunPublished, content, endedMs: 1500 }, signal);
@@ -49,7 +49,26 @@ test("metrics escape what would end a label or a line, and leave out those witho
   assert.equal(type, "# TYPE content_warehouse_run_duration_seconds gauge");
   assert.equal(duration, 'content_warehouse_run_duration_seconds{warehouse="C:\\\\x\\"\\n"} 1.5');
   assert.match(text, /^content_warehouse_published_bytes\{.*\} 7$/m);
-  assert.ok(!text.includes("unmapped_values"));
+  assert.ok(!text.includes("values_without_external_value"));
+  const at = (reception: "receiving" | "ignored", unmapped: number, unknown: number) => {
+    return { id: "d", name: null, reception, mapped: 1, unmapped, unknown };
+  };
+  const destinations = [at("receiving", 3, 1), at("ignored", 4, 0), at("receiving", 2, 0)];
+  const mappedValues = { mapped: 3, unmapped: 9, unknown: 1, destinations };
+  const counted = { ...outcome, mappedValues } as unknown as RunPublished;
+  await observer.onEnd({ outcome: counted, content, endedMs: 1500 }, signal);
+  const samples = [
+    ...(await readFile(file, "utf8")).matchAll(/values_without_external_value\{.*?",(.*)\} (\d+)$/gm),
+  ];
+  assert.deepEqual(
+    samples.map(([, labels, value]) => `${labels} ${value}`),
+    [
+      'status="unmapped",reception="receiving" 5',
+      'status="unknown_value",reception="receiving" 1',
+      'status="unmapped",reception="ignored" 4',
+      'status="unknown_value",reception="ignored" 0',
+    ],
+  );
 });
 
 test("IDs of runs are UUIDs of version 7: the same for the same run, and in the order of the starts", async (t) => {

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import type { Check } from "../../src/audit/checks/checks.ts";
+import type { DatedCheck } from "../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../src/audit/questions/drift.ts";
 import { takesColours } from "../../src/cli/commands/run.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { PassRecord } from "../../src/raw/extract-record.ts";
+import type { Reception } from "../../src/warehouse/manifest.ts";
 import { summaryText } from "./summary-text.ts";
 
 function pass(number: number, mode: string, distinctItems: number): PassRecord {
@@ -68,7 +69,7 @@ const COMPLETE: RunSummary = {
   unchanged: null,
   previousRun: null,
   changes: null,
-  mappedValues: { mapped: 7_012, unmapped: 0 },
+  mappedValues: { mapped: 7_012, unmapped: 0, unknown: 0, destinations: [] },
   drift: {
     newFields: [],
     vanishedFields: [],
@@ -93,7 +94,7 @@ test("a complete run is seen at a glance", () => {
     `Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s
 
   Items      12,345 listed, 12,345 loaded, 0 rejected
-  Values     7,012 mapped, 0 unmapped
+  Values     7,012 mapped, 0 without an external value
   Evidence   two passes agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
   Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received
@@ -109,7 +110,7 @@ const PREVIOUS = "000041-20261119T020000Z";
 
 /** A line of the drift: of a run with a run before, or without one. */
 function line(path: string, count: number, before: number | null): DriftLine {
-  return { path, kind: "unknown_field", count, before, example: null, exampleContentId: null };
+  return { path, kind: "unknown_field", count, items: null, before, example: null, exampleContentId: null };
 }
 
 test("items and values are told against the run before, and the next command is the one that shows why", () => {
@@ -122,8 +123,24 @@ test("items and values are told against the run before, and the next command is 
   assert.match(summaryText(compared), /Next +content-warehouse diff --warehouse \/srv\/warehouse\n$/);
   const undated = summaryText({ ...compared, changes: { ...changes, changed: null } });
   assert.match(undated, /; 3 new, 1 removed since /);
-  const unmapped = { ...compared, mappedValues: { mapped: 5, unmapped: 2 } };
-  assert.match(summaryText(unmapped), /Values +5 mapped, 2 unmapped\n.*Next +content-warehouse audit /s);
+  const at = (name: string | null, reception: Reception, unmapped: number) => {
+    return { id: "d-1", name, reception, mapped: 2, unmapped, unknown: 1 };
+  };
+  const lacking = (...destinations: ReturnType<typeof at>[]) =>
+    summaryText({ ...compared, mappedValues: { mapped: 4, unmapped: 3, unknown: 2, destinations } });
+  const apart = lacking(at("Print", "unsupported", 2), at(null, "nameless", 1));
+  assert.match(
+    apart,
+    /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values, 3 at Print \(supports no mappings\), 2 at d-1 \(known by its ID alone\)\n/,
+  );
+  assert.match(apart, /Next +content-warehouse diff /, "no destination that receives values lacks one");
+  const some = lacking(at("Web", "receiving", 2), at("Print", "ignored", 1));
+  assert.match(
+    some,
+    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n.*Next +content-warehouse audit /s,
+  );
+  const all = lacking(at("Web", "receiving", 3));
+  assert.match(all, /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\)\n/);
 });
 
 test("new and vanished fields are told by name, what was known before in one figure, the policy's work not at all", () => {
@@ -152,16 +169,17 @@ test("new and vanished fields are told by name, what was known before in one fig
 });
 
 test("checks that warn are told, the first by name", () => {
-  const check = (name: string, figure: number): Check => {
-    return { name, verdict: "warning", figure, expected: 0, detail: "" };
+  const warningSince = new Date(0);
+  const check = (name: string, figure: number, warningRuns = 1): DatedCheck => {
+    return { name, verdict: "warning", figure, expected: 0, detail: "", warningSince, warningRuns };
   };
-  const warnings = [check("a", 2), check("b", 1), check("c", 3000), check("d", 1)];
+  const warnings = [check("a", 2), check("b", 1, 31), check("c", 3000), check("d", 1)];
   const text = (count: number) =>
     summaryText({ ...COMPLETE, checks: { passed: 170, warnings: warnings.slice(0, count) } });
   assert.match(text(1), /Checks +170 passed, 1 warning: a: 2\n/);
   assert.match(
     text(4),
-    /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
+    /Checks +170 passed, 4 warnings: a: 2; b: 1, for 31 nights; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
   );
 });
 
@@ -242,7 +260,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
     `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but its answers do not agree, so run again
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
-  Values     7,012 mapped, 0 unmapped
+  Values     7,012 mapped, 0 without an external value
   Evidence   the answers do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
   Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received

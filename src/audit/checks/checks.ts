@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { count } from "../../common/figures.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import {
@@ -27,6 +28,14 @@ export interface Check {
   readonly detail: string;
 }
 
+/** A check with since when it warns. */
+export interface DatedCheck extends Check {
+  /** Start of the first of the runs in a row that warn of it; null: it passed. */
+  readonly warningSince: Date | null;
+  /** How many these are, the run itself included; null: it passed. */
+  readonly warningRuns: number | null;
+}
+
 /** Whether a field contradicts itself in most items: then each mode writes it in its own way, and no state is another. */
 export function isOfMostItems(times: number, items: number): boolean {
   return 2 * times > items;
@@ -48,10 +57,13 @@ export function noneNamed(name: string, found: readonly string[]): Check {
   return noneExpected(name, found.length, found.join(", "));
 }
 
+/** A sentence for the summary. `check`: name of the check that says the same, whose nights are told with it. */
+export type Warning = string | { readonly text: string; readonly check: string };
+
 /** Checks, and sentences for the summary. */
 export interface Judged {
   readonly checks: readonly Check[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
@@ -173,20 +185,39 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
   return isLimited ? checks.slice(0, 1) : checks;
 }
 
+/** Columns that runs of earlier versions lack are empty. `from`: what stands after FROM for the table. */
+export function checksSql(from: string): string {
+  return `SELECT NULL::TIMESTAMPTZ AS warning_since, NULL::BIGINT AS warning_runs WHERE false UNION ALL BY NAME FROM ${from}`;
+}
+
+export const WARNING_SPANS = {
+  checkName: col.text({ required: true }),
+  warningSince: col.instant(),
+  warningRuns: col.count(),
+} as const;
+
 export const CHECK_COLUMNS = {
   check_name: col.text({ required: true, head: "check" }),
   verdict: col.name({ required: true }),
   figure: col.count({ required: true, head: "counted" }),
   expected: col.count(),
+  warning_runs: col.count({ head: "nights" }),
+  warning_since: col.instant({ head: "since", dispensable: 1 }),
   detail: col.text(),
 } as const;
 export type RunCheck = RowOf<typeof CHECK_COLUMNS>;
 
-/** The checks that a published run made, what failed or warns first. */
+/** The checks that a published run made, what failed or warns first, of these what is new. */
 export function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
   return rowsBy(
     connection,
     CHECK_COLUMNS,
-    "FROM run_checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
+    `FROM (${checksSql("run_checks")})
+     ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, coalesce(warning_runs, 1) > 1, check_name`,
   );
+}
+
+/** Since when a check warns, to be put behind its figure: nothing where that is new. */
+export function spanText(runs: number | null): string {
+  return runs === null || runs < 2 ? "" : `, for ${count(runs)} nights`;
 }

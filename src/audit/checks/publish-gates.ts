@@ -123,5 +123,5 @@ export function judgeEchoes(drift: readonly DriftEntry[]): Judged {
   const places = named.join(", ") + more;
   const detail = `each is published with [redacted] in its place; in ${places}`;
   const warning = `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask its operator why others may read it there.`;
-  return { checks: [noneExpected(name, total, detail)], warnings: [warning] };
+  return { checks: [noneExpected(name, total, detail)], warnings: [{ text: warning, check: name }] };
 }

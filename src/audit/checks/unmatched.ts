@@ -2,9 +2,11 @@
 import type { DestinationName } from "../../api/destination.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { isObject } from "../../common/objects.ts";
+import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
-import { type Judged, noneNamed } from "./checks.ts";
+import { type Candidate, called, nearestOf } from "../questions/filters.ts";
+import { type Judged, noneNamed, type Warning } from "./checks.ts";
 
 /** What was asked for by names of the service, and what the service has of it. */
 export interface Matching extends Pick<ExtractRecord, "asked" | "unmatched"> {
@@ -18,6 +20,8 @@ export interface Matching extends Pick<ExtractRecord, "asked" | "unmatched"> {
 /** Name of the check that warns where the configured destinations have none. */
 export const MAPPED_VALUES_CHECK = "mapped values for the configured destinations";
 
+const NAMELESS_CHECK = "destinations in mappings that have no name";
+
 const MAPPED_VALUES = "content_mapped_values";
 const CUSTOM_FIELDS = "custom_fields";
 
@@ -25,8 +29,10 @@ const CUSTOM_FIELDS = "custom_fields";
 export interface JudgedMatching extends Judged {
   /** As a sentence; null: there are some, or none is wanted. */
   readonly noMappedValues: string | null;
-  /** IDs of destinations that mappings name and that no lookup found. */
+  /** IDs of destinations that mappings name and that no lookup found, and that are not ignored. */
   readonly namelessDestinations: readonly string[];
+  /** IDs of those that `ignoreDestinations` names. */
+  readonly ignoredDestinations: readonly string[];
 }
 
 export function judgeMatching(matching: Matching): JudgedMatching {
@@ -34,16 +40,19 @@ export function judgeMatching(matching: Matching): JudgedMatching {
   const cause = causeOf(matching);
   const missing =
     cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
-  const nameless = namelessOf(matching);
+  const ignored = ignoredOf(matching);
+  const nameless = namelessOf(matching).filter((id) => !ignored.ids.includes(id));
   const namelessDestinations = matching.asked.allDestinations ? [] : nameless;
   return {
     noMappedValues: missing,
     namelessDestinations,
+    ignoredDestinations: ignored.ids,
     warnings: [
-      ...(missing === null ? [] : [missing]),
+      ...(missing === null ? [] : [{ text: missing, check: MAPPED_VALUES_CHECK }]),
       ...unmatched.destinations.map((wanted) => destinationWarning(wanted, matching)),
       ...unmatched.customFields.map((name) => fieldWarning(name, matching)),
       ...namelessWarning(namelessDestinations),
+      ...ignored.warnings,
     ],
     checks: [
       noneNamed(
@@ -51,7 +60,7 @@ export function judgeMatching(matching: Matching): JudgedMatching {
         unmatched.destinations.map(({ name }) => name),
       ),
       noneNamed("custom fields that the service does not have", unmatched.customFields),
-      noneNamed("destinations in mappings that have no name", nameless),
+      noneNamed(NAMELESS_CHECK, nameless),
       {
         name: MAPPED_VALUES_CHECK,
         verdict: missing === null ? "passed" : "warning",
@@ -70,6 +79,29 @@ function namelessOf({ lookups, rows }: Matching): string[] {
   return [...mappedDestinations(lookups)].filter((id) => !named.has(id)).sort();
 }
 
+/** What `ignoreDestinations` names, of all destinations of the run. */
+function ignoredOf({ asked, lookups }: Matching): { ids: string[]; warnings: string[] } {
+  const found = lookups.destinations.map(({ id, answer }): Candidate => ({ id, ...namesIn(answer) }));
+  const others = [...mappedDestinations(lookups)].filter((id) => !found.some((each) => each.id === id));
+  const candidates = [...found, ...others.map((id): Candidate => ({ id, name: null, platform: null }))];
+  const ids = asked.ignoreDestinations.flatMap((wanted) => called(candidates, wanted));
+  const unknown = asked.ignoreDestinations.filter((wanted) => called(candidates, wanted).length === 0);
+  return {
+    ids: [...new Set(ids)].sort(),
+    warnings: unknown.map(
+      (wanted) =>
+        `\`ignoreDestinations\` names "${printable(wanted)}", which no destination of the run is called.${nearestOf(candidates, wanted)}`,
+    ),
+  };
+}
+
+function namesIn({ identification, platform }: Readonly<Record<string, unknown>>) {
+  return {
+    name: typeof identification === "string" ? identification : null,
+    platform: typeof platform === "string" ? platform : null,
+  };
+}
+
 /** IDs of the destinations that mappings name. */
 function mappedDestinations({ definitions }: RawLookups): Set<string> {
   const mappings = definitions.flatMap(({ answer }) =>
@@ -78,25 +110,24 @@ function mappedDestinations({ definitions }: RawLookups): Set<string> {
   return new Set(mappings.map((mapping) => mapping.external_site_id).filter((id) => typeof id === "string"));
 }
 
-function namelessWarning(ids: readonly string[]): string[] {
+function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
   const [what, gone] =
     ids.length === 1
       ? ["1 destination in mappings has", "it"]
       : [`${ids.length} destinations in mappings have`, "one of them"];
-  return [
-    `${what} no name: where the service no longer has ${gone}, remove its mappings there; otherwise add \`destinations\` to the configuration, or \`--destination\`.`,
-  ];
+  const text = `${what} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`.`;
+  return [{ text, check: NAMELESS_CHECK }];
 }
 
 function destinationWarning(
   { name, platform }: DestinationName,
   { lookups, unmatched }: Pick<Matching, "lookups" | "unmatched">,
 ): string {
-  const found = lookups.destinations.map(({ id, answer }) => ({
-    name: typeof answer.identification === "string" ? answer.identification : id,
-    platform: typeof answer.platform === "string" ? answer.platform : null,
-  }));
+  const found = lookups.destinations.map(({ id, answer }) => {
+    const { name, platform } = namesIn(answer);
+    return { name: name ?? id, platform };
+  });
   const known = [...found, ...unmatched.otherDestinations].map((each) => labelOf(each, platform));
   return `There is no destination "${name}" on platform "${platform}": its mapped values are missing.${suggestion(name, known, "")}`;
 }

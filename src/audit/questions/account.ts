@@ -3,6 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
+import { ignoredDestinations } from "../mapping/value-counts.ts";
 
 const required = { required: true } as const;
 
@@ -53,7 +54,7 @@ export async function instanceName(
   return instanceUrl === SAMPLE ? "The sample" : new URL(instanceUrl).host;
 }
 
-/** IDs of destinations that only mappings name. */
+/** IDs of destinations that only mappings name, and that are not ignored. */
 export async function namelessDestinations(connection: DuckDBConnection): Promise<string[]> {
   const rows = await rowsBy(
     connection,
@@ -61,5 +62,6 @@ export async function namelessDestinations(connection: DuckDBConnection): Promis
     `SELECT DISTINCT destination_id FROM destinations SEMI JOIN custom_field_mappings USING (destination_id)
      WHERE identification IS NULL ORDER BY destination_id`,
   );
-  return rows.map(({ destinationId }) => destinationId);
+  const ignored = await ignoredDestinations(connection);
+  return rows.map(({ destinationId }) => destinationId).filter((id) => !ignored.includes(id));
 }

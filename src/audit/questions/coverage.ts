@@ -1,6 +1,6 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
@@ -8,13 +8,18 @@ import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
+import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
 import {
-  STATUSES,
-  type Status,
-  sentOrNot,
-  WITHOUT_EXTERNAL_VALUE,
-  withoutValueMapping,
-} from "../mapping/mapped-value.ts";
+  type DestinationCounts,
+  ignoredDestinations,
+  kindsText,
+  prepareReceptions,
+  RECEPTION,
+  RECEPTION_TEXT,
+  receiving,
+  sumOf,
+  without,
+} from "../mapping/value-counts.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { notFound, resolveScope, type Scope, type Scoped } from "./filters.ts";
@@ -25,10 +30,6 @@ export interface CoverageFilter extends Scope {
   /** Value ID, text of the value, or external value. */
   readonly value?: string | undefined;
 }
-
-/** What is counted in uses: one use is one row of `content_mapped_values`. */
-export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
-export type Counted = (typeof COUNTED)[number];
 
 /** A destination that is known only by its ID is shown by it, and so is a field without a name. */
 export const DESTINATION = {
@@ -44,11 +45,13 @@ const some = { required: true } as const;
 
 const COVERAGE = {
   ...DESTINATION,
+  /** Whether the destination receives values. */
+  reception: { ...RECEPTION, hidden: true },
   ...FIELD,
   field_type: col.text({ hidden: true }),
   external_field_name: col.text({ head: "external name", dispensable: 3 }),
   items: col.count({ ...some, dispensable: 2 }),
-  items_with_gaps: col.count({ ...some, hidden: true }),
+  items_without_external_value: col.count({ ...some, hidden: true }),
   values: col.count(some),
   mapped: col.count(some),
   unmapped: col.count(some),
@@ -62,8 +65,22 @@ const COVERAGE = {
   entries_unused: col.count({ ...some, head: "unused", dispensable: 4 }),
 } as const;
 
+const DESTINATIONS_COVERED = {
+  ...DESTINATION,
+  reception: { ...RECEPTION, hidden: true },
+  /** The same in words. */
+  receives: col.text(some),
+  mapped: col.count(some),
+  without_external_value: col.count({ ...some, head: "without external value" }),
+  unmapped: col.count(some),
+  unknown_value: col.count({ ...some, head: "unknown" }),
+  ambiguous: col.count({ ...some, dispensable: 1 }),
+  collision: col.count({ ...some, dispensable: 2 }),
+} as const;
+
 const VALUES = {
   ...DESTINATION,
+  reception: { ...RECEPTION, hidden: true },
   ...FIELD,
   external_field_name: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
@@ -124,6 +141,7 @@ export async function coverageOf(
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ) {
   await prepareMappings(connection);
+  await prepareReceptions(connection, await ignoredDestinations(connection));
   await narrow(connection, filter);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
@@ -136,23 +154,29 @@ export async function coverageOf(
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
   const coverage = await rowsBy(connection, COVERAGE, loadSql("audit_coverage"), given);
-  const total = (kind: Counted) => coverage.reduce((sum, row) => sum + row[kind], 0);
   return {
     /** Per destination and mapped custom field. */
     coverage,
+    /** The same per destination. */
+    destinations: perDestination(coverage),
     /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
     values: await rowsBy(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
-    totals: {
-      unmapped: total("unmapped"),
-      unknown_value: total("unknown_value"),
-      ambiguous: total("ambiguous"),
-      collision: total("collision"),
-    },
     /** Whether values of fields without value mappings are sent as they are. */
     passthrough: await sendsAsIs(connection),
   };
+}
+
+/** Destinations in the order of their rows. */
+function perDestination(coverage: readonly RowOf<typeof COVERAGE>[]): DestinationCounts[] {
+  const groups = Map.groupBy(coverage, ({ destination_id }) => destination_id);
+  return [...groups.values()].flatMap((rows) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const { destination_id, destination, reception } = first;
+    return [{ destination_id, destination, reception, ...sumOf(rows) }];
+  });
 }
 
 async function factsOfDefinitions(connection: DuckDBConnection) {
@@ -188,39 +212,57 @@ export function coverageAnswer(
   { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
   coverage: Coverage,
 ): Answer {
-  const { passthrough, totals } = coverage;
+  const { passthrough, destinations } = coverage;
+  const totals = totalsOf(destinations);
   return {
     lead: `${totalText(coverage)} in the run ${run}.`,
-    facts: { run, verdict: manifest.verdict, passthrough, totals },
+    facts: {
+      run,
+      verdict: manifest.verdict,
+      passthrough,
+      totals,
+      receiving: totalsOf(receiving(destinations)),
+    },
     sections: coverageSections(coverage),
   };
 }
 
-/** Values with a value mapping: those that have an external value, those without one, and both together. */
-export function mappedTotals({ coverage, totals }: Pick<Coverage, "coverage" | "totals">) {
-  const mapped = coverage.reduce((sum, row) => sum + row.mapped, 0);
-  const without = WITHOUT_EXTERNAL_VALUE.reduce((sum, status) => sum + totals[status], 0);
-  return { mapped, without, possible: mapped + without };
+function totalsOf(destinations: readonly DestinationCounts[]) {
+  const sum = sumOf(destinations);
+  return { ...sum, without_external_value: without(sum) };
 }
 
-/** Whether a destination gets nothing of a value, though its field has a value mapping. */
-export function isWithoutExternalValue({ status }: Pick<Coverage["values"][number], "status">): boolean {
-  return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
+/**
+ * Values with a value mapping, at destinations that receive values: those that have an external value, those without
+ * one, and both together.
+ */
+export function mappedTotals({ destinations }: Pick<Coverage, "destinations">) {
+  const sum = sumOf(receiving(destinations));
+  return { mapped: sum.mapped, without: without(sum), possible: sum.mapped + without(sum) };
 }
 
-function totalText({ coverage, totals, passthrough }: Coverage): string {
+function totalText({ coverage, destinations, passthrough }: Coverage): string {
   const sum = (name: "values" | "no_value_mapping") => coverage.reduce((total, row) => total + row[name], 0);
-  const { unmapped, unknown_value, ambiguous, collision } = totals;
+  const { ambiguous, collision, ...all } = sumOf(destinations);
+  const lacking = without(all);
+  const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
+  const counting = without(sumOf(receiving(destinations)));
+  const apart =
+    counting === lacking ? "" : `, ${count(counting)} of them at destinations that receive values`;
   return (
-    `${counted(sum("values"), "value")}: ${count(unmapped)} unmapped, ${count(unknown_value)} unknown, ` +
+    `${counted(sum("values"), "value")}: ${count(lacking)} without an external value (${kinds})${apart}; ` +
     `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
   );
 }
 
+const LIMITS_COUNT =
+  "The share that is mapped, what needs attention and --fail-on count the destinations that receive values; the others stand apart.";
+
 /** Keys of the parts of the answer. */
 export const COVERAGE_SECTIONS = [
   "coverage",
+  "destinations",
   "values",
   "unused_entries",
   "unmapped_fields",
@@ -228,7 +270,8 @@ export const COVERAGE_SECTIONS = [
   "collisions",
 ] as const;
 
-export function coverageSections({ coverage, values, definitions, passthrough }: Coverage): Section[] {
+export function coverageSections(answered: Coverage): Section[] {
+  const { coverage, destinations, values, definitions, passthrough } = answered;
   const keyed = <K extends (typeof COVERAGE_SECTIONS)[number]>(key: K) => ({
     key,
     all: `--section ${key.replaceAll("_", "-")} --format csv`,
@@ -241,6 +284,18 @@ export function coverageSections({ coverage, values, definitions, passthrough }:
       none: "no mapped field has such a value",
       columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
       rows: coverage,
+      limit: 100,
+    }),
+    section({
+      ...keyed("destinations"),
+      title: "Destinations",
+      lead: LIMITS_COUNT,
+      columns: DESTINATIONS_COVERED,
+      rows: destinations.map((each) => ({
+        ...each,
+        receives: RECEPTION_TEXT[each.reception],
+        without_external_value: without(each),
+      })),
       limit: 100,
     }),
     section({

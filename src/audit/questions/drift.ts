@@ -18,6 +18,8 @@ const LINE = {
   /** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
   kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"], hidden: true }),
   count: col.count(required),
+  /** That show it, each once; null: not known. */
+  items: col.count(),
   /** The count in the run before: 0 is new in this run; null: there is no run before. */
   before: col.count(),
   /** The first value, of a vanished field one of the run before; null where the policy forbids one. */
@@ -110,12 +112,17 @@ function noted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
     connection,
     LINE,
     before === undefined
-      ? "SELECT *, NULL::BIGINT AS before FROM run_drift"
-      : `SELECT path, kind, coalesce(n.count, 0) AS count, coalesce(b.count, 0) AS before,
+      ? `SELECT *, NULL::BIGINT AS before FROM (${driftSql("run_drift")})`
+      : `SELECT path, kind, coalesce(n.count, 0) AS count, n.items, coalesce(b.count, 0) AS before,
            CASE WHEN n.path IS NULL THEN b.example ELSE n.example END AS example,
            CASE WHEN n.path IS NULL THEN b.example_content_id ELSE n.example_content_id END AS example_content_id
-         FROM run_drift AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
+         FROM (${driftSql("run_drift")}) AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
   );
+}
+
+/** Runs of earlier versions do not count items. */
+function driftSql(from: string): string {
+  return `SELECT NULL::BIGINT AS items WHERE false UNION ALL BY NAME FROM ${quoteIdentifier(from)}`;
 }
 
 /** Columns, and tables of lists, without any value that had some in the run before. */
@@ -130,6 +137,7 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
       path: column === undefined ? place : await pathOf(connection, table, column),
       kind: "empty",
       count: 0,
+      items: null,
       before: row?.count ?? 0,
       example: row?.example ?? null,
       exampleContentId: null,
@@ -175,7 +183,7 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
     const [row] = await rowsBy(connection, CHECK, sql, [listedValuesCheck(listing)]);
     if (row === undefined) continue;
     const path = await pathOf(connection, listing.table, listing.column);
-    lines.push({ ...row, path, kind: "unlisted", exampleContentId: null });
+    lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
   }
   return lines;
 }
@@ -239,7 +247,7 @@ export function driftSections(drift: DriftReport): Section[] {
 }
 
 function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
-  const { path, kind, count, before, ...examples } = LINE;
+  const { path, kind, count, items, before, ...examples } = LINE;
   const isCompared = lines.some((line) => line.before !== null);
   const hasMeanings = lines.some((line) => MEANINGS[line.kind] !== "");
   const known = part === "vanishedFields" ? "gone" : "known";
@@ -252,6 +260,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
       kind,
       status: col.text({ hidden: !isCompared }),
       count,
+      items,
       before: { ...before, hidden: !isCompared },
       meaning: col.text({ head: "what", hidden: !hasMeanings }),
       ...examples,

@@ -26,13 +26,21 @@ export async function resolveScope(
   };
 }
 
-const DESTINATIONS = "SELECT destination_id AS id, identification AS name FROM destinations";
+const DESTINATIONS = "SELECT destination_id AS id, identification AS name, platform FROM destinations";
 const FIELDS =
   "SELECT custom_field_id AS id, name FROM custom_fields UNION SELECT custom_field_id, NULL FROM custom_field_mappings";
 const CONTENT_TYPES =
   "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types";
 
-const NAMED = { id: col.text({ required: true }), name: col.text() } as const;
+/** Something that people name by its ID or its name, and a destination by `name:platform` too. */
+export interface Candidate {
+  readonly id: string;
+  readonly name: string | null;
+  /** Of a destination, where it is known. */
+  readonly platform?: string | null;
+}
+
+const NAMED = { id: col.text({ required: true }), name: col.text(), platform: col.text() } as const;
 
 /**
  * IDs of those of this name, or the one of this ID; `candidates` is a SELECT of `id` and `name`. Undefined where none is
@@ -45,28 +53,36 @@ export async function idsOf(
   candidates: string,
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
-  const sql = `SELECT DISTINCT id, name FROM (${candidates}) ORDER BY ALL`;
+  const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
   return matching(await rowsBy(connection, NAMED, sql), what, wanted);
 }
 
 /** Throws `config.not_found` with the nearest. */
-export function matching(
-  candidates: readonly { readonly id: string; readonly name: string | null }[],
-  what: string,
-  wanted: string,
-): string[] {
-  const found = candidates.filter(({ id, name }) => id === wanted || name === wanted);
-  if (found.length > 0) return [...new Set(found.map(({ id }) => id))];
+export function matching(candidates: readonly Candidate[], what: string, wanted: string): string[] {
+  const found = called(candidates, wanted);
+  if (found.length > 0) return found;
+  throw notFound(`There is no ${what} "${wanted}" in the run.${nearestOf(candidates, wanted)}`);
+}
+
+/** IDs of those that are called so: an ID, a name, or `name:platform` of a destination. */
+export function called(candidates: readonly Candidate[], wanted: string): string[] {
+  const found = candidates.filter(({ id, name, platform = null }) => {
+    const label = name === null || platform === null ? null : `${name}:${platform}`;
+    return [id, name, label].includes(wanted);
+  });
+  return [...new Set(found.map(({ id }) => id))];
+}
+
+/** A sentence with what is called almost so, else with what there is. */
+export function nearestOf(candidates: readonly Candidate[], wanted: string): string {
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
-  throw notFound(
-    `There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, thereAre(candidates))}`,
-  );
+  return suggestion(wanted, names, thereAre(candidates));
 }
 
 /** Names that a sentence lists. */
 const NAMES_LISTED = 10;
 
-function thereAre(candidates: Parameters<typeof matching>[0]): string {
+function thereAre(candidates: readonly Candidate[]): string {
   if (candidates.length === 0) return "The run has none.";
   const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
   const more = names.length - NAMES_LISTED;

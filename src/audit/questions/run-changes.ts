@@ -1,14 +1,11 @@
-/** What a run is at a glance, beside the run before: items that came, changed and went, values with a mapping. */
+/** What a run is at a glance, beside the run before: items that came, changed and went. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
-import { WITHOUT_EXTERNAL_VALUE_SQL } from "../mapping/mapped-value.ts";
 
 export type ItemChanges = NonNullable<Manifest["changes"]>;
-/** Values of `content_mapped_values`, by whether they have an external value. */
-export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 
 const counted = col.count({ required: true });
 const CHANGED = { new: counted, changed: counted, removed: counted } as const;
@@ -36,22 +33,4 @@ export async function readItemChanges(
   if (row === undefined) return undefined;
   const isDated = [now, before].every(({ emptyColumns }) => !emptyColumns.includes("content.updated_at"));
   return { ...row, changed: isDated ? row.changed : null };
-}
-
-const MAPPED = { mapped: counted, unmapped: counted } as const;
-
-/** An unknown value has no mapping either; a field without value mappings, such as a text field, is in neither count. */
-const MAPPED_COUNTS = `
-  SELECT count(*) FILTER (WHERE status = 'mapped') AS mapped,
-    count(*) FILTER (WHERE status IN (${WITHOUT_EXTERNAL_VALUE_SQL})) AS unmapped
-  FROM content_mapped_values`;
-
-/** Undefined: the pipeline makes no mapped values. */
-export async function readMappedCounts(
-  connection: DuckDBConnection,
-  { rows }: Pick<Fullness, "rows">,
-): Promise<MappedCounts | undefined> {
-  if (rows.content_mapped_values === undefined) return undefined;
-  const [row] = await rowsBy(connection, MAPPED, MAPPED_COUNTS);
-  return row;
 }

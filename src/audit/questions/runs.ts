@@ -10,6 +10,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
+import { type StatedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import { checksSection, passesSection, requestsSection, tablesSection } from "./run-facts.ts";
 
@@ -29,8 +30,10 @@ const RUNS = {
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
   rejected: col.count(),
-  /** Values without an external value. */
+  /** Of all destinations; the two kinds are empty in runs of earlier versions, which state the sum alone. */
+  without_external_value: col.count({ head: "without" }),
   unmapped: col.count(),
+  unknown_value: col.count({ head: "unknown" }),
   took_ms: col.milliseconds({ head: "took" }),
   size_bytes: col.bytes({ head: "size" }),
   /** The run that it was built again of; shown where there is one. */
@@ -58,6 +61,7 @@ type Stated = Pick<
 /** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
 export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
   const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
+  const values = mappedValues && withoutOf(mappedValues);
   return {
     mark,
     current: mark === "*",
@@ -71,7 +75,9 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     changed: changes?.changed ?? null,
     removed: changes?.removed ?? null,
     rejected: items?.rejected ?? null,
-    unmapped: mappedValues?.unmapped ?? null,
+    without_external_value: values?.without ?? null,
+    unmapped: values?.unmapped ?? null,
+    unknown_value: values?.unknown ?? null,
     took_ms: tookMs(manifest),
     size_bytes: sizeOf(files),
     replay_of: manifest.replayOf ?? null,
@@ -109,7 +115,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
     lead:
       runs.length === 0
         ? undefined
-        : `* is the current one; change: new +, changed ~, removed -, since the run before${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
+        : `* is the current one; change: new +, changed ~, removed -, since the run before; without: values without an external value${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
     none: "nothing was published yet",
     columns: runs.some(({ replay_of }) => replay_of !== null) ? WITH_REPLAYS : RUNS,
     rows: runs,
@@ -120,7 +126,8 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
 
 function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
   const nothing = { started_at: null, items: null, change: null, new: null, changed: null, removed: null };
-  const unknown = { rejected: null, unmapped: null, took_ms: null, size_bytes: null, replay_of: null };
+  const values = { without_external_value: null, unmapped: null, unknown_value: null };
+  const unknown = { rejected: null, ...values, took_ms: null, size_bytes: null, replay_of: null };
   return { mark, current: mark === "*", run, sequence, verdict: "unreadable", ...nothing, ...unknown };
 }
 
@@ -196,7 +203,7 @@ function figuresOf(
     verdict,
     items: items ?? null,
     changes: changes ?? null,
-    mappedValues: mappedValues ?? null,
+    mappedValues: mappedValues === undefined ? null : statedValues(mappedValues),
     previousRun,
     supersedes: supersedes ?? null,
     replayOf: replayOf ?? null,
@@ -207,6 +214,11 @@ function figuresOf(
     files: files.length,
     unchanged: before === undefined ? null : { ...unchangedSince(files, before) },
   };
+}
+
+function statedValues(values: StatedCounts) {
+  const { without: withoutExternalValue, ...kinds } = withoutOf(values);
+  return { mapped: values.mapped, withoutExternalValue, ...kinds, destinations: values.destinations ?? null };
 }
 
 function aboutSection(
@@ -226,10 +238,7 @@ function aboutSection(
     ["Verdict", verdict],
     items !== undefined && ["Items", itemsText(items)],
     items !== undefined && change !== null && ["Change", change],
-    mappedValues !== undefined && [
-      "Values",
-      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
-    ],
+    mappedValues !== undefined && ["Values", valuesText(mappedValues)],
     ["Before it", previousRun ?? "no run"],
     replayOf !== undefined && ["Replay of", replayOf],
     // It took the place of another when somebody was erased from it.

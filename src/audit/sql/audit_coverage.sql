@@ -4,12 +4,16 @@
 -- $1  status to keep to; NULL: any
 -- $2  value ID, value or external value to keep to; NULL: any
 --
--- items            items with a value
--- items_with_gaps  those of them with a value that is unmapped or unknown
--- archived         uses of values that can no longer be chosen
--- entries          entries of the field's mappings at the destination
+-- items                         items with a value
+-- items_without_external_value  those of them with a value that is unmapped or unknown
+-- archived                      uses of values that can no longer be chosen
+-- entries                       entries of the field's mappings at the destination
 WITH field_counts AS (
-  SELECT destination_id, custom_field_id, sum(items) AS items, sum(items_with_gaps) AS items_with_gaps
+  SELECT
+    destination_id,
+    custom_field_id,
+    sum(items) AS items,
+    sum(items_without_external_value) AS items_without_external_value
   FROM audit_field_counts
   GROUP BY ALL
 ),
@@ -49,13 +53,14 @@ entry_counts AS (
 )
 SELECT
   target.destination_id,
-  destinations.identification AS destination,
+  receptions.destination,
+  coalesce(receptions.reception, 'nameless') AS reception,
   target.custom_field_id,
   custom_fields.name AS custom_field,
   custom_fields.field_type,
   target.external_field_name,
   coalesce(field_counts.items, 0)::BIGINT AS items,
-  coalesce(field_counts.items_with_gaps, 0)::BIGINT AS items_with_gaps,
+  coalesce(field_counts.items_without_external_value, 0)::BIGINT AS items_without_external_value,
   coalesce(value_counts.uses, 0)::BIGINT AS values,
   coalesce(value_counts.mapped, 0)::BIGINT AS mapped,
   coalesce(value_counts.unmapped, 0)::BIGINT AS unmapped,
@@ -73,7 +78,7 @@ SEMI JOIN audit_fields USING (custom_field_id)
 LEFT JOIN field_counts USING (destination_id, custom_field_id)
 LEFT JOIN value_counts USING (destination_id, custom_field_id)
 LEFT JOIN entry_counts USING (destination_id, custom_field_id)
-LEFT JOIN destinations USING (destination_id)
+LEFT JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 WHERE ($1::VARCHAR IS NULL AND $2::VARCHAR IS NULL) OR value_counts.uses > 0
 ORDER BY destination NULLS LAST, target.destination_id, custom_field NULLS LAST, target.custom_field_id

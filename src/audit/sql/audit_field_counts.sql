@@ -22,6 +22,6 @@ WITH of_item AS (
     AND ($4::VARCHAR IS NULL OR value_id = $4::VARCHAR OR value = $4::VARCHAR OR external_value = $4::VARCHAR)
   GROUP BY content_id, destination_id, custom_field_id
 )
-SELECT destination_id, custom_field_id, count(*) AS items, count_if(misses_some) AS items_with_gaps
+SELECT destination_id, custom_field_id, count(*) AS items, count_if(misses_some) AS items_without_external_value
 FROM of_item
 GROUP BY destination_id, custom_field_id

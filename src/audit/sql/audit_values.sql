@@ -24,7 +24,8 @@ WITH counts AS (
 )
 SELECT
   counts.destination_id,
-  destinations.identification AS destination,
+  receptions.destination,
+  coalesce(receptions.reception, 'nameless') AS reception,
   counts.custom_field_id,
   custom_fields.name AS custom_field,
   target.external_field_name,
@@ -40,7 +41,7 @@ SELECT
   counts.collision
 FROM counts
 LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
-LEFT JOIN destinations USING (destination_id)
+LEFT JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 WHERE NOT $3::BOOLEAN
   OR counts.status IN (/* without_external_value */)

@@ -2,11 +2,10 @@ import { extname } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
+import { COUNTED, type Counted, receiving, sumOf } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import {
-  COUNTED,
   COVERAGE_SECTIONS,
-  type Counted,
   type Coverage,
   coverageAnswer,
   coverageOf,
@@ -51,7 +50,9 @@ Examples:
 
 RUN is a run's name, its number, or "current". Counts are of values: one is one row of content_mapped_values; only
 "items" counts items. With --fail-on, exit code 25 says that there are more values of a kind than allowed (0 unless =N
-is given) among those that the filters let through.
+is given) among those that the filters let through, at destinations that receive values. One that supports no mappings,
+that is known by its ID alone while others have a name, or that the setting ignoreDestinations named in that run counts
+apart: the section "destinations" shows which.
 `;
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
@@ -59,7 +60,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run, or current", "current")
     .warehouse()
-    .option("--destination <name>", "only this destination, by name or ID")
+    .option("--destination <name>", "only this destination, by name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by its ID, its text or its external value")
     .choice("--status <status>", "only values of this status", STATUSES)
@@ -72,7 +73,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     )
     .option(
       "--fail-on <kinds>",
-      `end with 25 where there are any: ${COUNTED.join(", ")}; each may have =N`,
+      `end with 25 where destinations that receive values have any: ${COUNTED.join(", ")}; each may have =N`,
       limits,
     )
     .option(
@@ -146,13 +147,14 @@ const SAID: Readonly<Record<Counted, string>> = {
   collision: "values under a name that several fields have",
 };
 
-function assertWithin({ totals, coverage }: Coverage, allowed: Limits = new Map()): void {
+function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {
+  const totals = sumOf(receiving(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = coverage.toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = receiving(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${SAID[kind]} where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
+    return `${count(totals[kind])} ${SAID[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",

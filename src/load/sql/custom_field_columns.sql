@@ -20,19 +20,26 @@ shown AS (
   JOIN numbers USING (custom_field_id)
   WHERE numbers.column_type IS NOT NULL AND shown <> ''
 ),
+misfits_of_item AS (
+  SELECT field, content_id, count(*) AS misfits, arg_min(shown, ordinal) AS example
+  FROM shown
+  WHERE NOT reads
+  GROUP BY field, content_id
+),
 misfits AS (
   SELECT
     field,
-    count(*) AS misfits,
-    arg_min(content_id, (content_id, ordinal)) AS content_id,
-    arg_min(shown, (content_id, ordinal)) AS example
-  FROM shown
-  WHERE NOT reads
+    sum(misfits)::BIGINT AS misfits,
+    count(*) AS items,
+    min(content_id) AS content_id,
+    arg_min(example, content_id) AS example
+  FROM misfits_of_item
   GROUP BY field
 )
 SELECT
   numbers.*,
   coalesce(misfits.misfits, 0) AS misfits,
+  misfits.items,
   misfits.content_id,
   misfits.example
 FROM numbers

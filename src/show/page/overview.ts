@@ -1,9 +1,18 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
 import { checkWords } from "../../audit/checks/check-words.ts";
-import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK, spanText } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
+import {
+  apartText,
+  isWithoutExternalValue,
+  kindsText,
+  mappedCounts,
+  receiving,
+  sumOf,
+  withoutOf,
+} from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import { type Coverage, isWithoutExternalValue, mappedTotals } from "../../audit/questions/coverage.ts";
+import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import type { Verdict } from "../../common/verdict.ts";
@@ -58,8 +67,8 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 };
 
 function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
-  const { mapped, without, possible } = mappedTotals(coverage);
-  const { unmapped, unknown_value: unknown } = coverage.totals;
+  const { mapped, possible } = mappedTotals(coverage);
+  const all = mappedCounts(coverage.destinations);
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
   // Where no value could be looked at, neither figure is good.
   const none = possible === 0 ? nothingPossible(coverage) : undefined;
@@ -72,8 +81,8 @@ function figures({ account, checks, coverage, changed }: OverviewFacts): Overvie
     },
     {
       name: "Without an external value",
-      value: none === undefined ? counted(without, "value") : "not known",
-      note: none ?? `${count(unmapped)} unmapped, ${count(unknown)} unknown`,
+      value: none === undefined ? counted(withoutOf(all).without, "value") : "not known",
+      note: none ?? `${kindsText(all)}${apartText(all)}`,
     },
     ...(changed === undefined ? [] : [changedFigure(changed)]),
     {
@@ -116,7 +125,7 @@ export function nothingPossible({ coverage }: Coverage): string {
 function nothing(coverage: Coverage): string {
   return mappedTotals(coverage).possible === 0
     ? `Every check passed. Mapped values were not looked at: ${nothingPossible(coverage)}.`
-    : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
+    : "Nothing: every check passed, and every value of a field with a value mapping is mapped at each destination that receives values.";
 }
 
 /** What sentences name of a list; the others have their own section. */
@@ -145,14 +154,14 @@ function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
 function warningMarkup(check: RunCheck): Markup {
   const words = checkWords(check);
   const isNamed = words.startsWith(check.check_name);
-  return html`<li>${foreign(words)}${!isNamed && html`<small>${foreign(check.check_name)}</small>`}</li>`;
+  return html`<li>${foreign(words)}${spanText(check.warning_runs)}${!isNamed && html`<small>${foreign(check.check_name)}</small>`}</li>`;
 }
 
 /** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
 function namelessPoint(ids: readonly string[]): Markup {
   const one = ids.length === 1;
   const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
-  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
+  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there, or name it in <code>ignoreDestinations</code>; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
 <pre><code>${foreign(`  "destinations": [`)}
 ${names}
   ]</code></pre>`;
@@ -193,10 +202,14 @@ function valueName({ value, value_id: id }: Coverage["values"][number]): Markup 
 }
 
 function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
-  const { definitions, totals } = coverage;
-  const without = coverage.values.filter(isWithoutExternalValue);
+  const { definitions, destinations, values } = coverage;
+  const receivers = receiving(destinations);
+  const { ambiguous } = sumOf(receivers);
+  const without = receiving(values).filter(isWithoutExternalValue);
   const more = without.length - NAMED;
-  const collisions = definitions?.collisions ?? [];
+  const collisions = (definitions?.collisions ?? []).filter(({ destination_id }) =>
+    receivers.some((each) => each.destination_id === destination_id),
+  );
   return [
     ...without
       .slice(0, NAMED)
@@ -214,7 +227,7 @@ function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
         (row) =>
           html`${foreign(row.external_field_name ?? "")} at ${named(row.destination, row.destination_id)} (${foreign(row.custom_fields)})`,
       )}.`,
-    totals.ambiguous > 0 &&
-      html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
+    ambiguous > 0 &&
+      html`<a href="#items">${counted(ambiguous, "value")}</a> ${ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
   ].filter((point) => point !== false);
 }

@@ -1,5 +1,6 @@
 /** The parts of the report: sections of answers, each under its address. */
-import { sentOrNot, WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
+import { sentOrNot } from "../../audit/mapping/mapped-value.ts";
+import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
@@ -35,25 +36,35 @@ export function coveragePart(coverage: Coverage): PagePart {
   return { ...partOf("coverage", "Coverage", "audit", sections), lead, picture };
 }
 
-/** The values of the audit that need attention: those without an external value apart from the others. */
+/** The values of the audit: those that need attention first, those of destinations that receive none apart. */
 export function valuesPart(coverage: Coverage): PagePart {
-  const without: readonly unknown[] = WITHOUT_EXTERNAL_VALUE;
+  const { values } = coverage;
+  const lacking = values.filter(isWithoutExternalValue);
+  const counting = receiving(lacking);
+  const parts = [
+    {
+      key: "without",
+      title: "Values without an external value",
+      none: noneWithout(coverage),
+      rows: counting,
+    },
+    {
+      key: "apart",
+      title: "The same at destinations that receive no values",
+      none: "",
+      rows: lacking.filter((row) => !counting.includes(row)),
+    },
+    {
+      key: "flagged",
+      title: "Mapped values that are archived or ambiguous",
+      rows: values.filter((row) => !isWithoutExternalValue(row)),
+    },
+  ];
+  // Where there is none, no column of empty cells.
   const sections = coverageSections(coverage).flatMap((section): Section[] => {
     if (section.key !== "values") return [];
-    const [lacking = [], others = []] = [true, false].map((is) =>
-      section.rows.filter(({ status }) => without.includes(status) === is),
-    );
-    return [
-      {
-        ...section,
-        key: "without",
-        title: "Values without an external value",
-        none: noneWithout(coverage),
-        columns: { ...section.columns, external_value: col.text({ hidden: true }) },
-        rows: lacking,
-      },
-      { ...section, key: "flagged", title: "Mapped values that are archived or ambiguous", rows: others },
-    ];
+    const columns = { ...section.columns, external_value: col.text({ hidden: true }) };
+    return parts.map((part) => ({ ...section, ...part, ...(part.key !== "flagged" && { columns }) }));
   });
   return {
     ...partOf("unmapped", "Values", "audit", sections),
@@ -64,7 +75,7 @@ export function valuesPart(coverage: Coverage): PagePart {
 function noneWithout(coverage: Coverage): string {
   const isPossible = coverage.coverage.some(({ mapped }) => mapped > 0);
   return isPossible
-    ? "Every value in use of a field with a value mapping is mapped at every destination that its field is mapped for."
+    ? "Every value in use of a field with a value mapping is mapped at every destination that its field is mapped for and that receives values."
     : `There is no value to look at: ${nothingPossible(coverage)}.`;
 }
 
@@ -117,11 +128,11 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
   const lead =
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
-      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before.`;
+      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; without: values without an external value.`;
   const own = { ...section, lead, columns: Object.fromEntries(hidden) };
   return {
     ...partOf("runs", "Runs", "runs", [own]),
     title: "Kept runs",
-    charts: { runs: { items: "place", rejected: "place", unmapped: "place" } },
+    charts: { runs: { items: "place", rejected: "place", without_external_value: "place" } },
   };
 }

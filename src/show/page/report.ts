@@ -4,6 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
+import { mappedCounts } from "../../audit/mapping/value-counts.ts";
 import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
 import {
   instanceName,
@@ -12,7 +13,7 @@ import {
   readAccount,
   SAMPLE,
 } from "../../audit/questions/account.ts";
-import { type Coverage, coverageOf, mappedTotals } from "../../audit/questions/coverage.ts";
+import { type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type ItemLimits, packItems } from "../../audit/questions/items.ts";
@@ -132,7 +133,6 @@ function ownRun(
   changes: ItemChanges | undefined,
 ) {
   const { startedAt, endedAt, itemsListed, itemsLoaded, itemsRejected, itemsRemoved, itemsUnread } = account;
-  const { mapped, without } = mappedTotals(coverage);
   const stated = {
     ...account,
     startedAt: startedAt.toISOString(),
@@ -146,7 +146,7 @@ function ownRun(
       vanished: itemsRemoved,
       unread: itemsUnread,
     },
-    mappedValues: { mapped, unmapped: without },
+    mappedValues: mappedCounts(coverage.destinations),
     ...(changes && { changes }),
   };
   return listedRun(stated, "*");

@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  type DestinationCounts,
+  mappedCounts,
+  readDestinationCounts,
+  sumOf,
+  without,
+} from "../../../src/audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../../src/audit/open-run.ts";
 import { type Coverage, type CoverageFilter, coverageOf } from "../../../src/audit/questions/coverage.ts";
 import { resolveScope } from "../../../src/audit/questions/filters.ts";
-import { all, type Row } from "../../../src/storage/duckdb.ts";
+import { all, execute, type Row } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../run/running.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 
@@ -32,7 +39,7 @@ async function straightforward({ connection }: OpenedRun, where: string): Promis
     await all(
       connection,
       `SELECT destination_id, custom_field_id, count(DISTINCT content_id) AS items,
-         count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value')) AS items_with_gaps,
+         count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value')) AS items_without_external_value,
          count(*) AS values, count(*) FILTER (status = 'mapped') AS mapped,
          count(*) FILTER (status = 'unmapped') AS unmapped,
          count(*) FILTER (status = 'unknown_value') AS unknown_value,
@@ -48,8 +55,16 @@ function counts({ coverage }: Coverage): Record<string, unknown>[] {
   const kept = plain(coverage).filter(({ values }) => values !== 0);
   return kept
     .map(
-      ({ destination, custom_field, field_type, external_field_name, entries, entries_unused, ...row }) =>
-        row,
+      ({
+        destination,
+        reception,
+        custom_field,
+        field_type,
+        external_field_name,
+        entries,
+        entries_unused,
+        ...row
+      }) => row,
     )
     .sort((a, b) =>
       `${a.destination_id} ${a.custom_field_id}` < `${b.destination_id} ${b.custom_field_id}` ? -1 : 1,
@@ -97,7 +112,8 @@ test("each filter keeps to its rows, and they hold together", async () => {
 
 test("the totals are the sums of the coverage, and the values add up to them", async () => {
   await using run = await opened(warehouses.nightly);
-  const { totals, coverage, values } = await coverageOf(run.connection, ALL);
+  const { destinations, coverage, values } = await coverageOf(run.connection, ALL);
+  const totals = sumOf(destinations);
   for (const kind of ["unmapped", "unknown_value", "ambiguous", "collision"] as const) {
     assert.equal(
       totals[kind],
@@ -120,6 +136,62 @@ test("the totals are the sums of the coverage, and the values add up to them", a
       Number(mapped) + Number(unmapped) + Number(unknown_value) + Number(no_value_mapping),
     );
   }
+});
+
+const BY_RECEPTION = `
+  SELECT reception, count(*) FILTER (WHERE status = 'unmapped') AS unmapped,
+    count(*) FILTER (WHERE status = 'unknown_value') AS unknown_value
+  FROM (
+    SELECT *, CASE WHEN supports_custom_field_mappings = false THEN 'unsupported'
+      WHEN identification IS NULL THEN 'nameless' ELSE 'receiving' END AS reception
+    FROM content_mapped_values JOIN destinations USING (destination_id)
+  )
+  GROUP BY reception ORDER BY reception`;
+
+test("what destinations receive none of is counted apart, in all answers as one query over the tables has it", async () => {
+  await using run = await opened(warehouses.nightly);
+  const expected = (await all(run.connection, BY_RECEPTION)).map((row) => ({
+    reception: String(row.reception),
+    unmapped: Number(row.unmapped),
+    unknown_value: Number(row.unknown_value),
+  }));
+  assert.deepEqual(expected, [
+    { reception: "nameless", unmapped: 212, unknown_value: 0 },
+    { reception: "receiving", unmapped: 442, unknown_value: 8 },
+    { reception: "unsupported", unmapped: 171, unknown_value: 2 },
+  ]);
+  const { destinations } = await coverageOf(run.connection, ALL, 1000);
+  const ofReception = (some: readonly DestinationCounts[], wanted: string) =>
+    sumOf(some.filter(({ reception }) => reception === wanted));
+  for (const counted of [destinations, await readDestinationCounts(run.connection)]) {
+    for (const { reception, ...kinds } of expected) {
+      const { unmapped, unknown_value } = ofReception(counted, reception);
+      assert.deepEqual({ unmapped, unknown_value }, kinds, reception);
+    }
+  }
+  assert.deepEqual(run.manifest.mappedValues, mappedCounts(await readDestinationCounts(run.connection)));
+});
+
+test("a destination that is ignored is counted apart, and where none has a name all count", async () => {
+  await using run = await opened(warehouses.nightly);
+  const { connection } = run;
+  const [printArchive = ""] =
+    (await resolveScope(connection, { destination: "Print Archive" })).destinationIds ?? [];
+  const ignoring = await readDestinationCounts(connection, [printArchive]);
+  assert.deepEqual(
+    ignoring.map(({ reception }) => reception),
+    ["receiving", "ignored", "receiving", "nameless"],
+  );
+  await execute(
+    connection,
+    `CREATE TEMP TABLE destinations AS
+     SELECT destination_id, NULL::VARCHAR AS identification, NULL::VARCHAR AS platform,
+       NULL::BOOLEAN AS supports_custom_field_mappings
+     FROM main.destinations`,
+  );
+  const unnamed = await readDestinationCounts(connection);
+  assert.deepEqual(new Set(unnamed.map(({ reception }) => reception)), new Set(["receiving"]));
+  assert.equal(without(sumOf(unnamed)), 835);
 });
 
 test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {

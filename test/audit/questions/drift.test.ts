@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type DriftReport, driftOf } from "../../../src/audit/questions/drift.ts";
-import { execute } from "../../../src/storage/duckdb.ts";
+import { all, execute, scalar } from "../../../src/storage/duckdb.ts";
+import { opened, sampleWarehouse } from "../sample.ts";
 
 const DRIFT = "(path VARCHAR, kind VARCHAR, count BIGINT, example_content_id VARCHAR, example VARCHAR)";
 
@@ -97,4 +98,22 @@ suite("the drift of a run", () => {
     assert.deepEqual(vanishedFields, []);
     assert.deepEqual(figures(policy), [["owner.name", 900, null]]);
   });
+});
+
+test("items are those whose rows show a departure, however many of their documents do", async () => {
+  await using run = await opened(await sampleWarehouse());
+  const itemsOf = (path: string) =>
+    scalar(run.connection, "SELECT coalesce(max(items), -1) FROM run_drift WHERE path = $1", [path]);
+  for (const path of ["ai_summary", "ai_summary_version", "performance"]) {
+    const shown = "SELECT count(*) FROM content WHERE json_exists(extra, $1)";
+    assert.equal(await itemsOf(path), await scalar(run.connection, shown, [path]), path);
+  }
+  const misread = `SELECT count(DISTINCT content_id) FROM content_custom_field_values JOIN custom_fields USING (custom_field_id)
+    WHERE name = 'production_hours' AND value <> '' AND try_cast(value AS DOUBLE) IS NULL`;
+  assert.equal(await itemsOf("content_wide.production_hours"), await scalar(run.connection, misread));
+  const lacking = await all(
+    run.connection,
+    "SELECT DISTINCT kind FROM run_drift WHERE items IS NULL AND example IS NOT NULL",
+  );
+  assert.deepEqual(lacking, [], "only what was taken away is not counted by item");
 });

@@ -48,10 +48,13 @@ test("the kept runs before a run are those with a lower number, the newest first
   ]);
   const { listed } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
   assert.deepEqual(
-    listed.map(({ sequence, items, rejected, unmapped }) => ({ sequence, items, rejected, unmapped })),
+    listed.map(({ sequence, items, rejected, without_external_value, unmapped }) => {
+      return { sequence, items, rejected, without_external_value, unmapped };
+    }),
     [
-      { sequence: 5, items: 500, rejected: null, unmapped: null },
-      { sequence: 3, items: 9, rejected: 3, unmapped: 7 },
+      { sequence: 5, items: 500, rejected: null, without_external_value: null, unmapped: null },
+      // What it states as unmapped has the unknown values in it.
+      { sequence: 3, items: 9, rejected: 3, without_external_value: 7, unmapped: null },
     ],
   );
 });

@@ -106,38 +106,47 @@ test("the shaded cells say of each field and destination what the table says", (
   assert.deepEqual(legend.slice(-2), ["† some ambiguous", "‡ some under a name that several fields have"]);
 });
 
-test("values without an external value are ranked by the items that have them", () => {
-  const items = new Map<string, Set<string>>();
-  for (const { id, parts } of values) {
-    const [site = "", field = "", , , , input = "", status = ""] = parts;
-    if (status !== "unmapped" && status !== "unknown_value") continue;
-    const definition = answers.definitions.find((each) => each.id === field);
-    const offered = definition?.formatted_select_values?.find(
-      (value) => value.id === input || value.value === input || value.display === input,
+/** By the service, those that receive values. */
+const RECEIVERS = service.contentSet.destinations
+  .filter((each) => each.supports_custom_field_mappings !== false)
+  .map(({ id }) => id);
+
+for (const [caption, isOf] of [
+  ["Values without an external value", (site: string) => RECEIVERS.includes(site)],
+  ["The same at destinations that receive no values", (site: string) => !RECEIVERS.includes(site)],
+] as const)
+  test(`the table "${caption}" ranks values by the items that have them`, () => {
+    const items = new Map<string, Set<string>>();
+    for (const { id, parts } of values) {
+      const [site = "", field = "", , , , input = "", status = ""] = parts;
+      if ((status !== "unmapped" && status !== "unknown_value") || !isOf(site)) continue;
+      const definition = answers.definitions.find((each) => each.id === field);
+      const offered = definition?.formatted_select_values?.find(
+        (value) => value.id === input || value.value === input || value.display === input,
+      );
+      const key = [
+        nameOfField.get(field),
+        nameOfDestination.get(site) ?? site,
+        offered?.value ?? input,
+        status,
+      ].join(" | ");
+      items.set(key, (items.get(key) ?? new Set()).add(id));
+    }
+    const rows = recordsOf(caption);
+    const counts = rows.map((row) => figureOf(row.items));
+    assert.deepEqual(
+      counts,
+      counts.toSorted((a, b) => b - a),
     );
-    const key = [
-      nameOfField.get(field),
-      nameOfDestination.get(site) ?? site,
-      offered?.value ?? input,
-      status,
-    ].join(" | ");
-    items.set(key, (items.get(key) ?? new Set()).add(id));
-  }
-  const rows = recordsOf("Values without an external value");
-  const counts = rows.map((row) => figureOf(row.items));
-  assert.deepEqual(
-    counts,
-    counts.toSorted((a, b) => b - a),
-  );
-  assert.deepEqual(
-    counts,
-    [...items.values()].map(({ size }) => size).sort((a, b) => b - a),
-  );
-  for (const row of rows.slice(0, 3)) {
-    const key = [row.field, row.destination, row.value, row.status].join(" | ");
-    assert.equal(items.get(key)?.size, figureOf(row.items), key);
-  }
-});
+    assert.deepEqual(
+      counts,
+      [...items.values()].map(({ size }) => size).sort((a, b) => b - a),
+    );
+    for (const row of rows.slice(0, 3)) {
+      const key = [row.field, row.destination, row.value, row.status].join(" | ");
+      assert.equal(items.get(key)?.size, figureOf(row.items), key);
+    }
+  });
 
 function statementsOfPage(item: PageItem): string[] {
   return [...item.payloads].flatMap(([destination, members]) =>

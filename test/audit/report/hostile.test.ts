@@ -7,6 +7,7 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { capture } from "../../cli/capture.ts";
 import { program } from "../../cli/running.ts";
 import { parsePage, tableRecords } from "./dom.ts";
+import { pageColumns } from "./page-data.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
 const nights = await twoNights();
@@ -31,7 +32,7 @@ test("hostile texts make no element, no attribute and no address", () => {
       if (name === "href") assert.match(value, /^#([a-zA-Z_-]+|item=[0-9a-f]+)$/);
     }
   }
-  assert.equal(root.all("script").length, 2);
+  assert.equal(root.all("script").length, 3, "its own, the items and the columns");
   assert.equal(root.all("style").length, 1);
 });
 
@@ -62,6 +63,9 @@ type Json = Readonly<Record<string, unknown>>;
 /** The members of a row in JSON by the headings that they have in a page, where that is not their name. */
 const HEADS: Readonly<Record<string, string>> = {
   unknown_value: "unknown",
+  without_external_value: "without external value",
+  warning_runs: "nights",
+  warning_since: "since",
   no_value_mapping: "not sent",
   entries_unused: "unused",
   custom_field: "field",
@@ -118,7 +122,13 @@ test("each figure of a table is the one that a command gives", async () => {
     "Mapping entries that no item uses": audit.unused_entries,
     "Fields with values that no destination maps": audit.unmapped_fields,
     "Many-to-one values": audit.many_to_one,
-    "Values without an external value": audit.values.filter(without),
+    Destinations: audit.destinations,
+    "Values without an external value": audit.values.filter(
+      (row: Json) => without(row) && row.reception === "receiving",
+    ),
+    "The same at destinations that receive no values": audit.values.filter(
+      (row: Json) => without(row) && row.reception !== "receiving",
+    ),
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
     "Changes by cause, destination and field": diff.groups,
@@ -130,7 +140,7 @@ test("each figure of a table is the one that a command gives", async () => {
     "Done by the personal-data policy": drift.policy,
     Checks: show.checks,
     "Passes over the listing": show.passes,
-    Runs: runs.runs,
+    Runs: runs.runs.map(({ without_external_value: without, ...row }: Json) => ({ ...row, without })),
     Requests: show.requests,
     Tables: show.tables,
   };
@@ -142,8 +152,8 @@ test("each figure of a table is the one that a command gives", async () => {
     .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
     others.map((caption) => caption.split(",")[0]),
-    ["Share of values that are mapped", "Item by item", "Items"],
-    "all tables were compared, but for the shaded form of one, one of more rows than a page has, and the search",
+    ["Share of values that are mapped", "Item by item", "Items", "Columns"],
+    "all tables were compared, but for the shaded form of one, one of more rows than a page has, and the two searches",
   );
 });
 
@@ -174,14 +184,25 @@ test("of more changes than a page has each cause has its share, and the page say
 });
 
 test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
-  const { totals, collisions } = await asked("audit");
+  const { totals, receiving, collisions } = await asked("audit");
   const { checks, about } = await asked("runs", "show", "current");
   const { accounting, mappedValues, checks: judged } = nights.summary;
   const figures = root.all(".figures dd").map(({ textContent }) => textContent);
-  const { mapped = 0, unmapped = 0 } = mappedValues ?? {};
+  const { mapped = 0, unmapped = 0, unknown = 0 } = mappedValues ?? {};
   const told = (number: number) => number.toLocaleString("en-US");
-  assert.equal(unmapped, totals.unmapped + totals.unknown_value);
-  assert.ok(about.some(({ text }: Json) => text === `${told(mapped)} mapped, ${told(unmapped)} unmapped`));
+  const without = totals.without_external_value;
+  assert.deepEqual([unmapped, unknown], [totals.unmapped, totals.unknown_value]);
+  assert.equal(unmapped + unknown, without);
+  const kinds = `${told(unmapped)} unmapped, ${told(unknown)} unknown`;
+  const values: string = about.find(({ name }: Json) => name === "Values").text;
+  const begins = `${told(mapped)} mapped, ${told(without)} without an external value (${kinds})`;
+  assert.ok(values.startsWith(begins), values);
+  const apart = values.slice(begins.length);
+  assert.match(
+    apart,
+    new RegExp(`^: ${told(receiving.without_external_value)} at destinations that receive values, `),
+  );
+  const possible = receiving.mapped + receiving.without_external_value;
   const warnings = checks.filter(({ verdict }: Json) => verdict !== "passed");
   assert.deepEqual(
     [judged.warnings.length, judged.passed],
@@ -190,14 +211,14 @@ test("each figure of the first screen is the one that commands and the summary o
   const { items_changed, payloads_changed, items_with_changed_payload: differ } = await asked("diff");
   assert.deepEqual(figures, [
     `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
-    `${((mapped / (mapped + unmapped)) * 100).toFixed(1)}%${told(mapped)} of ${told(mapped + unmapped)} values of fields with a value mapping`,
-    `${told(unmapped)} values${told(totals.unmapped)} unmapped, ${told(totals.unknown_value)} unknown`,
+    `${((receiving.mapped / possible) * 100).toFixed(1)}%${told(receiving.mapped)} of ${told(possible)} values of fields with a value mapping`,
+    `${told(without)} values${kinds}${apart}`,
     `${told(differ)} items${told(payloads_changed)} payloads differ; ${told(items_changed - differ)} other items changed without a payload change`,
     `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
   ]);
   const points = root.all(".attention li").map(({ textContent }) => textContent);
   assert.ok(points.some((point) => point.startsWith(`${warnings.length} checks warn:`)));
-  assert.ok(points.some((point) => point.startsWith(`${told(totals.ambiguous)} values are ambiguous`)));
+  assert.ok(points.some((point) => point.startsWith(`${told(receiving.ambiguous)} values are ambiguous`)));
   assert.equal(
     points.some((point) => /of several fields/.test(point)),
     collisions.length > 0,
@@ -242,6 +263,7 @@ test("the data of the items cannot end their element, and are what the service s
     assert.equal(item[1], HOSTILE[name as keyof typeof HOSTILE]);
   }
   assert.ok(texts.includes(HOSTILE.external) && texts.includes(HOSTILE.externalName));
+  assert.ok(pageColumns(page).some((each) => each.startsWith(`content_wide.${HOSTILE.field} | `)));
 });
 
 test("the policy of the page allows its own style and script, by their hashes, and nothing else", () => {

@@ -15,21 +15,22 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   const text = await capture(auditCommand, ["--warehouse", out], 80);
   for (const title of [
     "Coverage, in values",
+    "Destinations",
     "Values that are unmapped, unknown, archived or ambiguous",
     "Mapping entries that no item uses",
     "Fields with values that no destination maps",
     "Many-to-one values",
     "Name collisions",
   ]) {
-    assert.ok(text.includes(`${title}\n┌`), title);
+    assert.match(text, new RegExp(`${title}\\n(The share [^┌]*)?┌`));
   }
   assert.match(
     text.replaceAll("\n", " "),
-    /^[\d,]+ values: \d+ unmapped, \d+ unknown, [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+Z\. /,
+    /^[\d,]+ values: 835 without an external value \(825 unmapped, 10 unknown\), 450 of them at destinations that receive values; [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+Z\. /,
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   const heads = text.split("\n").filter((line) => line.startsWith("┌"));
-  assert.equal(heads.length, 6, "a part is one table");
+  assert.equal(heads.length, 7, "a part is one table");
   assert.match(
     text,
     /\nleft out: external name, items, not sent, archived, ambiguous, collision,\nunused; widen /,
@@ -44,8 +45,10 @@ test("json has the parts by name with every column, and csv has one part", async
     "verdict",
     "passthrough",
     "totals",
+    "receiving",
     "lead",
     "coverage",
+    "destinations",
     "values",
     "unused_entries",
     "unmapped_fields",
@@ -83,17 +86,22 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   assert.deepEqual([error?.code, error?.exitCode], ["audit.threshold", 25]);
   assert.match(
     error?.message ?? "",
-    /^There are 10 unknown values where 0 are allowed \(most of them in \w+ at [\w ]+: \d+\); .*\.$/,
+    /^There are 8 unknown values at destinations that receive values, where 0 are allowed \(most of them in \w+ at [\w ]+: \d+\); .*\.$/,
   );
-  assert.equal((await run("--fail-on", "unknown_value=10,unmapped=825")).error, undefined);
+  assert.equal((await run("--fail-on", "unknown_value=8,unmapped=442")).error, undefined);
   assert.match(
-    (await run("--fail-on", "unmapped=824,collision=1")).error?.message ?? "",
-    /825 unmapped values where 824 .* and 493 values under a name/,
+    (await run("--fail-on", "unmapped=441,collision=1")).error?.message ?? "",
+    /442 unmapped values at .*, where 441 .* and 493 values under a name/,
   );
   assert.equal(
     (await run("--fail-on", "collision", "--field", "season")).error,
     undefined,
     "only what the filters let through counts",
+  );
+  assert.equal(
+    (await run("--fail-on", "unmapped", "--destination", "Print Archive:Archive")).error,
+    undefined,
+    "it supports no mappings",
   );
 });
 

@@ -59,17 +59,21 @@ test("the list says of each run when it was, what came of it, and which one read
     "items",
     "change",
     "rejected",
+    "without",
     "unmapped",
+    "unknown",
     "took",
     "size",
   ]);
-  const size = newest?.[9];
+  const size = newest?.[11];
   assert.match(size ?? "", /^\d+ kB$/);
   assert.deepEqual(newest?.slice(1, -1), [
     "*",
     "000002-20261120T020000Z",
     "complete",
     "2",
+    "",
+    "",
     "",
     "",
     "",
@@ -150,7 +154,7 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     narrow.split("\n").every((line) => line.length <= 80),
     narrow,
   );
-  for (const heading of ["change", "rejected", "unmapped", "took", "size"])
+  for (const heading of ["change", "rejected", "without", "took", "size"])
     assert.match(narrow, new RegExp(heading));
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
@@ -192,10 +196,28 @@ test("show has the checks that did not pass, and the mapped values", async () =>
   const shown = ["show", "current", "--warehouse", await sampleWarehouse()];
   const text = await capture(runsCommand, shown);
   const { mappedValues } = JSON.parse(await capture(runsCommand, [...shown, "--format", "json"]));
-  assert.deepEqual(mappedValues, { mapped: 5800, unmapped: 835 });
-  assert.match(text, /\n {2}Values +5,800 mapped, 835 unmapped\n/);
+  const { destinations, ...sums } = mappedValues;
+  assert.deepEqual(sums, { mapped: 5800, withoutExternalValue: 835, unmapped: 825, unknown: 10 });
+  assert.deepEqual(
+    destinations.map(({ name, reception, unmapped, unknown }: Record<string, unknown>) => {
+      return [name, reception, unmapped, unknown];
+    }),
+    [
+      ["Partner Portal", "receiving", 252, 4],
+      ["Print Archive", "unsupported", 171, 2],
+      ["Web CMS", "receiving", 190, 4],
+      [null, "nameless", 212, 0],
+    ],
+  );
+  assert.match(
+    text,
+    /\n {2}Values +5,800 mapped, 835 without an external value \(825 unmapped, 10 unknown\): 450 at destinations that receive values, 173 at Print Archive \(supports no mappings\), 212 at 20ff\w+ \(known by its ID alone\)\n/,
+  );
   assert.match(text, /\n\d+ checks passed; the table run_checks has all of them\. Not passed:\n/);
-  assert.match(text, /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ rows without /);
+  assert.match(
+    text,
+    /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ +1 │ .* │ rows without /,
+  );
 });
 
 test("rollback moves current and says where to", async (t) => {

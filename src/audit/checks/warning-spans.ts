@@ -1,0 +1,105 @@
+/** Since when checks warn: carried forward from the run before, so that it is known when the first of the nights is pruned. */
+
+import { asWarehouseError } from "../../common/errors.ts";
+import { count } from "../../common/figures.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
+import type { Before } from "../../warehouse/baseline.ts";
+import { fromTable, openTables, type PublishedFiles, sourceOf } from "../../warehouse/published-tables.ts";
+import { type Check, checksSql, type DatedCheck, WARNING_SPANS, type Warning } from "./checks.ts";
+
+interface Spanned {
+  readonly before: Before;
+  /** Of the run, ISO 8601. */
+  readonly startedAt: string;
+  /** For the database; exists. */
+  readonly temporaryDirectory: string;
+}
+
+interface Dated {
+  readonly checks: readonly DatedCheck[];
+  readonly warnings: readonly string[];
+}
+
+interface Span {
+  readonly warningSince: Date;
+  readonly warningRuns: number;
+}
+
+/**
+ * The checks with since when they warn. One that the run before warned of too goes on, whatever its figure; any other
+ * begins with this run. A run that is built again without the run before keeps what it said.
+ */
+export async function dateWarnings(checks: readonly Check[], spanned: Spanned): Promise<Dated> {
+  const { before, startedAt } = spanned;
+  const beginning: Span = { warningSince: new Date(startedAt), warningRuns: 1 };
+  const dated = (goesOn: (name: string) => Span | undefined) =>
+    checks.map((check): DatedCheck => {
+      if (check.verdict === "passed") return { ...check, warningSince: null, warningRuns: null };
+      return { ...check, ...(goesOn(check.name) ?? beginning) };
+    });
+  try {
+    return { checks: dated(await spansBefore(spanned)), warnings: [] };
+  } catch (thrown) {
+    const run = before.kind === "none" ? "" : ` of ${before.run}`;
+    const { message } = asWarehouseError(thrown);
+    return {
+      checks: dated(() => undefined),
+      warnings: [
+        `Since when checks warn is counted from this run, because the checks${run} cannot be read: ${message}`,
+      ],
+    };
+  }
+}
+
+/** How the spans of warnings go on in this run, by name of the check. */
+async function spansBefore({
+  before,
+  temporaryDirectory,
+}: Spanned): Promise<(name: string) => Span | undefined> {
+  if (before.kind === "run") {
+    const spans = await readSpans(before, temporaryDirectory);
+    const begun = new Date(before.manifest.startedAt);
+    return (name) => {
+      const { warningSince, warningRuns } = spans.get(name) ?? {};
+      if (warningRuns === undefined) return undefined;
+      // Earlier versions did not count.
+      return { warningSince: warningSince ?? begun, warningRuns: (warningRuns ?? 1) + 1 };
+    };
+  }
+  if (before.kind !== "pruned") return () => undefined;
+  const own = await readSpans(before.own, temporaryDirectory);
+  return (name) => {
+    const { warningSince, warningRuns } = own.get(name) ?? {};
+    return warningSince == null || warningRuns == null ? undefined : { warningSince, warningRuns };
+  };
+}
+
+const MEMORY_LIMIT_MB = 64;
+
+/** Of the checks that warn. */
+async function readSpans(published: PublishedFiles, temporaryDirectory: string) {
+  const source = sourceOf(published);
+  const limits = { temporaryDirectory, memoryLimitMb: MEMORY_LIMIT_MB, threads: 1 };
+  await using database = await openTables(source, limits);
+  const rows = await rowsBy(
+    database.connection,
+    WARNING_SPANS,
+    `SELECT * FROM (${checksSql(fromTable(source, "run_checks"))}) WHERE verdict <> 'passed'`,
+  );
+  return new Map(rows.map((row) => [row.checkName, row]));
+}
+
+/** What warns anew first, and what is known with for how many nights. */
+export function warningTexts(warnings: readonly Warning[], checks: readonly DatedCheck[]): string[] {
+  const runsOf = (warning: Warning) =>
+    typeof warning === "string"
+      ? null
+      : (checks.find(({ name }) => name === warning.check)?.warningRuns ?? null);
+  return warnings
+    .map((warning) => ({
+      text: typeof warning === "string" ? warning : warning.text,
+      runs: runsOf(warning) ?? 1,
+    }))
+    .toSorted((a, b) => Number(a.runs > 1) - Number(b.runs > 1))
+    .map(({ text, runs }) => (runs > 1 ? `${text} (For ${count(runs)} nights.)` : text));
+}

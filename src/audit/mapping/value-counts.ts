@@ -1,0 +1,195 @@
+/**
+ * How many values have an external value and how many have none, by destination, and which destinations receive values
+ * at all. Whoever counts such values counts them here: the summary, the report, `audit`, `runs`, metrics and tests.
+ */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { col, type RowOf } from "../../common/answer.ts";
+import { count } from "../../common/figures.ts";
+import { printableLine } from "../../common/printable.ts";
+import { all } from "../../storage/duckdb.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
+import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
+import type { Fullness } from "../checks/mass-change.ts";
+import { loadSql } from "../load-sql.ts";
+import { keep } from "../rows.ts";
+import { type Status, WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
+
+/** What a limit can be set to. Each counts values, and one value is one row of `content_mapped_values`. */
+export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
+export type Counted = (typeof COUNTED)[number];
+
+const required = { required: true } as const;
+const some = col.count(required);
+
+/** `unmapped` and `unknown_value` are the two kinds of values without an external value. */
+const VALUES = { mapped: some, unmapped: some, unknown_value: some } as const;
+export const RECEPTION = col.text({ ...required, of: RECEPTIONS });
+const OF_DESTINATION = {
+  destination_id: col.text(required),
+  destination: col.text(),
+  reception: RECEPTION,
+  ...VALUES,
+  ambiguous: some,
+  collision: some,
+} as const;
+
+/** Values at one destination. */
+export type DestinationCounts = RowOf<typeof OF_DESTINATION>;
+type Values = Pick<DestinationCounts, keyof typeof VALUES>;
+
+const PER_DESTINATION = `
+  SELECT destination_id, destination, coalesce(reception, 'nameless') AS reception,
+    mapped, unmapped, unknown_value, ambiguous, collision
+  FROM (
+    SELECT destination_id,
+      count(*) FILTER (WHERE status = 'mapped') AS mapped,
+      count(*) FILTER (WHERE status = 'unmapped') AS unmapped,
+      count(*) FILTER (WHERE status = 'unknown_value') AS unknown_value,
+      count(*) FILTER (WHERE ambiguous) AS ambiguous,
+      count(*) FILTER (WHERE collision) AS collision
+    FROM content_mapped_values GROUP BY destination_id
+  )
+  LEFT JOIN audit_receptions USING (destination_id)
+  ORDER BY destination NULLS LAST, destination_id`;
+
+/**
+ * Per destination that has values, by the tables `content_mapped_values` and `destinations`. `ignored`: IDs of those that
+ * `ignoreDestinations` names; undefined: as the table `run` has them.
+ */
+export async function readDestinationCounts(
+  connection: DuckDBConnection,
+  ignored?: readonly string[],
+): Promise<DestinationCounts[]> {
+  await prepareReceptions(connection, ignored ?? (await ignoredDestinations(connection)));
+  return rowsBy(connection, OF_DESTINATION, PER_DESTINATION);
+}
+
+/** Makes `audit_receptions`, which says of each destination whether it receives values. */
+export async function prepareReceptions(
+  connection: DuckDBConnection,
+  ignored: readonly string[],
+): Promise<void> {
+  await keep(connection, "audit_receptions", loadSql("audit_receptions"), [JSON.stringify(ignored)]);
+}
+
+/** IDs of the destinations that the run ignores; none in a run of an earlier version, which has no such column. */
+export async function ignoredDestinations(connection: DuckDBConnection): Promise<string[]> {
+  const [row] = await all(connection, "FROM run");
+  const ids: unknown = JSON.parse(String(row?.ignored_destinations ?? "[]"));
+  return Array.isArray(ids) ? ids.map(String) : [];
+}
+
+/** Values of destinations together. */
+export function sumOf(destinations: readonly (Values & Record<"ambiguous" | "collision", number>)[]) {
+  const sum = (kind: keyof Values | Counted) => destinations.reduce((total, each) => total + each[kind], 0);
+  return {
+    mapped: sum("mapped"),
+    unmapped: sum("unmapped"),
+    unknown_value: sum("unknown_value"),
+    ambiguous: sum("ambiguous"),
+    collision: sum("collision"),
+  };
+}
+
+/** The destinations that receive values: what coverage and limits are about. */
+export function receiving<D extends { readonly reception: Reception }>(destinations: readonly D[]): D[] {
+  return destinations.filter(({ reception }) => reception === "receiving");
+}
+
+/** Whether a destination gets nothing of a value, though its field has a value mapping. */
+export function isWithoutExternalValue({ status }: { readonly status: Status }): boolean {
+  return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
+}
+
+/** Values without an external value. */
+export function without({ unmapped, unknown_value }: Omit<Values, "mapped">): number {
+  return unmapped + unknown_value;
+}
+
+/** What a run states of its values. */
+export type StatedCounts = NonNullable<Manifest["mappedValues"]>;
+/** The same by this version. */
+export interface MappedCounts extends StatedCounts {
+  unknown: number;
+  destinations: NonNullable<StatedCounts["destinations"]>;
+}
+
+/** Undefined: the pipeline makes no mapped values. */
+export async function readMappedCounts(
+  connection: DuckDBConnection,
+  { rows }: Pick<Fullness, "rows">,
+): Promise<MappedCounts | undefined> {
+  if (rows.content_mapped_values === undefined) return undefined;
+  return mappedCounts(await readDestinationCounts(connection));
+}
+
+export function mappedCounts(destinations: readonly DestinationCounts[]): MappedCounts {
+  const { mapped, unmapped, unknown_value: unknown } = sumOf(destinations);
+  const stated = destinations.map((each) => ({
+    id: each.destination_id,
+    name: each.destination,
+    reception: each.reception,
+    mapped: each.mapped,
+    unmapped: each.unmapped,
+    unknown: each.unknown_value,
+  }));
+  return { mapped, unmapped, unknown, destinations: stated };
+}
+
+/** Of all destinations. Runs of earlier versions state the sum alone, under `unmapped`: null is what they do not say. */
+export function withoutOf({ unmapped, unknown }: StatedCounts) {
+  if (unknown === undefined) return { without: unmapped, unmapped: null, unknown: null };
+  return { without: unmapped + unknown, unmapped, unknown };
+}
+
+/** Whether a destination that receives values lacks one. */
+export function lacksValues({ destinations }: MappedCounts): boolean {
+  return receiving(destinations).some(({ unmapped, unknown }) => unmapped + unknown > 0);
+}
+
+/** What becomes of values at a destination, in a clause. */
+export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
+  receiving: "receives values",
+  ignored: "ignored",
+  unsupported: "supports no mappings",
+  nameless: "known by its ID alone",
+};
+
+/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations these are. */
+export function valuesText(counts: StatedCounts): string {
+  const { without: all, unmapped, unknown } = withoutOf(counts);
+  const kinds = all === 0 || unmapped === null ? "" : ` (${kindsText({ unmapped, unknown })})`;
+  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${apartText(counts)}`;
+}
+
+export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
+  return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
+}
+
+/** Values without an external value by status and reception, for metrics: their sum is all of them. */
+export function withoutSamples({ destinations }: MappedCounts) {
+  const found = RECEPTIONS.filter(
+    (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
+  );
+  return found.flatMap((reception) => {
+    const some = destinations.filter((each) => each.reception === reception);
+    const sum = (kind: "unmapped" | "unknown") => some.reduce((total, each) => total + each[kind], 0);
+    return [
+      { status: "unmapped", reception, value: sum("unmapped") },
+      { status: "unknown_value", reception, value: sum("unknown") },
+    ];
+  });
+}
+
+/** How many are at which destinations; nothing where all are at such that receive values. */
+export function apartText({ destinations = [] }: StatedCounts): string {
+  const lacking = destinations.filter(({ unmapped, unknown }) => unmapped + unknown > 0);
+  const apart = lacking.filter(({ reception }) => reception !== "receiving");
+  if (apart.length === 0) return "";
+  const number = (some: typeof lacking) => some.reduce((sum, each) => sum + each.unmapped + each.unknown, 0);
+  const named = apart.map(
+    (each) =>
+      `${count(number([each]))} at ${printableLine(each.name ?? each.id)} (${RECEPTION_TEXT[each.reception]})`,
+  );
+  return `: ${[`${count(number(receiving(lacking)))} at destinations that receive values`, ...named].join(", ")}`;
+}

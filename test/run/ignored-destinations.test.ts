@@ -1,0 +1,110 @@
+/** Destinations that the setting `ignoreDestinations` acknowledges. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { auditCommand } from "../../src/cli/commands/audit.ts";
+import { replayCommand } from "../../src/cli/commands/replay.ts";
+import type { Config } from "../../src/config/config.ts";
+import { parsePage } from "../audit/report/dom.ts";
+import { outcome } from "../cli/capture.ts";
+import { exportFrom, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
+import { type Item, itemsOf, Scripted } from "./scripted.ts";
+import { summaryText } from "./summary-text.ts";
+
+const SHOP = { name: "Shop", platform: "External" };
+const PRINT = { name: "Print", platform: "Archive" };
+
+/** Two items, one with a color that no destination has an entry for: a shop, a printer without mappings, one by its ID. */
+async function warehouse(t: TestContext) {
+  const service = await Scripted.start(t, itemsOf(2));
+  service.arrange = (items, { mode }) =>
+    items.map((each, place) => {
+      const [id, value] = place === 0 ? ["v1", "Red"] : ["v2", "Blue"];
+      const views = {
+        dynamic: { custom_fields: { f1: value }, custom_field_value_ids: { f1: id } },
+        full: { custom_fields: [{ id: "f1", name: "color", field_type: "select", value }] },
+        basic: {},
+      };
+      return { ...(each as Item), ...views[mode] };
+    });
+  const found = [
+    { id: "d-shop", identification: "Shop", platform: "External", supports_custom_field_mappings: true },
+    { id: "d-print", identification: "Print", platform: "Archive", supports_custom_field_mappings: false },
+  ];
+  service.script = ({ kind }) => {
+    if (kind === "destinations") return { body: found };
+    if (kind !== "custom_fields") return undefined;
+    const mappings = ["d-shop", "d-print", "d-gone"].map((site) => {
+      const values = [{ id: `e-${site}`, value_id: "v2", value: "bleu" }];
+      return { id: `m-${site}`, external_site_id: site, field_name: "colour", values };
+    });
+    const formatted_select_values = ["Red", "Blue"].map((value, place) => {
+      return { id: `v${place + 1}`, display: value, value };
+    });
+    return { body: [{ id: "f1", name: "color", field_type: "select", formatted_select_values, mappings }] };
+  };
+  const out = await temporaryFolder(t);
+  const night = async (ignoreDestinations: Config["ignoreDestinations"]) =>
+    await exportFrom({
+      url: service.url,
+      out,
+      pipelineUrl: MAPPING,
+      config: { destinations: [SHOP, PRINT], ignoreDestinations },
+    });
+  return { out, night };
+}
+
+const ROWS = "SELECT destination_id, count(*)::INT FROM content_mapped_values GROUP BY ALL ORDER BY ALL";
+const IGNORED = "SELECT ignored_destinations FROM run";
+const NAMELESS =
+  "SELECT verdict, figure::INT FROM run_checks WHERE check_name = 'destinations in mappings that have no name'";
+
+test("a destination that is ignored is not warned of and not counted, its rows stay, and the run says which", async (t) => {
+  const { out, night } = await warehouse(t);
+  const warned = await night([]);
+  assert.match(summaryText(warned), /Warning +1 destination in mappings has no name: /);
+  assert.match(summaryText(warned), /\n {2}To add /);
+  const fails = async (limit: string) =>
+    (await outcome(auditCommand, ["--warehouse", out, "--fail-on", limit])).error?.message;
+  assert.match(
+    (await fails("unmapped")) ?? "",
+    /^There are 1 unmapped values at destinations that receive values/,
+  );
+  const ignoring = await night(["d-gone", "Print:Archive", "Shp"]);
+  assert.deepEqual(ignoring.warnings, [
+    '`ignoreDestinations` names "Shp", which no destination of the run is called. The nearest is "Shop".',
+  ]);
+  assert.deepEqual([ignoring.verdict, ignoring.noMappedValues], [warned.verdict, warned.noMappedValues]);
+  assert.match(
+    summaryText(ignoring),
+    /Values +3 mapped, 3 without an external value \(3 unmapped, 0 unknown\): 1 at destinations that receive values, 1 at Print \(ignored\), 1 at d-gone \(ignored\)\n/,
+  );
+  assert.doesNotMatch(summaryText(ignoring), /To add/);
+  const { directory } = ignoring;
+  assert.deepEqual(await rowsOf(directory, ROWS), [
+    ["d-gone", 2],
+    ["d-print", 2],
+    ["d-shop", 2],
+  ]);
+  assert.deepEqual(await rowsOf(directory, IGNORED), [['["d-gone","d-print"]']]);
+  assert.deepEqual(await rowsOf(warned.directory, NAMELESS), [["warning", 1]]);
+  assert.deepEqual(await rowsOf(directory, NAMELESS), [["passed", 0]]);
+  const page = parsePage(await readFile(join(directory, "report.html"), "utf8"));
+  const tiles = page.all(".figures dd").map(({ textContent }) => textContent);
+  assert.ok(
+    tiles.some((tile) => /1 at Print \(ignored\), 1 at d-gone \(ignored\)$/.test(tile)),
+    tiles.join("\n"),
+  );
+  const points = page.all(".attention li").map(({ textContent }) => textContent);
+  assert.ok(
+    points.every((point) => !/d-gone|Print/.test(point)),
+    points.join("\n"),
+  );
+  const replayed = await outcome(replayCommand, ["current", "--yes", "--warehouse", out]);
+  assert.equal(replayed.error, undefined);
+  assert.deepEqual(await rowsOf(join(out, "current"), IGNORED), [['["d-gone","d-print"]']]);
+  const shop = await night(["Shop", "Print", "d-gone"]);
+  assert.equal(await fails("unmapped"), undefined, "nothing is left that counts");
+  assert.deepEqual([shop.verdict, shop.noMappedValues], [warned.verdict, warned.noMappedValues]);
+});
