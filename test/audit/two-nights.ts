@@ -50,8 +50,11 @@ export async function fewSampleNights(folder: string): Promise<readonly [first: 
   return sampleNights(folder, few);
 }
 
-/** A warehouse of one service, whose content changes from night to night; call it outside of hooks. */
-export async function site(): Promise<Site> {
+/**
+ * A warehouse of one service, whose content changes from night to night; call it outside of hooks. `settings`: of its
+ * configuration, beside the destinations.
+ */
+export async function site(settings: Readonly<Record<string, unknown>> = {}): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), "nights-"));
   after(() => removeTree(folder));
   const out = join(folder, "warehouse");
@@ -65,7 +68,7 @@ export async function site(): Promise<Site> {
     const [token = ""] = tokens.keys();
     Object.assign(env, { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token });
     const looked = destinations.map(({ identification, platform }) => ({ name: identification, platform }));
-    await writeFile(config, JSON.stringify({ destinations: looked }));
+    await writeFile(config, JSON.stringify({ ...settings, destinations: looked }));
     return service;
   };
   const night = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {

@@ -138,7 +138,16 @@ async function assertPair(
     before: row.status_before === null ? undefined : contentOf(row, "before"),
     after: row.status_after === null ? undefined : contentOf(row, "after"),
   }));
-  assertContent(found, { ...from, passthrough: to.passthrough }, to, `from ${a + 1} to ${b + 1}`);
+  const asLater = { ...from, passthrough: to.passthrough };
+  assertContent(found, asLater, to, `from ${a + 1} to ${b + 1}`);
+  const [was, is] = [payloadsOf(asLater), payloadsOf(to)];
+  const differing = [...new Set([...was.keys(), ...is.keys()])].filter((key) => was.get(key) !== is.get(key));
+  const kept = await world.rows("SELECT content_id, destination_id FROM diff_payloads");
+  assert.deepEqual(
+    kept.map(({ content_id, destination_id }) => JSON.stringify([content_id, destination_id])).sort(),
+    differing.sort(),
+    `payloads from ${a + 1} to ${b + 1}`,
+  );
   const events = eventsBetween(nights, a, b);
   for (const { place, change, causes, before, after } of found) {
     seen.add(change);
@@ -242,6 +251,24 @@ function placesOf({ known, passthrough }: Night): Map<string, Content[]> {
     }
   }
   return places;
+}
+
+/** What each destination receives of each item: the values of each external name, field by field. */
+function payloadsOf(night: Night): Map<string, string> {
+  const payloads = new Map<string, Record<string, unknown[]>>();
+  for (const [place, contents] of [...placesOf(night)].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [contentId, destinationId] = JSON.parse(place);
+    const key = JSON.stringify([contentId, destinationId]);
+    const payload = payloads.get(key) ?? {};
+    for (const [, , name, sent] of contents) {
+      if (name === null || sent === null) continue;
+      const values = payload[String(name)] ?? [];
+      payload[String(name)] = [...values, sent];
+      payloads.set(key, payload);
+    }
+  }
+  const textOf = (payload: object) => JSON.stringify(payload, Object.keys(payload).sort());
+  return new Map([...payloads].map(([key, payload]) => [key, textOf(payload)]));
 }
 
 const placeOf = (row: MappedValue): string =>

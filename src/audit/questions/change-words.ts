@@ -66,6 +66,40 @@ export function changeWords(row: Change): string {
   }
 }
 
+/** The same in parts: which value it is of, null where it is of the field whatever its values are, and what either side is. */
+export function changeParts(row: Change): Readonly<Record<"value", string | null>> & Record<Side, string> {
+  if (row.change === "reordered") {
+    const order = (side: Side) => printableLine(row[`external_value_${side}`] ?? "");
+    const isKnown = row.external_value_before !== null;
+    return { value: null, before: order("before"), after: isKnown ? order("after") : "another order" };
+  }
+  if (row.status_before === null && row.status_after === null)
+    return { value: null, before: fieldText(row, "before"), after: fieldText(row, "after") };
+  return { value: valueWords(row), before: valueText(row, "before"), after: valueText(row, "after") };
+}
+
+/** Of a field's values whatever they are: the external name, and what else is true of them. */
+function fieldText(row: Change, side: Side): string {
+  const isRenamed = row.name_before !== row.name_after;
+  const name = row[`name_${side}`];
+  const flags = wordsIn(row[`flags_${side}`]).map((flag) => FLAG_WORDS[flag] ?? flag);
+  return [...(isRenamed ? [name === null ? "no name" : `as ${quoted(name)}`] : []), ...flags].join(", ");
+}
+
+/** What is sent of a value, with what is another on the other side: its external name, how often, its status. */
+function valueText(row: Change, side: Side): string {
+  const isRenamed = row.name_before !== row.name_after;
+  const sent = sentText(row, side);
+  const copies = row[`copies_${side}`];
+  const [state, other] = side === "before" ? statesOf(row) : statesOf(row).toReversed();
+  return [
+    copies === 0 ? "nothing" : sent,
+    isRenamed && row[`external_value_${side}`] !== null ? asName(row, side) : "",
+    copies !== null && copies > 0 ? ` ${times(copies)}` : "",
+    state !== undefined && state !== other && state !== "mapped" ? ` [${state}]` : "",
+  ].join("");
+}
+
 type Side = "before" | "after";
 
 /** Under which external name; a value that was removed is told with the one that it had. */
@@ -131,15 +165,19 @@ function valueWords(row: Change): string {
 
 /** Status and flags, as far as they are not as they were. */
 function stateWords(row: Change): string {
-  const state = (side: Side) => {
-    const status = row[`status_${side}`];
-    return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");
-  };
-  const [before, after] = [state("before"), state("after")];
+  const [before, after] = statesOf(row);
   if (before === after) return "";
   if (before === undefined) return after === "mapped" ? "" : ` [${after}]`;
   if (after === undefined) return before === "mapped" ? "" : ` [${before}]`;
   return ` [${before} -> ${after}]`;
+}
+
+function statesOf(row: Change): readonly [before: string | undefined, after: string | undefined] {
+  const state = (side: Side) => {
+    const status = row[`status_${side}`];
+    return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");
+  };
+  return [state("before"), state("after")];
 }
 
 /** Words of a text with blanks between them. */

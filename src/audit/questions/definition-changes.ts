@@ -1,8 +1,9 @@
-/** What became of the definitions between two runs of a history, in words: why values are not what they were. */
+/** What became of the definitions between two runs of a history: before and after, and why values are not what they were. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { col, type RowOf } from "../../common/answer.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
+import { fillMarks } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
@@ -21,13 +22,17 @@ const CHANGE = {
   after: col.text(),
 } as const;
 
-interface DefinitionChange extends Omit<RowOf<typeof CHANGE>, "before" | "after"> {
+type Changed<Row> = Omit<Row, "before" | "after"> & {
   readonly before: Definition | null;
   readonly after: Definition | null;
-}
+};
+type DefinitionChange = Changed<RowOf<typeof CHANGE>>;
 
-function parsed(json: string | null): Definition | null {
-  return json === null ? null : definition.parse(JSON.parse(json));
+const NAMED_CHANGE = { ...CHANGE, destination: col.text(), customField: col.text() } as const;
+
+function withSides<Row extends Readonly<Record<"before" | "after", string | null>>>(row: Row): Changed<Row> {
+  const parsed = (json: string | null) => (json === null ? null : definition.parse(JSON.parse(json)));
+  return { ...row, before: parsed(row.before), after: parsed(row.after) };
 }
 
 /** A changed value, by what it was and is; null where a side has none. */
@@ -53,7 +58,7 @@ export async function readDefinitionChanges(
   to: number,
 ): Promise<Why> {
   const rows = await rowsBy(connection, CHANGE, loadSql("audit_diff_definitions"), [from, to]);
-  const changes = rows.map((row) => ({ ...row, before: parsed(row.before), after: parsed(row.after) }));
+  const changes = rows.map(withSides);
   const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
   const byPlace = Map.groupBy(placed, ({ place }) => place);
   const at: ChangesAt = (...place) => (byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);
@@ -93,6 +98,78 @@ function mappingsBehind(
   );
 }
 
+/** What a definition says at one destination: a row for each thing that it says otherwise. */
+export const DEFINITIONS = {
+  kind: col.text({ required: true, head: "definition" }),
+  id: col.name({ required: true, hidden: true }),
+  destination_id: col.name({ hidden: true }),
+  destination: col.text({ standIn: "destination_id", dispensable: 2 }),
+  custom_field_id: col.name({ hidden: true }),
+  custom_field: col.text({ standIn: "custom_field_id", head: "field" }),
+  value_id: col.name({ hidden: true }),
+  value: col.text({ standIn: "value_id" }),
+  /** What it says otherwise, or that it came or went. */
+  what: col.text({ required: true, dispensable: 1 }),
+  before: col.text({ required: true }),
+  after: col.text({ required: true }),
+} as const;
+
+/** Net changes from one run to a later one, of those that `diff_filter` lets through; places among others come last. */
+export async function readDefinitionRows(
+  connection: DuckDBConnection,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<RowOf<typeof DEFINITIONS>[]> {
+  const sql = fillMarks(loadSql("audit_diff_definitions_shown"), {
+    definitions: loadSql("audit_diff_definitions"),
+  });
+  const rows = (await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides);
+  const told = rows.flatMap((row) => {
+    const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
+    const named = {
+      kind: KINDS[kind],
+      id,
+      destination_id: destinationId,
+      destination,
+      custom_field_id: customFieldId,
+      custom_field: customField,
+      value_id: valueId,
+      value: valueText,
+    };
+    return sidesOf(row).map((sides) => ({ ...named, ...sides }));
+  });
+  const isPlace = ({ what }: { readonly what: string }) => what === NAMES.ordinal;
+  return told.sort((a, b) => Number(isPlace(a)) - Number(isPlace(b)));
+}
+
+type Kind = DefinitionChange["kind"];
+
+const KINDS: Readonly<Record<Kind, string>> = {
+  destination: "destination",
+  mapping: "mapping",
+  entry: "mapping entry",
+  field: "custom field",
+  value: "select value",
+};
+
+/** What a definition is known by, where it came or went. */
+const MAIN_MEMBERS: Readonly<Record<Kind, string>> = {
+  destination: "identification",
+  mapping: "external_field_name",
+  entry: "external_value",
+  field: "name",
+  value: "value",
+};
+
+function sidesOf({ kind, before, after }: DefinitionChange) {
+  const sides = (name: string) => ({
+    before: quoted(before?.[name] ?? null),
+    after: quoted(after?.[name] ?? null),
+  });
+  const presence = presenceOf({ kind, before, after });
+  if (presence !== undefined) return [{ what: presence, ...sides(MAIN_MEMBERS[kind]) }];
+  return differingNames(before, after).map((name) => ({ what: NAMES[name] ?? name, ...sides(name) }));
+}
+
 /** Where a change is looked up; an entry by its value before and after. */
 function placesOf(change: DefinitionChange): string[] {
   const { kind, id, customFieldId, destinationId, valueId, before, after } = change;
@@ -116,19 +193,29 @@ function placesOf(change: DefinitionChange): string[] {
 function definitionWords(change: DefinitionChange): string {
   const { before, after } = change;
   const what = subject(change);
-  if (change.kind === "destination" && isUnnamed(before)) return `${what} added`;
-  if (change.kind === "destination" && isUnnamed(after)) return `${what} removed`;
-  if (before === null) return `${what} added${after === null ? "" : ownText(change, after)}`;
-  if (after === null) return `${what} removed${ownText(change, before)}`;
-  const parts = Object.keys(after)
-    .filter((name) => before[name] !== after[name])
-    .map((name) => difference(name, before[name] ?? null, after[name] ?? null));
+  const presence = presenceOf(change);
+  if (presence !== undefined) return `${what} ${presence}${ownText(change)}`;
+  const parts = differingNames(before, after).map((name) =>
+    difference(name, before?.[name] ?? null, after?.[name] ?? null),
+  );
   return `${what}: ${parts.join(", ")}`;
 }
 
+/** Whether it came or went; undefined: it is there on both sides. */
+function presenceOf({ kind, before, after }: Pick<DefinitionChange, "kind" | "before" | "after">) {
+  if (before === null) return "added";
+  if (after === null) return "removed";
+  if (kind !== "destination") return undefined;
+  return isUnnamed(before) ? "added" : isUnnamed(after) ? "removed" : undefined;
+}
+
+function differingNames(before: Definition | null, after: Definition | null): string[] {
+  return Object.keys(after ?? {}).filter((name) => before?.[name] !== after?.[name]);
+}
+
 /** Whether the service does not have the destination, so that at most a mapping names it. */
-function isUnnamed(destination: Definition | null): boolean {
-  return destination === null || Object.values(destination).every((member) => member === null);
+function isUnnamed(destination: Definition): boolean {
+  return Object.values(destination).every((member) => member === null);
 }
 
 function subject({ kind, id, valueId, valueText, before, after }: DefinitionChange): string {
@@ -148,9 +235,10 @@ function subject({ kind, id, valueId, valueText, before, after }: DefinitionChan
 }
 
 /** What a definition says that came or went. */
-function ownText({ kind }: DefinitionChange, definition: Definition): string {
-  if (kind === "mapping") return ` (external name ${quoted(definition.external_field_name ?? null)})`;
-  if (kind === "entry") return ` (${quoted(definition.external_value ?? null)})`;
+function ownText({ kind, before, after }: DefinitionChange): string {
+  const own = after ?? before ?? {};
+  if (kind === "mapping") return ` (external name ${quoted(own.external_field_name ?? null)})`;
+  if (kind === "entry") return ` (${quoted(own.external_value ?? null)})`;
   return "";
 }
 
@@ -158,6 +246,7 @@ type Member = Definition[string];
 
 const NAMES: Readonly<Record<string, string>> = {
   external_field_name: "external name",
+  external_value: "external value",
   value_id: "value",
   mapping_id: "mapping",
   custom_field_id: "custom field",

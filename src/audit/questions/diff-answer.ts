@@ -8,7 +8,8 @@ import type { Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Choice, Question } from "../open-run.ts";
 import { type ListRequest, listOf } from "../rows-listed.ts";
-import { changeWords, wordsIn } from "./change-words.ts";
+import { changeParts, changeWords, wordsIn } from "./change-words.ts";
+import { DEFINITIONS } from "./definition-changes.ts";
 import {
   CAUSES_COUNTED,
   type Diff,
@@ -25,8 +26,14 @@ import type { Scoped } from "./filters.ts";
 
 /** For people; where causes cannot be told, that is said. */
 const CAUSE = { cause: col.name({ dispensable: 1 }) } as const;
-/** A change in words, and the definitions behind it. */
-const WORDS = { words: col.text({ head: "change" }), why: col.text() } as const;
+/** A change in parts and in words, and the definitions behind it. */
+const WORDS = {
+  value: col.text({ hidden: true }),
+  before: col.text({ hidden: true }),
+  after: col.text({ hidden: true }),
+  words: col.text({ head: "change" }),
+  why: col.text(),
+} as const;
 
 export interface DiffOptions {
   readonly filter: DiffFilter;
@@ -58,7 +65,7 @@ export function diffQuestion(request: DiffRequest): Question<Choice & { readonly
   };
 }
 
-interface Lists extends ListRequest {
+export interface Lists extends ListRequest {
   readonly diff: Diff;
 }
 
@@ -71,7 +78,7 @@ export async function diffAnswer(
   const diff = await diffRuns(connection, pair, filter);
   const { before, after, basis } = pair;
   return {
-    lead: [...compared(pair, diff), cameTo(diff, filter)].join(" "),
+    lead: leadOf(pair, diff, filter),
     facts: {
       from: { ...before },
       to: { ...after },
@@ -79,13 +86,28 @@ export async function diffAnswer(
       causes_known: basis !== undefined,
       items_changed: diff.items,
       values_changed: diff.values,
+      payloads_changed: diff.payloads,
+      items_with_changed_payload: diff.payloadItems,
     },
     sections: await diffSections({ connection, diff, limit }, items),
   };
 }
 
+export function leadOf(pair: RunPair, diff: Diff, filter: DiffFilter): string {
+  return [...compared(pair, diff), cameTo(diff, filter)].join(" ");
+}
+
 async function diffSections(lists: Lists, hasItems: boolean): Promise<Section[]> {
-  const { causes, groups } = lists.diff;
+  return [
+    ...countedSections(lists),
+    await linesSection(lists),
+    ...(hasItems ? [await itemsSection(lists)] : []),
+  ];
+}
+
+/** What there is of each cause, and what became of the definitions. */
+export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">): Section[] {
+  const { causes, groups, definitionRows } = diff;
   return [
     section({
       key: "causes",
@@ -103,28 +125,36 @@ async function diffSections(lists: Lists, hasItems: boolean): Promise<Section[]>
       rows: groups.map(withCause),
       limit: 0,
     }),
-    await linesSection(lists),
-    ...(hasItems ? [await itemsSection(lists)] : []),
+    section({
+      key: "definitions",
+      none: "",
+      title: "Changes of definitions",
+      columns: DEFINITIONS,
+      rows: definitionRows.slice(0, limit),
+      total: definitionRows.length,
+      ...(limit === undefined ? {} : { limit, all: "--limit" }),
+    }),
   ];
 }
 
-/** What sends another payload first, then what touches most items. */
-const IN_ORDER = `
+/** What sends another payload first, then what touches most items; `some`: a condition. */
+const inOrder = (some: string) => `
   SELECT * EXCLUDE (place)
   FROM (SELECT *, row_number() OVER () AS place FROM (${loadSql("audit_diff_lines")}))
+  WHERE ${some}
   ORDER BY change = 'alike', items DESC, place`;
 
-async function linesSection(lists: Lists): Promise<Section> {
+export async function linesSection(lists: Lists, some = "true"): Promise<Section> {
   return section({
     key: "lines",
     none: "",
     title: "What changed",
     columns: { ...CAUSE, ...LINES, ...WORDS },
-    ...(await listOf(lists, LINES, IN_ORDER, inWords(lists.diff))),
+    ...(await listOf(lists, LINES, inOrder(some), inWords(lists.diff))),
   });
 }
 
-async function itemsSection(lists: Lists): Promise<Section> {
+export async function itemsSection(lists: Lists): Promise<Section> {
   return section({
     key: "items",
     none: "",
@@ -142,6 +172,7 @@ function withCause<R extends Pick<PlacedChange, "causes">>(row: R) {
 function inWords(diff: Diff) {
   return <R extends PlacedChange>(row: R) => ({
     ...withCause(row),
+    ...changeParts(row),
     words: changeWords(row),
     why: whyOf(diff, row)
       .map((text) => printableLine(text))
@@ -167,8 +198,15 @@ function compared({ before, after, basis }: RunPair, { sendsOtherwise }: Diff): 
   return sentences.filter((sentence) => sentence !== false);
 }
 
-function cameTo({ values, items }: Diff, { cause, destination, field }: DiffFilter): string {
-  if (values > 0) return `${counted(values, "mapped value")} of ${counted(items, "item")} changed.`;
+function cameTo(diff: Diff, { cause, destination, field }: DiffFilter): string {
+  const { values, items, payloads, payloadItems } = diff;
+  if (values > 0) {
+    const differ =
+      payloads === 0
+        ? "no payload differs"
+        : `${counted(payloads, "payload")} of ${counted(payloadItems, "item")} ${payloads === 1 ? "differs" : "differ"}`;
+    return `${counted(values, "mapped value")} of ${counted(items, "item")} changed; ${differ}.`;
+  }
   return [cause, destination, field].some((each) => each !== undefined)
     ? "Nothing that the filters let through changed."
     : "Nothing changed: every mapped value is as it was.";

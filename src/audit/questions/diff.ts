@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
 import { ends } from "../../load/steps.ts";
-import { all, execute, scalar, toSafeInteger } from "../../storage/duckdb.ts";
+import { all, execute, toSafeInteger } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
@@ -12,7 +12,7 @@ import { loadSql } from "../load-sql.ts";
 import { keep, keepRange } from "../rows.ts";
 import { CHANGE, wordsIn } from "./change-words.ts";
 import { DESTINATION, FIELD, itemBounds } from "./coverage.ts";
-import { readDefinitionChanges, type Why } from "./definition-changes.ts";
+import { readDefinitionChanges, readDefinitionRows, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
@@ -57,6 +57,15 @@ export const ITEMS = {
   ...PLACED_CHANGE,
 } as const;
 
+/** What changed, in figures. */
+const TOTALS = {
+  items: col.count({ required: true }),
+  values: col.count({ required: true }),
+  /** Payloads that differ, and their items. */
+  payloads: col.count({ required: true }),
+  payloadItems: col.count({ required: true }),
+} as const;
+
 export type Diff = Awaited<ReturnType<typeof diffRuns>>;
 
 /** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
@@ -65,7 +74,7 @@ const DIFF_ROWS_PER_RANGE = 100_000;
 /**
  * Compares two runs. The connection is that of the run whose history knows both; where no history does (`pair.basis` is
  * undefined), that of the later run with the earlier one beside it, and causes are not told. The temporary view
- * `diff_shown` has the changes; rows are those of the SQL steps of the same names.
+ * `diff_shown` has the changes, and the temporary table `diff_payloads` the payloads that differ; rows are those of the SQL steps of the same names.
  * Throws `config.not_found` for a destination or field that neither run nor history knows.
  */
 export async function diffRuns(
@@ -80,12 +89,10 @@ export async function diffRuns(
       : await compareHistory(connection, pair, rowsPerRange);
   await nameThings(connection, pair);
   await show(connection, filter);
+  const totals = (await rowsBy(connection, TOTALS, loadSql("audit_diff_totals")))[0];
+  if (totals === undefined) throw new TypeError("the changes have no totals");
   return {
-    items: await scalar(
-      connection,
-      "SELECT count(*) FROM (SELECT content_id FROM diff_shown GROUP BY content_id)",
-    ),
-    values: await scalar(connection, "SELECT count(*) FROM diff_shown"),
+    ...totals,
     /** By cause. */
     causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /** By cause, destination and field. */
@@ -101,6 +108,11 @@ export async function diffRuns(
      */
     definitions:
       pair.basis === undefined ? new Map<number | null, Why>() : await definitionsOf(connection, pair),
+    /** The same one by one, before and after. */
+    definitionRows:
+      pair.basis === undefined
+        ? []
+        : await readDefinitionRows(connection, { from: pair.before.sequence, to: pair.after.sequence }),
   };
 }
 
@@ -135,6 +147,7 @@ async function compareHistory(
   const starts = await all(connection, loadSql("audit_diff_ranges"), [...sequences, rowsPerRange]);
   const given = fillMarks(loadSql("audit_diff_history_rows"), { intervals: intervalsSql() });
   const changes = historySql("audit_diff", loadSql);
+  const payloads = historySql("audit_diff_payloads", loadSql);
   const causes = JSON.stringify(CAUSES);
   const ranges = rangesOf(starts.map(({ first_id }) => String(first_id)));
   for (const [index, range] of ranges.entries()) {
@@ -144,6 +157,7 @@ async function compareHistory(
     await keep(connection, "diff_given", given, sequences);
     await keep(connection, "diff_events", historySql("audit_diff_events", loadSql), sequences);
     await keepRange(connection, "diff_changes", changes, { index, params: [passthrough.after, causes] });
+    await keepRange(connection, "diff_payloads", payloads, { index, params: [passthrough.after] });
   }
   await keep(connection, "diff_returned", loadSql("audit_diff_returned"), [before.sequence]);
   return passthrough;
@@ -157,10 +171,12 @@ async function compareLedgers(connection: DuckDBConnection, rowsPerRange: number
   };
   await keep(connection, "diff_events", NO_EVENTS);
   const changes = historySql("audit_diff", loadSql);
+  const payloads = historySql("audit_diff_payloads", loadSql);
   const ranges = rangesOf(await itemBounds(connection, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
     await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), ends(range));
     await keepRange(connection, "diff_changes", changes, { index, params: [passthrough.after, null] });
+    await keepRange(connection, "diff_payloads", payloads, { index, params: [passthrough.after] });
   }
   await keep(connection, "diff_returned", NONE_RETURNED);
   return passthrough;
@@ -195,6 +211,16 @@ async function show(connection: DuckDBConnection, { cause, destination, field }:
   const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
   await keep(connection, "diff_filter", FILTER, [cause ?? null, bound(destinations), bound(fields)]);
   await execute(connection, SHOWN);
+  await execute(connection, "CREATE OR REPLACE TEMP VIEW diff_listed AS FROM diff_shown");
+}
+
+/**
+ * Keeps the list of `audit_diff_items` to some changes that send another payload: where there are more, each cause has its
+ * share.
+ */
+export async function listSome(connection: DuckDBConnection, limit: number): Promise<void> {
+  await keep(connection, "diff_some", loadSql("audit_diff_some"), [limit]);
+  await execute(connection, "CREATE OR REPLACE TEMP VIEW diff_listed AS FROM diff_some");
 }
 
 const DESTINATIONS =

@@ -18,7 +18,15 @@ import {
   NO_DOCUMENT,
 } from "./evidence-answer.ts";
 import { whyOf } from "./explain-answer.ts";
-
+import {
+  beforeOf,
+  keepVersions,
+  type LostValue,
+  lostParts,
+  readLostValues,
+  readVersions,
+  type VersionRow,
+} from "./item-versions.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 /** How much of a run is packed. */
@@ -37,32 +45,56 @@ const TEXT_LIMIT = 300;
 
 export type PackedItems = Awaited<ReturnType<typeof packItems>>;
 
-export async function packItems(run: EvidentRun, limits: ItemLimits = ITEM_LIMITS) {
+/** What a history says of the items of a run. */
+export interface ItemHistory {
+  /** Number of the run. */
+  readonly sequence: number;
+  /** Number of the run before, whose comparison with this one is in the tables of the connection; undefined: there is none. */
+  readonly before: number | undefined;
+}
+
+/** `history`: undefined where the run has none. */
+export async function packItems(
+  run: EvidentRun,
+  history: ItemHistory | undefined,
+  limits: ItemLimits = ITEM_LIMITS,
+) {
   const { connection } = run;
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
   }
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
+  await keepVersions(connection, history?.sequence, TEXT_LIMIT);
   await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT]);
+  const isCompared = history?.before !== undefined;
+  await keep(connection, "report_changed", isCompared ? loadSql("report_changed") : NONE_CHANGED);
   const unpacked = {
     passthrough: await sendsAsIs(connection),
     destinations: await rowsBy(connection, DESTINATION, DESTINATIONS),
     fields: await rowsBy(connection, FIELD, FIELDS),
     answers: await rowsBy(connection, ANSWER, loadSql("report_answers")),
+    versions: await readVersions(connection),
+    lost: isCompared ? await readLostValues(connection, TEXT_LIMIT) : [],
     items: await rowsBy(connection, ITEM, loadSql("report_item_rows"), [TEXT_LIMIT]),
     evidence: await evidenceOfItems(run, { sql: "SELECT content_id FROM report_chosen", params: [] }),
   };
-  const packed = pack(unpacked, limits.bytes);
+  const { packed, ids } = pack(
+    { ...unpacked, sequence: history?.sequence ?? null, changedSince: history?.before ?? null },
+    limits.bytes,
+  );
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
     /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
     unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
     /** Items that are packed. */
-    shown: packed.items.length,
+    shown: ids.size,
+    ids,
     json: JSON.stringify(packed),
   };
 }
+
+const NONE_CHANGED = "SELECT NULL::VARCHAR AS content_id, NULL::VARCHAR AS change LIMIT 0";
 
 const required = { required: true } as const;
 
@@ -96,6 +128,9 @@ const ANSWER = {
 } as const;
 type AnswerRow = RowOf<typeof ANSWER>;
 
+/** What became of the items that changed. */
+const ITEM_CHANGES = ["payload", "alike"] as const;
+
 const ITEM = {
   contentId: col.text(required),
   title: col.text(),
@@ -104,6 +139,10 @@ const ITEM = {
   published: col.text(),
   /** Numbers of its answers, with commas between, in the order of the payloads; null: it has none. */
   answers: col.text(),
+  /** Numbers of their versions, just so; null: nothing tells since when. */
+  versions: col.text(),
+  /** Whether a payload differs from the run before, or something else; null: all is as it was. */
+  change: col.text({ of: ITEM_CHANGES }),
 } as const;
 
 /** What is true of a mapped value or not; each is a bit, from the lowest on. */
@@ -122,11 +161,16 @@ interface Unpacked {
   readonly fields: readonly RowOf<typeof FIELD>[];
   readonly answers: readonly AnswerRow[];
   readonly items: readonly RowOf<typeof ITEM>[];
+  readonly versions: readonly VersionRow[];
+  readonly lost: readonly LostValue[];
   readonly evidence: Awaited<ReturnType<typeof evidenceOfItems>>;
+  /** Numbers of the run, and of the one that its items are compared with. */
+  readonly sequence: number | null;
+  readonly changedSince: number | null;
 }
 
 /** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
-function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
+function pack({ passthrough, sequence, changedSince, ...unpacked }: Unpacked, bytesLimit: number) {
   // What only a mapping names has its ID alone.
   const destinations = new Numbered((id: string): unknown[] => [id, null, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null]);
@@ -152,20 +196,54 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
       bits.reduce((all, bit) => all + bit),
     ];
   });
+  // Several versions differ in what they are now alone.
+  const versions = new Numbered((cells: string): unknown => JSON.parse(cells));
+  const versionOf = (number: number) => {
+    const row = unpacked.versions[number];
+    if (row === undefined) throw new TypeError(`there is no version ${number}`);
+    const { sequence, day, begins, causes } = row;
+    const { value, before } = beforeOf(row);
+    const own = [causes, value, before].map((text) => texts.ofNullable(text));
+    return versions.of(JSON.stringify([sequence, day, begins, ...own]));
+  };
+  const lostOf = Map.groupBy(unpacked.lost, ({ contentId }) => contentId);
   const evidence = new EvidenceRows();
   const lookups = lookupEvidenceRows(unpacked.evidence).map((row) => evidence.packed(row));
   const items: unknown[][] = [];
   let bytes = 0;
-  for (const { contentId, title, type, published, answers: numbers } of unpacked.items) {
-    const own = numbers?.split(",").map((number) => answers.of(Number(number))) ?? [];
-    const read = itemEvidenceRows(unpacked.evidence.of(contentId)).map((row) => evidence.packed(row));
-    const item = [contentId, title, types.ofNullable(type), published, own, read];
+  const ids = new Set<string>();
+  for (const row of unpacked.items) {
+    const { contentId, title, type, published, change } = row;
+    const own = numbersIn(row.answers).map((number) => answers.of(number));
+    const since = numbersIn(row.versions).map(versionOf);
+    const lost = lostOf
+      .get(contentId)
+      ?.map(({ destinationId, customFieldId, ...was }) => [
+        destinations.of(destinationId),
+        fields.of(customFieldId),
+        ...Object.values(lostParts(was)).map((text) => texts.ofNullable(text)),
+      ]);
+    const read = itemEvidenceRows(unpacked.evidence.of(contentId)).map((each) => evidence.packed(each));
+    const changed = change === null ? null : ITEM_CHANGES.indexOf(change);
+    const item = [
+      contentId,
+      title,
+      types.ofNullable(type),
+      published,
+      own,
+      read,
+      inOne(since),
+      changed,
+      lost ?? [],
+    ];
     bytes += jsonBytes(item);
     // The texts and names of an item that does not fit are small: they stay.
-    if (bytes + answers.bytes + texts.bytes + types.bytes + evidence.bytes > bytesLimit) break;
+    const tables = [answers, texts, types, versions, evidence];
+    if (tables.reduce((sum, table) => sum + table.bytes, bytes) > bytesLimit) break;
     items.push(item);
+    ids.add(contentId);
   }
-  return {
+  const packed = {
     statuses: STATUSES,
     without: WITHOUT_EXTERNAL_VALUE,
     flags: Object.keys(FLAGS),
@@ -181,8 +259,23 @@ function pack({ passthrough, ...unpacked }: Unpacked, bytesLimit: number) {
       rows: evidence.all,
       lookups,
     },
+    run: sequence,
+    changedSince,
+    changes: ITEM_CHANGES,
+    versions: versions.all,
     items,
   };
+  return { packed, ids };
+}
+
+function numbersIn(text: string | null): number[] {
+  return text === null ? [] : text.split(",").map(Number);
+}
+
+/** Numbers that are all the same as that one. */
+function inOne(numbers: readonly number[]): number | readonly number[] {
+  const [first = 0, ...others] = numbers;
+  return numbers.length > 0 && others.every((number) => number === first) ? first : numbers;
 }
 
 /** Values that are referred to by number: each is made where its key is first asked for. */

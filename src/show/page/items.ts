@@ -31,7 +31,7 @@ const SEARCH = html`<noscript><p class="note">The search of items needs the scri
 <form id="filters" role="search" aria-label="Items" hidden>
 <p><label for="filter-text">Title or ID</label><input id="filter-text" type="search" autocomplete="off" spellcheck="false"></p>
 ${choice("type", "Content type")}${choice("destination", "Destination")}${choice("field", "Custom field")}<p><label for="filter-value">Value</label><input id="filter-value" type="search" autocomplete="off" spellcheck="false" list="values"></p>
-${choice("status", "Status")}<p><button type="reset">Clear</button></p>
+${choice("status", "Status")}${choice("changed", "Changed")}<p><button type="reset">Clear</button></p>
 <datalist id="values"></datalist>
 </form>
 <p id="found" role="status" class="note"></p>

@@ -16,6 +16,7 @@ import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import type { Verdict } from "../../common/verdict.ts";
+import type { RunChanges } from "./changes.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
 import type { Overview } from "./page.ts";
 
@@ -24,6 +25,8 @@ export interface OverviewFacts {
   readonly checks: readonly RunCheck[];
   readonly coverage: Coverage;
   readonly drift: DriftReport;
+  /** What mapped values and payloads came to since the run before; undefined: nothing tells. */
+  readonly changed: RunChanges["compared"];
   /** Number of the run that the drift is compared with. */
   readonly comparedWith: number | undefined;
   /** Mapped values that are not sent all the same. */
@@ -63,7 +66,7 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   limited: "Limited",
 };
 
-function figures({ account, checks, coverage }: OverviewFacts): Overview["figures"] {
+function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
   const { mapped, possible } = mappedTotals(coverage);
   const all = mappedCounts(coverage.destinations);
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
@@ -81,12 +84,28 @@ function figures({ account, checks, coverage }: OverviewFacts): Overview["figure
       value: none === undefined ? counted(withoutOf(all).without, "value") : "not known",
       note: none ?? `${kindsText(all)}${apartText(all)}`,
     },
+    ...(changed === undefined ? [] : [changedFigure(changed)]),
     {
       name: "Checks",
       value: passed === checks.length ? "all passed" : counted(checks.length - passed, "warning"),
       note: `${count(passed)} of ${count(checks.length)} passed`,
     },
   ];
+}
+
+/** Items whose payloads differ, apart from those of which a destination is sent the same. */
+function changedFigure({ before, items, payloads, payloadItems }: NonNullable<RunChanges["compared"]>) {
+  const others = items - payloadItems;
+  const differ =
+    payloads === 0
+      ? "no payload differs"
+      : `${counted(payloads, "payload")} ${payloads === 1 ? "differs" : "differ"}`;
+  const alike = `${counted(others, payloads === 0 ? "item" : "other item")} changed without a payload change`;
+  return {
+    name: `Changed since run ${before.sequence}`,
+    value: counted(payloadItems, "item"),
+    note: items === 0 ? "every mapped value is as it was" : others === 0 ? differ : `${differ}; ${alike}`,
+  };
 }
 
 function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: RunAccount): string {

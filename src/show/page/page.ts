@@ -20,6 +20,8 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly picture?: Part;
   /** By the key of their section. */
   readonly charts?: Readonly<Record<string, Charts>> | undefined;
+  /** Items that the page has: the ID of one opens it. */
+  readonly linked?: ReadonlySet<string> | undefined;
 }
 
 export interface Page {
@@ -109,7 +111,7 @@ ${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
 }
 
 function partMarkup(part: PagePart): Markup {
-  const { id, title, lead = "", sections, next = [], command, picture, charts } = part;
+  const { id, title, lead = "", sections, next = [], command, picture, charts, linked } = part;
   return html`<section id="${id}" aria-labelledby="${id}-title">
 ${heading("h2", id, title)}
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
@@ -118,6 +120,7 @@ ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${secti
     command,
     isNamed: sections.length === 1 || section.title === title,
     charts: charts?.[section.key],
+    linked,
   }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;

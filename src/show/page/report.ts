@@ -32,7 +32,7 @@ import { listedRun } from "../../audit/questions/runs.ts";
 import { readRunColumns } from "../../audit/run-columns.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
-import { changesPart } from "./changes.ts";
+import { changesOf } from "./changes.ts";
 import { columnsPart } from "./columns.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
@@ -59,17 +59,21 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const checks = await readChecks(connection);
   const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
   const other = await run.connect();
-  const [coverage, items] = await together(
-    coverageOf(connection, {}),
-    packItems({ ...run, connection: other }, limits),
-  );
+  const itemsOf = async () => {
+    const hasHistory = isHistoryIn(manifest);
+    const changed = await changesOf(other, account, hasHistory);
+    const history = { sequence: account.sequence, before: changed.compared?.before.sequence };
+    const packed = await packItems({ ...run, connection: other }, hasHistory ? history : undefined, limits);
+    return { changed, items: packed };
+  };
+  const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
   const nameless = account.instanceUrl === SAMPLE ? [] : await namelessDestinations(connection);
   const compared = earlier?.before?.manifest;
   const changes = compared && (await readItemChanges(connection, manifest, compared));
   const parts = [
     coveragePart(coverage),
     valuesPart(coverage),
-    await changesPart(connection, account, isHistoryIn(manifest)),
+    { ...changed.part, linked: items.ids },
     itemsPart(items),
     rejectsPart(account, await readRejectsSection(connection, ROWS_LIMIT)),
     driftPart(drift, earlier),
@@ -91,7 +95,16 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     generator: `content-warehouse ${packageVersion}`,
     heading: foreign(instance),
     subtitle: subtitle(account),
-    overview: overviewOf({ account, checks, coverage, drift, comparedWith, unsent: items.unsent, nameless }),
+    overview: overviewOf({
+      account,
+      checks,
+      coverage,
+      drift,
+      changed: changed.compared,
+      comparedWith,
+      unsent: items.unsent,
+      nameless,
+    }),
     parts,
     items: items.json,
     foot: foot(account),

@@ -18,6 +18,8 @@ export interface Drawn {
   /** Whether the title above it says it all. */
   readonly isNamed: boolean;
   readonly charts?: Charts | undefined;
+  /** Items that the page has: the ID of one opens it. */
+  readonly linked?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -32,16 +34,25 @@ export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   const { id, command, isNamed } = drawn;
   if (rows.length === 0) return html`<p class="empty" id="${id}">${!isNamed && `${title}: `}${none}</p>\n`;
   const more = total - Math.min(rows.length, ROWS_LIMIT);
+  const body = html`${table(section, drawn)}
+${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
+`;
+  // What a screen does not get is folded.
+  if (limit === 0) {
+    return html`<details class="answer" id="${id}" data-limit="${ROWS_SHOWN}">
+<summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span>${lead !== undefined && html`<span class="lead">${sentence(lead)}</span>`}</summary>
+<div class="answer-head"></div>
+${body}</details>
+`;
+  }
   const head = isNamed ? html`<h3 class="visually-hidden">${title}</h3>` : heading("h3", id, title);
   return html`<div class="answer" id="${id}" data-limit="${Math.min(limit ?? ROWS_SHOWN, ROWS_SHOWN)}">
 <div class="answer-head"><div>${head}${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>`}</div></div>
-${table(section, drawn)}
-${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
-</div>
+${body}</div>
 `;
 }
 
-function table(section: Section, { charts = {} }: Drawn): Markup {
+function table(section: Section, { charts = {}, linked }: Drawn): Markup {
   const { title, rows } = section;
   const shown = shownColumns(section);
   // What a row is: the first column that is no figure.
@@ -58,8 +69,12 @@ function table(section: Section, { charts = {} }: Drawn): Markup {
   const lines = rows.slice(0, ROWS_LIMIT).map((row) => {
     const cells = shown.map(([name, column]) => {
       const value = row[name] ?? null;
-      const content =
+      const text =
         value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(name, column, value);
+      const isLinked = name === "content_id" && linked?.has(String(value)) === true;
+      const content = isLinked
+        ? html`<a href="#item=${encodeURIComponent(String(value))}">${text}</a>`
+        : text;
       if (name === head) return html`<th scope="row"${cellClass(column, value)}>${content}</th>`;
       const chart = typeof value === "number" && scales.get(name)?.chart(value);
       return html`<td${cellClass(column, value)}${rawValue(column, value)}>${content}${chart}</td>`;
@@ -119,10 +134,18 @@ function standIn(value: Cell): Part {
 /** Words that need attention. */
 const POOR = /^(unmapped|unknown_value|unsettled|limited|warning|failed)$/;
 
+/** Words such as `mapping_changed`, which a narrow column breaks between their parts. */
+const CAUSES_TOLD = /^[a-z]+_[a-z]+(, [a-z_]+)*$/;
+
+function inWords(text: string): Markup {
+  return html`${text.split(/(?<=_)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`;
+}
+
 function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
   if (["status", "verdict"].includes(name) && POOR.test(text)) return html`<span class="poor">${text}</span>`;
-  if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
+  if (column.kind === "name")
+    return html`<code>${CAUSES_TOLD.test(text) ? inWords(text) : foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;
 }
 

@@ -123,7 +123,65 @@ long("the changes of the second night are counted by cause, and told in words", 
   assert.ok(shown.some(([cause]) => cause === "item_removed"));
   const words = await page.locator("#changes-lines").textContent();
   assert.ok(words?.includes(HOSTILE.external));
+  const alike = page.locator("#changes-alike");
+  assert.ok(await alike.locator("table").isHidden(), "what sends the same is folded");
+  await alike.locator("summary").click();
+  assert.ok(await alike.locator("table").isVisible());
 });
+
+long(
+  "items are filtered by what changed, a change opens its item, and that says since when, and what was before",
+  { skip },
+  async (t) => {
+    const { page } = await open(t);
+    const out = nights?.out ?? "";
+    const { stdout } = await program(["diff", "--items", "--warehouse", out, "--format", "json"]);
+    const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+    await using run = await opened(out);
+    const rows = await all(run.connection, "SELECT content_id FROM content");
+    const known = new Set(rows.map(({ content_id }) => String(content_id)));
+    const idsOf = (some: typeof items) =>
+      new Set(some.map(({ content_id }) => content_id ?? "").filter((id) => known.has(id)));
+    const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
+    const changed = field(page, "Changed");
+    await changed.selectOption("changed");
+    assert.equal(await shown(), idsOf(items).size);
+    await changed.selectOption("payload");
+    assert.equal(await shown(), idsOf(items.filter(({ change }) => change !== "alike")).size);
+    await changed.selectOption("unchanged");
+    assert.equal(await shown(), known.size - idsOf(items).size);
+
+    const external = items.find(
+      ({ content_id, external_value_after: after, change }) =>
+        change === "changed" && after === HOSTILE.external && known.has(content_id ?? ""),
+    );
+    await page
+      .locator("#changes-items")
+      .getByRole("searchbox")
+      .fill(external?.content_id ?? "");
+    await page.locator("#changes-items tbody a").first().click();
+    const dialog = page.locator("#item");
+    assert.ok(await dialog.isVisible());
+    const since = await dialog.locator(".since").allTextContents();
+    assert.ok(
+      since.some(
+        (text) =>
+          /^Since run 2 of \d{4}-\d\d-\d\d \(/.test(text) &&
+          text.includes(`before: ${JSON.stringify(external?.external_value_before)}`),
+      ),
+      since.join("\n"),
+    );
+    await page.keyboard.press("Escape");
+    const lost = items.find(
+      ({ content_id, change, status_after }) =>
+        change === "lost" && status_after === null && known.has(content_id ?? ""),
+    );
+    await page.goto(`${page.url().split("#")[0]}#item=${lost?.content_id}`);
+    const told = (await dialog.textContent()) ?? "";
+    assert.ok(told.includes("No longer sent, since run 2"), told);
+    assert.ok(told.includes(lost?.before ?? "?"), told);
+  },
+);
 
 long(
   "items are found by title, type, destination, field, value and status, and by all together",
@@ -397,10 +455,10 @@ long(
       await page.keyboard.press("Tab");
       reached.push(await focused());
     }
-    const filters = ["text", "type", "destination", "field", "value", "status"].map(
+    const filters = ["text", "type", "destination", "field", "value", "status", "changed"].map(
       (name) => `filter-${name}`,
     );
-    assert.deepEqual(reached.slice(-7), [...filters, "Clear"]);
+    assert.deepEqual(reached.slice(-8), [...filters, "Clear"]);
     const heads = ["title", "type", "published", "values", "without external value"];
     for (const head of heads) {
       await page.keyboard.press("Tab");
@@ -513,6 +571,7 @@ test("without its script the page still has all but the search", { skip }, async
   assert.ok(await page.locator("#filters").isHidden());
   assert.equal(await page.locator("main table button:visible").count(), 0);
   assert.ok(await page.locator(".matrix").isVisible());
+  for (const folded of await page.locator("details.answer:not([hidden]) summary").all()) await folded.click();
   for (const table of await page.locator(".answer:not([hidden]) table").all())
     assert.ok(await table.isVisible());
 });

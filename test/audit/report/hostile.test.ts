@@ -16,8 +16,8 @@ const root = parsePage(page);
 
 /** Elements and attributes that the page is made of; a title can bring none. */
 const ELEMENTS =
-  "a bdi body button caption circle code datalist dd dialog div dl dt em footer form h1 h2 h3 head header input label li main " +
-  "meta nav noscript option p path pre rect script section select small span strong style svg table tbody td tfoot th thead time title tr ul";
+  "a bdi body button caption circle code datalist dd details dialog div dl dt em footer form h1 h2 h3 head header input label li main " +
+  "meta nav noscript option p path pre rect script section select small span strong style summary svg table tbody td tfoot th thead time title tr ul wbr";
 const ATTRIBUTES =
   "aria-hidden aria-label aria-labelledby autocomplete charset class content cx cy d data-limit data-value datetime for height " +
   "hidden href http-equiv id lang list name r role rx scope spellcheck tabindex title type value viewBox width";
@@ -29,7 +29,7 @@ test("hostile texts make no element, no attribute and no address", () => {
     assert.ok(elements.has(element.localName), element.localName);
     for (const [name, value] of element.attributes) {
       assert.ok(attributes.has(name), `${element.localName} ${name}`);
-      if (name === "href") assert.match(value, /^#[a-zA-Z_-]+$/);
+      if (name === "href") assert.match(value, /^#([a-zA-Z_-]+|item=[0-9a-f]+)$/);
     }
   }
   assert.equal(root.all("script").length, 3, "its own, the items and the columns");
@@ -73,7 +73,8 @@ const HEADS: Readonly<Record<string, string>> = {
   external_field_name: "external name",
   field_type: "type",
   alike: "no payload change",
-  words: "change",
+  content_id: "item",
+  kind: "definition",
   path: "field",
   exampleContentId: "item",
   meaning: "what",
@@ -110,7 +111,8 @@ function assertTable(caption: string, rows: readonly Json[]): number {
 
 test("each figure of a table is the one that a command gives", async () => {
   const audit = await asked("audit");
-  const diff = await asked("diff");
+  const diff = await asked("diff", "--items");
+  const isSent = ({ change }: Json) => change !== "alike";
   const drift = await asked("drift");
   const show = await asked("runs", "show", "current");
   const runs = await asked("runs");
@@ -130,7 +132,9 @@ test("each figure of a table is the one that a command gives", async () => {
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
     "Changes by cause, destination and field": diff.groups,
-    "What changed": diff.lines,
+    "Changes of definitions": diff.definitions,
+    "What changed": diff.lines.filter(isSent),
+    "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
     "New fields (not in the specification)": drift.newFields,
     "Values outside the contract": drift.outsideContract,
     "Done by the personal-data policy": drift.policy,
@@ -148,9 +152,35 @@ test("each figure of a table is the one that a command gives", async () => {
     .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
     others.map((caption) => caption.split(",")[0]),
-    ["Share of values that are mapped", "Items", "Columns"],
-    "all tables were compared, but for the shaded form of one and the two searches",
+    ["Share of values that are mapped", "Item by item", "Items", "Columns"],
+    "all tables were compared, but for the shaded form of one, one of more rows than a page has, and the two searches",
   );
+});
+
+test("of more changes than a page has each cause has its share, and the page says how many more there are", async () => {
+  const { items } = (await asked("diff", "1", "2", "--items")) as Record<"items", Record<string, string>[]>;
+  const sent = items.filter(({ change }) => change !== "alike");
+  const rows = tableRecords(root, "Item by item");
+  assert.ok(sent.length > 500);
+  assert.equal(rows.length, 500);
+  const told = (row: Record<string, string | null>, item: string | null | undefined) =>
+    [item, row.cause, row.destination, row.value ?? "", row.before, row.after].join(" | ");
+  const known = new Set(
+    sent.map((row) =>
+      told({ ...row, destination: row.destination ?? row.destination_id ?? "" }, row.content_id),
+    ),
+  );
+  for (const row of rows) assert.ok(known.has(told(row, row.item)), told(row, row.item));
+  const countsOf = (some: readonly Record<string, string>[]) =>
+    [...Map.groupBy(some, ({ cause }) => cause)].map(([cause, those]) => ({ cause, count: those.length }));
+  const shown = new Map(countsOf(rows).map(({ cause, count }) => [cause, count]));
+  const share = 500 / shown.size;
+  for (const { cause, count } of countsOf(sent)) {
+    assert.ok((shown.get(cause) ?? 0) >= Math.min(count, Math.floor(share)), cause);
+  }
+  const note = root.first("#changes-items .note")?.textContent ?? "";
+  const more = (sent.length - 500).toLocaleString("en-US");
+  assert.equal(note, `${more} more rows: content-warehouse diff 1 2 --items --format csv has all.`);
 });
 
 test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
@@ -178,10 +208,12 @@ test("each figure of the first screen is the one that commands and the summary o
     [judged.warnings.length, judged.passed],
     [warnings.length, checks.length - warnings.length],
   );
+  const { items_changed, payloads_changed, items_with_changed_payload: differ } = await asked("diff");
   assert.deepEqual(figures, [
     `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
     `${((receiving.mapped / possible) * 100).toFixed(1)}%${told(receiving.mapped)} of ${told(possible)} values of fields with a value mapping`,
     `${told(without)} values${kinds}${apart}`,
+    `${told(differ)} items${told(payloads_changed)} payloads differ; ${told(items_changed - differ)} other items changed without a payload change`,
     `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
   ]);
   const points = root.all(".attention li").map(({ textContent }) => textContent);

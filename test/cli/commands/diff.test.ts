@@ -37,10 +37,14 @@ test("a screen gets the totals per cause first, then a line per change with the 
   const lines = stdout.split("\n");
   assert.equal(
     lines[0],
-    `From run ${first} to run ${second}, by the history of run ${second}. 736 mapped values of 429 items changed.`,
+    `From run ${first} to run ${second}, by the history of run ${second}. 736 mapped values of 429 items changed; 144 payloads of 136 items differ.`,
   );
   assert.equal(lines[2], "Changes by cause");
   assert.match(stdout, /│ mapping_changed +│ +135 │ +164 │ +41 │ +0 │ +110 │ +0 │ +13 │/);
+  assert.match(
+    stdout,
+    /\nChanges of definitions\n.*\n.*\n.*\n.*\n│ mapping +│ Partner Portal │ retail_partners │ +│ external name +│ "Dealers" +│ "Dealer Codes" │\n/,
+  );
   const entry = 'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"';
   assert.match(
     stdout,
@@ -69,6 +73,12 @@ long("filters narrow every part of the answer, and the items can be listed", asy
   assert.match(text, /\nand 67 more rows; --limit shows all\n/);
   const json = JSON.parse(await diff(...asked, "--items", "--format", "json"));
   assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [70, 70, 70]);
+  assert.deepEqual([json.payloads_changed, json.items_with_changed_payload], [70, 70]);
+  const [definition, ...others] = json.definitions;
+  assert.deepEqual(
+    [definition.kind, definition.what, definition.before, definition.after, others],
+    ["mapping entry", "external value", '"en-gb"', '"en-uk-ie"', []],
+  );
   assert.deepEqual([json.from.run, json.to.run, json.causes_known], [first, second, true]);
   assert.equal(json.lines.length, 1);
   assert.equal(

@@ -1,4 +1,4 @@
--- The changes of diff_shown, item by item, in the order of audit_diff_lines.
+-- The changes of diff_listed, item by item, in the order of audit_diff_lines.
 SELECT
   array_to_string(changes.causes, ' ') AS causes,
   changes.content_id,
@@ -8,7 +8,7 @@ SELECT
   changes.custom_field_id,
   fields.name AS custom_field,
   changes.* EXCLUDE (causes, content_id, destination_id, custom_field_id)
-FROM diff_shown AS changes
+FROM diff_listed AS changes
 LEFT JOIN diff_titles AS content USING (content_id)
 LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)

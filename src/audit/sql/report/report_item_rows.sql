@@ -16,7 +16,8 @@ WITH listed AS (
           'name': coalesce(external_field_name, ''),
           'custom_field_id': custom_field_id,
           'ordinal': ordinal,
-          'answer': CAST(answer AS VARCHAR)
+          'answer': CAST(answer AS VARCHAR),
+          'version': CAST(version AS VARCHAR)
         }
       )
     ) AS entries
@@ -30,9 +31,12 @@ SELECT
   strftime(content.published_date, '%Y-%m-%d') AS published,
   chosen.gaps,
   chosen.flagged,
-  array_to_string(list_transform(listed.entries, lambda entry: entry.answer), ',') AS answers
+  array_to_string(list_transform(listed.entries, lambda entry: entry.answer), ',') AS answers,
+  nullif(array_to_string(list_transform(listed.entries, lambda entry: entry.version), ','), '') AS versions,
+  changed.change
 FROM report_chosen AS chosen
 JOIN content USING (content_id)
 LEFT JOIN content_types USING (content_type_id)
 LEFT JOIN listed USING (place)
+LEFT JOIN report_changed AS changed ON changed.content_id = chosen.content_id
 ORDER BY chosen.place

@@ -1,4 +1,5 @@
--- The mapped values of the chosen items, each with the number of its answer: values that say the same have the same.
+-- The mapped values of the chosen items, each with the number of its answer, values that say the same have the same, and
+-- with that of its version in report_versions.
 --
 -- $1  longest text, in characters; longer ones are cut
 WITH cut AS (
@@ -18,9 +19,11 @@ WITH cut AS (
     ledger.ambiguous,
     ledger.matched_by_text,
     ledger.collision,
-    coalesce(length(ledger.value) > $1::BIGINT OR length(ledger.external_value) > $1::BIGINT, false) AS shortened
+    coalesce(length(ledger.value) > $1::BIGINT OR length(ledger.external_value) > $1::BIGINT, false) AS shortened,
+    versions.version
   FROM content_mapped_values AS ledger
   JOIN report_chosen AS chosen USING (content_id)
+  LEFT JOIN report_versions AS versions USING (content_id, destination_id, custom_field_id, ordinal)
 )
 SELECT
   *,

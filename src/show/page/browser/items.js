@@ -27,10 +27,30 @@
       flags: flags.filter((_, bit) => (bits & (1 << bit)) !== 0),
     }),
   );
-  const items = data.items.map(([id, title, type, published, numbers, read]) => {
-    const search = `${title ?? ""}\n${id}`.toLowerCase();
-    return { id, title, type: type === null ? null : data.types[type], published, numbers, read, search };
-  });
+  const versions = data.versions.map(([sequence, day, begins, causes, value, before]) => ({
+    run: `run ${sequence} of ${day}`,
+    begins,
+    causes: textOf(causes),
+    value: textOf(value),
+    before: textOf(before),
+  }));
+  const items = data.items.map(([id, title, type, published, numbers, read, since, changed, lost]) => ({
+    id,
+    title,
+    type: type === null ? null : data.types[type],
+    published,
+    numbers,
+    read,
+    changed,
+    lost: lost.map(([destination, field, value, before]) => ({
+      destination: destinations[destination],
+      field: fields[field],
+      value: textOf(value),
+      before: textOf(before),
+    })),
+    versionAt: (place) => versions[typeof since === "number" ? since : since[place]],
+    search: `${title ?? ""}\n${id}`.toLowerCase(),
+  }));
   const answersOf = (item) => item.numbers.map((number) => answers[number]);
   const has = (answer, flag) => answer.flags.includes(flag);
   const isWithout = ({ status }) => without.includes(status);
@@ -47,7 +67,10 @@
   // Filters.
 
   const filters = Object.fromEntries(
-    ["text", "type", "destination", "field", "value", "status"].map((name) => [name, byId(`filter-${name}`)]),
+    ["text", "type", "destination", "field", "value", "status", "changed"].map((name) => [
+      name,
+      byId(`filter-${name}`),
+    ]),
   );
 
   function offer(select, labels) {
@@ -73,6 +96,12 @@
     offer(filters.status, [
       ["without", "without external value"],
       ...[...statuses, ...flags].map((name) => [name, name.replaceAll("_", " ")]),
+    ]);
+    if (data.changedSince === null) filters.changed.parentElement.hidden = true;
+    offer(filters.changed, [
+      ["payload", "with a payload change"],
+      ["changed", "changed"],
+      ["unchanged", "not changed"],
     ]);
     const values = [...new Set(answers.filter(({ valueId }) => valueId !== null).map(({ value }) => value))];
     const offered = values.filter((each) => each !== null).sort();
@@ -101,6 +130,19 @@
     );
   }
 
+  function isAsChanged({ changed }) {
+    switch (filters.changed.value) {
+      case "payload":
+        return changed === data.changes.indexOf("payload");
+      case "changed":
+        return changed !== null;
+      case "unchanged":
+        return changed === null;
+      default:
+        return true;
+    }
+  }
+
   // The list, in the order that its table has.
 
   let ordered = items;
@@ -124,6 +166,7 @@
       (item) =>
         (type === "" || item.type === type) &&
         (text === "" || item.search.includes(text)) &&
+        isAsChanged(item) &&
         (wanted === undefined || item.numbers.some((number) => wanted[number])),
     );
     shown = 0;
@@ -204,6 +247,7 @@
         close,
       ),
       element("div", { class: "destinations" }, parts),
+      sinceNote(item),
       evidencePart(item),
       element("p", { class: "note" }, "Rule by rule, with the request that says so: ", command),
     );
@@ -213,7 +257,10 @@
   }
 
   function destinationPart(item, destination) {
-    const own = answersOf(item).filter((answer) => answer.destination === destination);
+    const own = item.numbers
+      .map((number, place) => ({ ...answers[number], since: item.versionAt(place) }))
+      .filter((answer) => answer.destination === destination);
+    const lost = item.lost.filter((each) => each.destination === destination);
     const sent = own.filter((answer) => has(answer, "sent"));
     const others = own.filter((answer) => !has(answer, "sent"));
     const note = (text) => element("p", { class: "note" }, text);
@@ -240,6 +287,14 @@
           others.map((answer) => [element("dt", {}, named(answer.field)), valueEntry(answer)]),
         ),
       ],
+      lost.length > 0 && [
+        element("h4", {}, `No longer sent, since run ${data.run}`),
+        element(
+          "dl",
+          {},
+          lost.map((each) => [element("dt", {}, named(each.field)), lostEntry(each)]),
+        ),
+      ],
     );
   }
 
@@ -262,10 +317,39 @@
         foreign(why),
         tags.map((flag) => [" ", span("tag", flag.replaceAll("_", " "))]),
       ),
+      sinceEntry(answer),
       span(
         "ids",
         ids.map(([what, id]) => span("id", `${what} `, code(id))),
       ),
+    );
+  }
+
+  function lostEntry({ value, before }) {
+    return element("dd", {}, span("sent", foreign(before)), span("whence", foreign(value ?? "")));
+  }
+
+  /** Since when a value is as it is, why, and what it was before; what the history begins with has a note of its own. */
+  function sinceEntry({ since }) {
+    if (since === undefined || since.begins) return false;
+    const { run, causes, value, before } = since;
+    const told =
+      before === null
+        ? "there was none before"
+        : before === ""
+          ? "the same was sent before"
+          : ["before: ", value !== null && [foreign(value), ", "], foreign(before)];
+    return span("since", `Since ${run} (${causes.replaceAll(" ", ", ")}); `, told);
+  }
+
+  /** Of the values that have no note of their own. */
+  function sinceNote(item) {
+    const first = item.numbers.map((_, place) => item.versionAt(place)).find((each) => each?.begins === true);
+    if (first === undefined) return false;
+    return element(
+      "p",
+      { class: "note" },
+      `Values without a note are as they were in ${first.run}, with which the history begins.`,
     );
   }
 

@@ -1,0 +1,257 @@
+/** What a page says of changes, against the tables of the two runs. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { DuckDBValue } from "@duckdb/node-api";
+import { openRun } from "../../../src/audit/open-run.ts";
+import { eraseCommand } from "../../../src/cli/commands/erase.ts";
+import { replayCommand } from "../../../src/cli/commands/replay.ts";
+import { all } from "../../../src/storage/duckdb.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { capture } from "../../cli/capture.ts";
+import { program } from "../../cli/running.ts";
+import { either, long } from "../../long.ts";
+import { fewSampleNights, sampleNights, site } from "../two-nights.ts";
+import { parsePage, tableRecords } from "./dom.ts";
+import { pageItems } from "./page-data.ts";
+
+const { out, folder, night } = await site({ personalData: "keep" });
+const [sample, changed] = await either(fewSampleNights, sampleNights)(folder);
+const first = await night(sample);
+const second = await night(changed);
+const page = await pageAt(join("runs", second));
+
+async function pageAt(path: string) {
+  const html = await readFile(join(out, path, "report.html"), "utf8");
+  const root = parsePage(html);
+  const tiles = root
+    .all(".figures div")
+    .map((each) => [
+      each.first("dt")?.textContent ?? "",
+      each.first("strong")?.textContent ?? "",
+      each.first("span")?.textContent ?? "",
+    ]);
+  return {
+    root,
+    items: pageItems(html),
+    tile: tiles.find(([name = ""]) => name.startsWith("Changed since")),
+    section: (root.first("#changes")?.textContent ?? "").replaceAll(/\s+/g, " ").trim(),
+  };
+}
+
+/** Rows of a query over the tables of the second run, and `before_` those of the first. */
+async function rowsOf(sql: string): Promise<Record<string, DuckDBValue>[]> {
+  await using run = await openRun({
+    folder: outputFolder(out),
+    wanted: second,
+    beside: first,
+    temporaryDirectory: join(folder, "spilled"),
+  });
+  return await all(run.connection, sql);
+}
+
+const figure = (value: unknown) => Number(value).toLocaleString("en-US");
+
+/** Values as they stand in either run, which differ where one side alone has the row. */
+const LEDGERS = `
+  WITH later AS (SELECT * EXCLUDE (ordinal), count(*) AS copies FROM content_mapped_values GROUP BY ALL),
+  earlier AS (SELECT * EXCLUDE (ordinal), count(*) AS copies FROM before_content_mapped_values GROUP BY ALL)`;
+
+const PAYLOADS = `
+  SELECT content_id, destination_id
+  FROM content_external_payloads AS later
+  FULL JOIN before_content_external_payloads AS earlier USING (content_id, destination_id)
+  WHERE later.payload::VARCHAR IS DISTINCT FROM earlier.payload::VARCHAR`;
+
+test("the tile and the leading sentence count the items and payloads that differ in the tables of both runs", async () => {
+  const [counts] = await rowsOf(`${LEDGERS}
+    SELECT
+      (SELECT count(DISTINCT content_id) FROM (
+        SELECT content_id FROM (FROM later EXCEPT FROM earlier)
+        UNION SELECT content_id FROM (FROM earlier EXCEPT FROM later)
+        UNION SELECT content_id FROM (${PAYLOADS})
+      )) AS items,
+      (SELECT count(*) FROM (${PAYLOADS})) AS payloads,
+      (SELECT count(DISTINCT content_id) FROM (${PAYLOADS})) AS payload_items`);
+  const { items, payloads, payload_items } = counts ?? {};
+  const others = Number(items) - Number(payload_items);
+  assert.ok(others > 0 && Number(payload_items) > 0);
+  assert.deepEqual(page.tile, [
+    "Changed since run 1",
+    `${figure(payload_items)} items`,
+    `${figure(payloads)} payloads differ; ${figure(others)} other items changed without a payload change`,
+  ]);
+  assert.ok(
+    page.section.includes(
+      ` of ${figure(items)} items changed; ${figure(payloads)} payloads of ${figure(payload_items)} items differ.`,
+    ),
+    page.section.slice(0, 400),
+  );
+});
+
+test("definitions stand before and after: renamed external fields, entries gained, lost and changed", async () => {
+  const definitions = await rowsOf(`
+    SELECT 'mapping' AS definition, 'external name' AS what, earlier.external_field_name AS before,
+      later.external_field_name AS after
+    FROM custom_field_mappings AS later JOIN before_custom_field_mappings AS earlier USING (mapping_id)
+    WHERE later.external_field_name <> earlier.external_field_name
+    UNION ALL
+    SELECT 'mapping entry',
+      CASE WHEN earlier.mapping_value_id IS NULL THEN 'added' WHEN later.mapping_value_id IS NULL THEN 'removed'
+        ELSE 'external value' END,
+      earlier.external_value, later.external_value
+    FROM custom_field_mapping_values AS later
+    FULL JOIN before_custom_field_mapping_values AS earlier USING (mapping_value_id)
+    WHERE later.external_value IS DISTINCT FROM earlier.external_value`);
+  const quoted = (text: unknown) => (text === null ? "none" : JSON.stringify(text));
+  const shown = tableRecords(page.root, "Changes of definitions")
+    .filter(({ definition = "", what }) => /^mapping/.test(definition) && what !== "place")
+    .map(({ definition, what, before, after }) => [definition, what, before, after]);
+  const expected = definitions.map(({ definition, what, before, after }) => [
+    definition,
+    what,
+    quoted(before),
+    quoted(after),
+  ]);
+  assert.deepEqual(shown.sort(), expected.sort());
+  assert.ok(shown.some(([definition, what]) => definition === "mapping" && what === "external name"));
+  assert.ok(shown.some(([, what]) => what === "added"));
+});
+
+test("item by item: the changes are those of the payloads that differ, and what is sent the same is folded", async () => {
+  const rows = tableRecords(page.root, "Item by item");
+  const differing = await rowsOf(`
+    SELECT DISTINCT content_id, identification AS destination FROM (${PAYLOADS}) JOIN destinations USING (destination_id)`);
+  const pairs = (some: readonly Readonly<Record<string, unknown>>[]) =>
+    [
+      ...new Set(some.map(({ content_id, item, destination }) => `${content_id ?? item} | ${destination}`)),
+    ].sort();
+  assert.deepEqual(pairs(rows), pairs(differing));
+  // What a mapping made of a value that the item had before.
+  const mapped = await rowsOf(`
+    SELECT content_id AS item, fields.name AS field, earlier.external_value AS before, later.external_value AS after
+    FROM content_mapped_values AS later
+    JOIN before_content_mapped_values AS earlier USING (content_id, destination_id, custom_field_id, value_id)
+    JOIN custom_fields AS fields USING (custom_field_id)
+    WHERE later.external_value IS DISTINCT FROM earlier.external_value AND later.status = 'mapped'`);
+  const shown = rows.filter(
+    ({ cause, before = "" }) => cause === "mapping_changed" && !before.startsWith("as "),
+  );
+  const text = (value: unknown) => (value === null ? "nothing" : JSON.stringify(value));
+  const isRename = ({ before = "" }: Readonly<Record<string, string>>) => before.includes(" as ");
+  assert.deepEqual(
+    shown
+      .filter((row) => !isRename(row))
+      .map(({ item, field, before = "", after = "" }) =>
+        [item, field, before, after].join(" | ").replaceAll(/ \[[^|]*\]/g, ""),
+      )
+      .sort(),
+    mapped
+      .map(({ item, field, before, after }) => [item, field, text(before), text(after)].join(" | "))
+      .sort(),
+  );
+  const causes = rows.map(({ cause }) => cause);
+  assert.ok(new Set(causes).size > 2);
+  assert.deepEqual(
+    causes.filter((cause, place) => cause !== causes[place - 1]).length,
+    new Set(causes).size,
+    "cause by cause",
+  );
+  const folded = page.root.first("details#changes-alike");
+  assert.match(folded?.first("summary")?.textContent ?? "", /^No payload change \d+ rows\d+ mapped values: /);
+});
+
+test("the rows are those of the command that the page names", async () => {
+  const asked = ["diff", "1", "2", "--items", "--format", "json", "--warehouse", out];
+  const { stdout } = await program(asked);
+  const { items, lines, definitions, lead } = JSON.parse(stdout);
+  assert.ok(page.section.includes(lead));
+  type Row = Readonly<Record<string, string | number | null>>;
+  const told = (rows: readonly Row[], ...names: readonly string[]) =>
+    rows.map((row) => names.map((name) => String(row[name] ?? "")).join(" | ")).sort();
+  const isSent = ({ change }: Row) => change !== "alike";
+  for (const [caption, rows, first, last] of [
+    ["What changed", lines.filter(isSent), "items", "items"],
+    ["No payload change", lines.filter((row: Row) => !isSent(row)), "items", "items"],
+    ["Item by item", items.filter(isSent), "content_id", "item"],
+  ] as const) {
+    assert.deepEqual(
+      told(tableRecords(page.root, caption, { raw: true }), last, "cause", "value", "before", "after"),
+      told(rows, first, "cause", "value", "before", "after"),
+      caption,
+    );
+  }
+  assert.deepEqual(
+    told(tableRecords(page.root, "Changes of definitions"), "definition", "what", "before", "after"),
+    told(definitions, "kind", "what", "before", "after"),
+  );
+});
+
+test("items that changed are marked, each value says since when it is so and what it was, and what went is told", async () => {
+  const differing = await rowsOf(
+    `SELECT DISTINCT content_id FROM (${PAYLOADS}) JOIN content USING (content_id)`,
+  );
+  const marked = [...page.items].filter(([, { change }]) => change === "payload").map(([id]) => id);
+  assert.deepEqual(marked.sort(), differing.map(({ content_id }) => String(content_id)).sort());
+  const unlike = await rowsOf(`${LEDGERS}
+    SELECT content_id, count(*)::INT AS number FROM (FROM later EXCEPT FROM earlier) GROUP BY content_id`);
+  const since = [...page.items].flatMap(([id, { versions, values }]) => {
+    assert.equal(versions.length, values.length);
+    const number = versions.filter((each) => each.since === 2).length;
+    return number === 0 ? [] : [`${id} ${number}`];
+  });
+  assert.deepEqual(since.sort(), unlike.map(({ content_id, number }) => `${content_id} ${number}`).sort());
+  const [entry] = await rowsOf(`
+    SELECT content_id, earlier.external_value AS was, later.mapping_value_id AS entry
+    FROM content_mapped_values AS later
+    JOIN before_content_mapped_values AS earlier USING (content_id, destination_id, custom_field_id, mapping_value_id)
+    WHERE later.external_value <> earlier.external_value LIMIT 1`);
+  const item = page.items.get(String(entry?.content_id));
+  const place = item?.values.findIndex((value) => value.includes(String(entry?.entry))) ?? -1;
+  assert.deepEqual(item?.versions[place], { since: 2, before: JSON.stringify(entry?.was) });
+  const gone = await rowsOf(`
+    SELECT content_id, destination_id || ' | ' || custom_field_id || ' | ' || value || ' | "' || external_value || '"' AS told
+    FROM before_content_mapped_values AS earlier
+    SEMI JOIN content USING (content_id)
+    ANTI JOIN content_mapped_values AS later
+      ON later.content_id = earlier.content_id AND later.destination_id = earlier.destination_id
+      AND later.custom_field_id = earlier.custom_field_id AND later.value_id = earlier.value_id
+    WHERE status = 'mapped' AND (content_id, custom_field_id) NOT IN (
+      SELECT (content_id, custom_field_id) FROM content_mapped_values AS later
+      ANTI JOIN before_content_mapped_values USING (content_id, custom_field_id, value_id))`);
+  const lost = [...page.items].flatMap(([id, each]) =>
+    each.lost.map((text) => `${id} | ${text.split(" as ")[0]}`),
+  );
+  assert.ok(gone.length > 0);
+  assert.deepEqual(lost.sort(), gone.map(({ content_id, told }) => `${content_id} | ${told}`).sort());
+});
+
+test("after the first run the section says so in one sentence, and there is no tile", async () => {
+  const { tile, section, items } = await pageAt(join("runs", first));
+  assert.equal(tile, undefined);
+  assert.equal(
+    section,
+    "Changes The history begins with this run: from the next one on, what changed stands here, with its cause.",
+  );
+  assert.ok(
+    [...items.values()].every(
+      ({ change, versions }) => change === undefined && versions.every((each) => each.since === 1),
+    ),
+  );
+});
+
+long("a run that took another one's place is compared with the run before that one", async () => {
+  const [user] = await rowsOf(
+    "SELECT owner_id AS id FROM content WHERE owner_id IS NOT NULL ORDER BY ALL LIMIT 1",
+  );
+  const { tile } = page;
+  await capture(replayCommand, ["current", "--warehouse", out]);
+  const replayed = await pageAt("current");
+  assert.deepEqual(replayed.tile, tile);
+  assert.match(replayed.section, new RegExp(`^Changes From run ${first} to run 000003-`));
+  await capture(eraseCommand, ["--user", String(user?.id), "--warehouse", out]);
+  const erased = await pageAt("current");
+  assert.match(erased.tile?.[0] ?? "", /^Changed since run [4-9]$/);
+  assert.deepEqual(erased.tile?.slice(1), tile?.slice(1));
+});
