@@ -111,10 +111,32 @@ export class CliCommand extends Command {
   }
 
   warehouseOption(): this {
-    return this.option(
+    return this.instance().option(
       "--warehouse <dir>",
       "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
     );
+  }
+
+  /** Takes the place of the options that say where a warehouse and a configuration are; `chosen` has the rest. */
+  instance(): this {
+    if (this.options.some(({ long }) => long === "--instance")) return this;
+    return this.addOption(
+      new Option(
+        "--instance <name>",
+        "instance of a fleet: its warehouse, configuration, service, token and pipeline",
+      ).conflicts(["url", "config", "warehouse", "sample", "data", "night", "repeat"]),
+    )
+      .fleet()
+      .hook("preAction", async (command) => {
+        const { instance: name, fleet } = command.opts();
+        if (name === undefined) return;
+        // A fleet is read where one is named alone.
+        const { chosenInstance } = await import("./instance.ts");
+        const chosen = await chosenInstance(processEnvironment().cwd, fleet, name);
+        const { warehouse, config } = chosen.instance;
+        for (const [option, value] of Object.entries({ chosen, warehouse, config }))
+          command.setOptionValue(option, value);
+      });
   }
 
   url(): this {
@@ -122,7 +144,7 @@ export class CliCommand extends Command {
   }
 
   config(): this {
-    return this.option(
+    return this.instance().option(
       "--config <file>",
       "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",
     );

@@ -1,14 +1,13 @@
 /** Which run is meant: its pipeline, and where its settings come from. `run` and `check` take the same options. */
-import { Option } from "commander";
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
-import { findInstance, namedInstance, readFleet } from "../fleet/fleet.ts";
+import { namedInstance } from "../fleet/fleet.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
 import type { CliCommand, CliEnvironment } from "./command.ts";
+import type { ChosenInstance } from "./instance.ts";
 
 export interface WantedFlags extends Omit<ConfigFlags, "destinations"> {
-  readonly instance?: string;
-  readonly fleet: string;
+  readonly chosen?: ChosenInstance;
   readonly destination?: ConfigFlags["destinations"];
 }
 
@@ -18,13 +17,6 @@ export function wantedOptions(command: CliCommand, sample: string): CliCommand {
     .argument("[pipeline]", "name of a pipeline of the package, or path of a module of your own")
     .warehouseOption()
     .service(sample)
-    .addOption(
-      new Option(
-        "--instance <name>",
-        "instance of a fleet: its service, token, configuration, pipeline and warehouse",
-      ).conflicts(["url", "config", "warehouse", "sample"]),
-    )
-    .fleet()
     .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
     .option("--accept-shrink", "publish even where there is far less than in the run before")
     .option(
@@ -38,28 +30,29 @@ export function wantedOptions(command: CliCommand, sample: string): CliCommand {
     );
 }
 
+/** Where the settings of the instance of a fleet come from. */
+export function inputsOf({ fleet, instance }: ChosenInstance, inputs: ConfigInputs): ConfigInputs {
+  const { config, warehouse, name } = instance;
+  return {
+    ...inputs,
+    env: { ...inputs.env, CONTENT_WAREHOUSE_INSTANCE: name },
+    cwd: fleet.folder,
+    flags: { ...inputs.flags, config, warehouse },
+    instance: namedInstance(fleet, instance, inputs.env),
+  };
+}
+
 /** One of the pipeline and an instance is named. */
-export async function wantedOf(
+export function wantedOf(
   pipeline: string | undefined,
-  { instance: name, fleet: file, ...flags }: WantedFlags,
+  { chosen, ...flags }: WantedFlags,
   { env, cwd }: Pick<CliEnvironment, "env" | "cwd">,
-): Promise<{ readonly url: string; readonly inputs: ConfigInputs }> {
+): { readonly url: string; readonly inputs: ConfigInputs } {
   const given = { ...flags, destinations: flags.destination };
   const inputs = { cwd, env, flags: given, sampleBy: '"content-warehouse run nightly --sample"' };
-  if (name === undefined) return { url: pipelineUrl(pipeline ?? "", cwd), inputs };
-  const fleet = await readFleet(cwd, file);
-  const instance = findInstance(fleet, name);
-  const { config, warehouse } = instance;
-  // A configuration that is a module may read it.
-  process.env.CONTENT_WAREHOUSE_INSTANCE = name;
-  return {
-    url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
-    inputs: {
-      ...inputs,
-      env: { ...env, CONTENT_WAREHOUSE_INSTANCE: name },
-      cwd: fleet.folder,
-      flags: { ...given, config, warehouse },
-      instance: namedInstance(fleet, instance, env),
-    },
-  };
+  if (chosen === undefined) return { url: pipelineUrl(pipeline ?? "", cwd), inputs };
+  const { fleet, instance } = chosen;
+  const url =
+    pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd);
+  return { url, inputs: inputsOf(chosen, inputs) };
 }

@@ -60,7 +60,8 @@ export type PersonalData =
 
 /** From the command line. A token is never one of them: arguments can be read by everybody on the machine. */
 export interface ConfigFlags {
-  readonly config?: string | undefined;
+  /** Null: none is read, whatever lies in the working directory. */
+  readonly config?: string | null | undefined;
   readonly url?: string | undefined;
   readonly warehouse?: string | undefined;
   readonly sample?: boolean | undefined;
@@ -161,8 +162,10 @@ function lower(a: number | null, b: number | null): number | null {
 }
 
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
-export async function configuredKeepRuns({ cwd, env }: Pick<ConfigInputs, "cwd" | "env">): Promise<number> {
-  return validSettings(await readConfigFile(cwd, undefined), env).keepRuns;
+export async function configuredKeepRuns(
+  inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
+): Promise<number> {
+  return validSettings(await configFileOf(inputs), inputs.env).keepRuns;
 }
 
 /** Targets of the configuration file, for commands that need neither the service nor a token. Errors: `config.invalid`. */

@@ -4,7 +4,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { NamedInstance } from "../config/config.ts";
-import { readConfigFile } from "../config/config-file.ts";
+import { nameIn, readConfigFile } from "../config/config-file.ts";
 import { ConfigError, invalid, invalidToken } from "../config/faults.ts";
 import { nonEmpty } from "../config/service-source.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
@@ -33,8 +33,8 @@ export interface FleetInstance {
   readonly host: string;
   /** A file by its absolute path, or a variable. */
   readonly token: { readonly file: string } | { readonly variable: string };
-  /** Absolute; undefined: the one in the fleet's folder, where there is one. */
-  readonly config: string | undefined;
+  /** Absolute; null: there is none. */
+  readonly config: string | null;
   /** A name, or a path from the fleet's folder. */
   readonly pipeline: string;
   /** Five fields of cron, in UTC. */
@@ -75,6 +75,10 @@ async function withInstances(value: unknown): Promise<unknown> {
 function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fleet, "path"> {
   const { instances, warehouses, config, memoryMb, postgres, ...others } = settings;
   const from = (path: string) => resolve(folder, path);
+  const besideIt = () => {
+    const name = nameIn(folder);
+    return name === null ? null : from(name);
+  };
   return {
     ...others,
     file,
@@ -89,7 +93,7 @@ function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fl
         url,
         host: hostOf(url),
         token: tokenFile === undefined ? { variable: tokenEnv } : { file: from(tokenFile) },
-        config: settings === undefined ? undefined : from(settings),
+        config: settings === undefined ? besideIt() : from(settings),
         pipeline,
         schedule,
         warehouse: from(each.warehouse ?? join(warehouses, name)),

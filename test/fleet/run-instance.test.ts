@@ -1,14 +1,23 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import type { Command } from "commander";
 import { processEnvironment } from "../../src/cli/command.ts";
+import { deliverCommand } from "../../src/cli/commands/deliver.ts";
+import { lakeCommand } from "../../src/cli/commands/lake.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { sqlCommand } from "../../src/cli/commands/sql.ts";
+import { targetsCommand } from "../../src/cli/commands/targets.ts";
+import { verifyCommand } from "../../src/cli/commands/verify.ts";
+import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
+import { capture, outcome } from "../cli/capture.ts";
 import { long } from "../long.ts";
 import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -142,6 +151,45 @@ test("instances that share a configuration have metrics of their own, by their n
     "north.prom",
   ]);
   assert.match(await readFile(join(folder, "lineage-north.ndjson"), "utf8"), /"namespace":"nights-north"/);
+});
+
+test("--instance finds the warehouse and the configuration for every other command, too", async (t) => {
+  const { folder, run } = await fleet(t);
+  const url = pathToFileURL(join(folder, "lake")).href;
+  await writeFile(join(folder, "shared.json"), JSON.stringify({ targets: [{ type: "lake", url }] }));
+  const { directory } = await run(["--instance", "east"]);
+  const name = basename(directory);
+  const asked = ["--instance", "east", "--fleet", join(folder, "fleet.json")];
+  for (const [make, ...words] of [
+    [runsCommand, "list"],
+    [runsCommand, "show", "current"],
+    [verifyCommand],
+    [targetsCommand],
+    [lakeCommand, "status"],
+    [deliverCommand],
+  ] as const) {
+    const { text, error } = await outcome(make, [...words, ...asked]);
+    assert.equal(error, undefined, words.join(" "));
+    assert.ok(text.includes(name), `${words.join(" ")}: ${text}`);
+  }
+  assert.equal(
+    await capture(sqlCommand, ["SELECT count(*) FROM content", "--format", "csv", ...asked]),
+    "count_star()\n5\n",
+  );
+});
+
+test("every command that takes a warehouse or a configuration takes --instance in its place", async () => {
+  const flags = (command: Command) => command.options.map(({ long }) => long);
+  const placed = everyCommand(await commandLine()).filter((command) =>
+    flags(command).some((flag) => flag === "--warehouse" || flag === "--config"),
+  );
+  assert.ok(placed.length > 20);
+  // `init` writes the configuration of one instance.
+  const without = placed.filter((command) => !flags(command).includes("--instance"));
+  assert.deepEqual(
+    without.map((command) => command.name()),
+    ["init"],
+  );
 });
 
 test("a service that refuses, or is not there, is told with the place in the fleet file", async (t) => {

@@ -47,8 +47,8 @@ async function checkSetup(
   environment: CliEnvironment,
 ): Promise<void> {
   const { out, err, endWith } = environment;
-  const wanted = pipeline ?? (flags.instance === undefined ? "nightly" : undefined);
-  const { url, inputs } = await wantedOf(wanted, flags, environment);
+  const wanted = pipeline ?? (flags.chosen === undefined ? "nightly" : undefined);
+  const { url, inputs } = wantedOf(wanted, flags, environment);
   const findings: Finding[] = [];
   using stop = new StopSignals("the check is not finished");
   const line = createStatusLine({ write: (text) => err.write(text), columns: liveColumns(environment) });

@@ -70,7 +70,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
       const flags = command.optsWithGlobals<RunFlags>();
-      if (pipeline === undefined && flags.instance === undefined)
+      if (pipeline === undefined && flags.chosen === undefined)
         command.error("error: missing required argument 'pipeline'", { code: "commander.missingArgument" });
       return run(pipeline, flags, environment);
     });
@@ -83,7 +83,7 @@ async function run(
 ): Promise<void> {
   keepHeapsSmall();
   const { endWith } = environment;
-  const { url, inputs } = await wantedOf(pipeline, flags, environment);
+  const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? [config.source.token] : [];
   const { log, display } = standardError(environment, flags, secrets);

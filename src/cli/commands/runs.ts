@@ -91,9 +91,10 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
       `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
       positive,
     )
-    .action(async ({ warehouse, keep: given }: Options) => {
+    .action(async ({ keep: given, ...flags }: Options) => {
+      const { warehouse } = flags;
       const folder = existingFolder(warehouse);
-      const keep = given ?? (await configuredKeepRuns(environment));
+      const keep = given ?? (await configuredKeepRuns({ ...environment, flags }));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { findReadable } from "../../audit/open-run.ts";
 import { packagePath } from "../../common/package-root.ts";
@@ -15,7 +15,14 @@ import {
   serve,
 } from "../../service/service.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { type CliEnvironment, existingFolder, invalid, processEnvironment, StopSignals } from "../command.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  existingFolder,
+  invalid,
+  processEnvironment,
+  StopSignals,
+} from "../command.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options extends ServiceOptions {
@@ -42,8 +49,8 @@ against last night's content, and a mistake looked into without the service. The
 else a new one, which is printed.
 `;
 
-export function serveCommand(environment = processEnvironment()): Command {
-  return new Command("serve")
+export function serveCommand(environment = processEnvironment()): CliCommand {
+  return new CliCommand("serve")
     .description("serve a content set, or what a run kept, as the service would")
     .addOption(
       new Option("--data <dir>", "folder of the content set").default(
@@ -69,6 +76,7 @@ export function serveCommand(environment = processEnvironment()): Command {
         "repeat",
       ]),
     )
+    .instance()
     .option("--run <run>", "name or number of the run, or current (default: current)")
     .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
