@@ -115,7 +115,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
-  const { pipeline, staging, before, isErased, signal } = building;
+  const { pipeline, staging, before, landed, isErased, signal } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
   const database = databaseOf(staging, publishes(pipeline, "duckdb"));
@@ -125,6 +125,7 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
     before,
     temporaryDirectory: staging.temporary,
     showsRows: !isErased,
+    personalData: treatmentIn(landed.facts),
     signal,
   };
   return inStage(building, { stage: "audit" }, () => build.whileClosed(() => runTests(run)));
@@ -308,13 +309,24 @@ function runTables(
   ];
 }
 
+/** What the manifest states of personal data. */
+function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
+  const { policy, keyId, customFieldIds } = personalData;
+  const fields = documentSettings?.personalFields;
+  return {
+    policy,
+    keyId,
+    ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
+    ...(fields !== undefined && { fields }),
+  };
+}
+
 /** What the manifest states besides of how the run was made. */
 function statementOf(
   { pipeline, before, landed }: Building,
   { listed, loaded, rejected, vanished, unread }: Accounting,
 ) {
   const { facts } = landed;
-  const { policy, keyId, customFieldIds } = facts.personalData;
   const ratePerSecond = facts.throttled?.ratePerSecond ?? null;
   return {
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
@@ -322,11 +334,7 @@ function statementOf(
     passes: facts.passes.map((pass) => ({ ...pass })),
     items: { listed, loaded, rejected, vanished, unread },
     configuration: facts.configuration,
-    personalData: {
-      policy,
-      keyId,
-      ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
-    },
+    personalData: treatmentIn(facts),
     ...(facts.resumedAt.length > 0 && { resumedAt: [...facts.resumedAt] }),
     ...(facts.asked.perPage === "auto" && { pageSizes: facts.pageSizes }),
     ...(ratePerSecond !== null && { ratePerSecond }),

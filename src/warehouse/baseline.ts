@@ -176,6 +176,16 @@ export interface PersonalTreatment {
 }
 
 /**
+ * Whether a run may show what stands in another: it keeps personal values itself, or the other is known to have treated
+ * the same fields in the same way.
+ */
+export function mayShow(other: Manifest["personalData"], own: Manifest["personalData"]): boolean {
+  if (own.policy === "keep") return true;
+  const isKnown = own.fields !== undefined && own.fields === other.fields;
+  return isKnown && own.policy === other.policy && own.keyId === other.keyId;
+}
+
+/**
  * Throws `config.invalid` where personal values would be hashed with another key than in the run before: one person
  * would have two hashes, and joins over runs would lose them without a word.
  */

@@ -88,6 +88,8 @@ const statement = z.object({
     keyId: z.string().nullable(),
     /** Of the custom fields that were treated as personal; absent: none were. */
     customFieldIds: z.array(z.string()).optional(),
+    /** Digest of all that `personalFields` named; absent in runs of earlier versions. */
+    fields: z.string().optional(),
   }),
   /** When the run was resumed after an interruption; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
+import type { Config } from "../../src/config/config.ts";
 import { long } from "../long.ts";
 import { assertSameRun, builtAgain } from "./again.ts";
-import { exportFrom, failsWith, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
+import { assertNowhereIn, exportFrom, failsWith, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const DATABASE =
@@ -21,7 +22,11 @@ interface Nights {
   /** File of OpenLineage events. */
   readonly lineage: string;
   /** A run whose pipeline has these tests, each as the options in JavaScript. */
-  readonly run: (tests: readonly object[], stages?: string) => ReturnType<typeof exportFrom>;
+  readonly run: (
+    tests: readonly object[],
+    stages?: string,
+    settings?: Partial<Config>,
+  ) => ReturnType<typeof exportFrom>;
 }
 
 async function nights(t: TestContext): Promise<Nights> {
@@ -30,7 +35,7 @@ async function nights(t: TestContext): Promise<Nights> {
   const out = join(folder, "out");
   const lineage = join(folder, "lineage.ndjson");
   let number = 0;
-  const run: Nights["run"] = async (tests, stages = DATABASE) => {
+  const run: Nights["run"] = async (tests, stages = DATABASE, settings = {}) => {
     const file = join(folder, `pipeline-${++number}.mjs`);
     const audit = tests.map((options) => `test(${JSON.stringify(options)})`).join(", ");
     await writeFile(
@@ -39,7 +44,7 @@ async function nights(t: TestContext): Promise<Nights> {
        export default definePipeline({ name: "tested", ${stages.includes("extract:") ? "" : 'extract: [listing("dynamic")], '}${stages}, audit: [${audit}] });`,
     );
     const openLineage = { to: { file: lineage }, namespace: "nights" };
-    const config = { observe: { onFinish: null, metricsFile: null, openLineage } };
+    const config = { observe: { onFinish: null, metricsFile: null, openLineage }, ...settings };
     return exportFrom({ url: service.url, out, pipelineUrl: pathToFileURL(file).href, config });
   };
   return { service, out, lineage, run };
@@ -225,6 +230,61 @@ suite("previous", () => {
       ["warning"],
     );
   });
+
+  const PEOPLE = 'transform: [contentTables({ only: ["content", "users"] })], load: [duckdb(), parquet()]';
+  const NEEDLE = "Needle Roe 7f3a";
+  const NOTES = "Ask Roe 9c1d";
+  const OF_BEFORE = [
+    { name: "people", sql: "SELECT user_id, name FROM previous.users WHERE name IS NOT NULL" },
+    { name: "hidden", sql: `SELECT name FROM query_table('previous.users')` },
+    { name: "texts", sql: "SELECT title, repository_notes FROM previous.content" },
+    { name: "own", sql: "SELECT content_id FROM content" },
+  ].map((each) => ({ ...each, severity: "warning" }));
+  const KEEP = { personalData: { policy: "keep", key: null } } as const;
+  const withPeople = (service: Scripted) => {
+    service.arrange = (items) =>
+      items.map((each) => ({
+        ...(each as object),
+        author_details: { id: "u-1", name: NEEDLE },
+        repository_notes: NOTES,
+      }));
+  };
+
+  for (const [what, before, now, personal] of [
+    ["kept personal data", KEEP, {}, [NEEDLE]],
+    [
+      "did not treat a field that personalFields names by now",
+      {},
+      { personalFields: ["repository_notes"] },
+      [NEEDLE, NOTES],
+    ],
+  ] as const) {
+    test(`where the run before ${what}, its rows are withheld`, async (t) => {
+      const { out, service, run } = await nights(t);
+      withPeople(service);
+      await run([], PEOPLE, before);
+      const { directory, warnings } = await run(OF_BEFORE, PEOPLE, now);
+      await assertNowhereIn(directory, personal);
+      const found = await rowsOf(join(out, "current"), TESTS);
+      const withheld = found.filter(([, , , , detail]) =>
+        /its rows are withheld, for the run before/.test(String(detail)),
+      );
+      assert.deepEqual(
+        found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),
+        ["test: own"],
+      );
+      assert.ok(withheld.some(([name]) => name === "test: hidden"));
+      assert.ok(
+        warnings.some((each) => each === 'The test "hidden" found 1 failing row, limit: 0.'),
+        String(warnings),
+      );
+      // From then on both are treated alike.
+      const { directory: next } = await run(OF_BEFORE, PEOPLE, now);
+      await assertNowhereIn(next, personal);
+      const shown = await rowsOf(join(out, "current"), TESTS);
+      assert.ok(shown.every(([, , figure, , , examples]) => figure === "0" || examples !== null));
+    });
+  }
 
   test("a run that is built again finds the same, also where the run before is pruned", async (t) => {
     const { service, run } = await nights(t);

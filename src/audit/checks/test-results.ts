@@ -32,7 +32,8 @@ export function checkOf({ name, severity, limit, figure, examples }: Found): Che
 
 export function told(check: Check): TestResult {
   if (check.verdict !== "warning") return { check };
-  const text = `The test ${foundText(check)}; run_checks has rows of them.`;
+  const rows = check.examples === undefined ? "" : "; run_checks has rows of them";
+  const text = `The test ${foundText(check)}${rows}.`;
   return { check, warning: { text, check: check.name } };
 }
 

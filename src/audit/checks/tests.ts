@@ -9,6 +9,8 @@ import type { QueryTest, Test } from "../../pipeline.ts";
 import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
 import { checks as checksTable } from "../../tables/run.ts";
+import { mayShow } from "../../warehouse/baseline.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
 import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
 import { type Check, type Judged, readChecks } from "./checks.ts";
@@ -22,6 +24,8 @@ export interface TestedRun extends TestedTables {
   readonly tests: readonly Test[];
   /** Whether rows that fail are shown: not those of a run from which a person was erased. */
   readonly showsRows: boolean;
+  /** How the run treats personal data. */
+  readonly personalData: Manifest["personalData"];
   /** Ends the query under way. */
   readonly signal: AbortSignal;
 }
@@ -89,12 +93,24 @@ async function namedBy({ sql }: QueryTest, connection: DuckDBConnection) {
   return { reads: [...new Set(own.map(({ table }) => table.toLowerCase()))], isCompared: before.length > 0 };
 }
 
+/** Whether its rows may hold personal values that the run before has, and this one does not. Any mention counts. */
+function isWithheld({ sql }: QueryTest, { before, personalData }: Asking): boolean {
+  if (before.kind !== "run" || !/\bprevious\b/i.test(sql)) return false;
+  return !mayShow(before.manifest.personalData, personalData);
+}
+
 const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
 
-async function askedOf(test: QueryTest, rows: string, { connection, showsRows }: Asking): Promise<Check> {
+const WITHHELD =
+  "its rows are withheld, for the run before is not known to have treated personal data as this one does";
+
+async function askedOf(test: QueryTest, rows: string, asking: Asking): Promise<Check> {
+  const { connection, showsRows } = asking;
   const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
-  const failing = showsRows && figure > 0 ? await failingRows(connection, rows) : [];
-  return checkOf({ ...test, figure, examples: examplesIn(failing) });
+  const withheld = figure > 0 && isWithheld(test, asking);
+  const failing = showsRows && figure > 0 && !withheld ? await failingRows(connection, rows) : [];
+  const check = checkOf({ ...test, figure, examples: examplesIn(failing) });
+  return withheld ? { ...check, detail: `${check.detail}; ${WITHHELD}` } : check;
 }
 
 /** What the run that is built again found when it could be compared with the run before. */
