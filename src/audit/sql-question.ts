@@ -114,7 +114,12 @@ export async function subqueryOf(connection: DuckDBConnection, query: string): P
   if (isPlan) throw refused("a plan has no rows of its own; leave out EXPLAIN.");
   const subquery = `(\n${await withoutEnd(connection, query)}\n)`;
   const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
-    throw refusal(thrown);
+    // It was a statement by itself.
+    if (!String(thrown).includes("Parser Error")) throw refusal(thrown);
+    throw refused(
+      `${firstWord(query) ?? "it"} gives no rows to count; begin with SELECT, FROM or WITH.`,
+      thrown,
+    );
   });
   if (prepared.parameterCount === 0) return subquery;
   throw refused("it has parameters, which nobody gives a value; write the values into it.");
@@ -148,12 +153,16 @@ async function typeOf(connection: DuckDBConnection, query: string): Promise<Stat
   return (await connection.prepare(query)).statementType;
 }
 
+function firstWord(query: string): string | undefined {
+  return /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
+}
+
 const BEGINNINGS = ["SELECT", "FROM", "WITH", "SHOW", "DESCRIBE", "SUMMARIZE", "EXPLAIN"];
 
 /** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
 function assertQuestion(type: StatementType, query: string): void {
   if (type === StatementType.SELECT) return;
-  const word = /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
+  const word = firstWord(query);
   // WITH can begin an INSERT, too, and a comment can hide what comes first.
   const shown = word === undefined || BEGINNINGS.includes(word.toUpperCase()) ? StatementType[type] : word;
   throw refused(`${shown} is not a question; begin with ${listed(BEGINNINGS, "or")}.`);

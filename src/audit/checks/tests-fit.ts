@@ -33,6 +33,7 @@ export async function assertTestsFit({ tests, tables }: Pick<Pipeline, "tests" |
     } catch (thrown) {
       const why = refusalText(thrown);
       if (why === undefined) throw thrown;
+      if (await readsChecks(connection, test)) throw cannotBeRun(test, CHECKS_LATER, thrown);
       if (!(await mayFitLater(connection, test, why))) throw cannotBeRun(test, why, thrown);
     }
   }
@@ -47,6 +48,17 @@ async function makeEmpty(
   await execute(connection, `ATTACH ':memory:' AS ${name}; USE ${name}`);
   for (const table of tables) await createTable(connection, table);
   await createViewsAndMacros(connection, new Set(tables.map((table) => table.name)));
+}
+
+const CHECKS_LATER = `it reads ${checks.name}, which a test may not read: it is made when all tests have been asked; previous.${checks.name} is that of the run before`;
+
+async function readsChecks(connection: DuckDBConnection, { sql }: QueryTest): Promise<boolean> {
+  const named = await tablesNamedBy(connection, sql);
+  return (
+    named?.some(
+      ({ catalog, schema, table }) => `${catalog}${schema}` === "" && table.toLowerCase() === checks.name,
+    ) ?? false
+  );
 }
 
 /** Whether it is a question that lacks a name, and a run may have that. */
