@@ -158,7 +158,8 @@ suite("a query that cannot be asked is told before a request, with its name and 
     ],
     ["FROM contents", 'there is no table "contents". The nearest are "content"'],
     ["FROM previous.content WHERE titel = ''", 'Referenced column "titel" not found'],
-    ["FROM run_checks", 'there is no table "run_checks"'],
+    ["FROM run_checks", "it reads run_checks, which a test may not read"],
+    ["PRAGMA version", "PRAGMA gives no rows to count; begin with SELECT, FROM or WITH"],
     ["DELETE FROM content", "DELETE is not a question"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
     ["-- nothing", "there is no SQL statement"],
@@ -286,6 +287,27 @@ suite("previous", () => {
     });
   }
 
+  test("the report has the counts of tests alone, and names the command for the rows", async (t) => {
+    const { service, run } = await nights(t);
+    withPeople(service);
+    const stages = "transform: [contentTables(), mappedValues(), history()], load: [duckdb()]";
+    const lookups = 'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], ';
+    const gone = "SELECT title FROM previous.content ANTI JOIN content USING (content_id)";
+    const people = { name: "people", sql: "SELECT reverse(name) AS eman FROM users", severity: "warning" };
+    await run([], `${lookups}${stages}`, KEEP);
+    service.items = service.items.slice(1);
+    const last = { name: "gone", sql: gone, severity: "warning" };
+    const { directory } = await run([people, last], `${lookups}${stages}`, KEEP);
+    const page = await readFile(join(directory, "report.html"), "utf8");
+    for (const text of ["a3f7 eoR", "Title of c-000"]) assert.ok(!page.includes(text), text);
+    assert.ok(page.includes("test: people"));
+    assert.ok(/2 tests of the pipeline found rows that are not on this page/.test(page));
+    assert.ok(/runs show 000002-/.test(page));
+    const found = await rowsOf(directory, TESTS);
+    const rows = found.map(([, , , , , examples]) => String(examples));
+    assert.match(rows.join(), /Title of c-000.*a3f7 eoR/);
+  });
+
   test("a run that is built again finds the same, also where the run before is pruned", async (t) => {
     const { service, run } = await nights(t);
     await run([GONE]);
@@ -294,6 +316,22 @@ suite("previous", () => {
     for (const isAlone of [false, true])
       await assertSameRun(directory, await builtAgain(t, { directory, isAlone }));
   });
+});
+
+test("a run of the first items asks no test, and says so", async (t) => {
+  const { out, run } = await nights(t);
+  const { warnings } = await run(
+    [{ name: "twelve", sql: "SELECT 1 FROM content HAVING count(*) < 12" }],
+    DATABASE,
+    {
+      limit: 5,
+    },
+  );
+  assert.ok(
+    warnings.some((each) => each.startsWith("The tests of the pipeline were not asked: ")),
+    String(warnings),
+  );
+  assert.deepEqual(await rowsOf(join(out, "current"), TESTS), []);
 });
 
 test("a query that fails at a row shows no cell; a warning is passed over, an error ends the run with 2", async (t) => {

@@ -5,6 +5,7 @@ import { count, counted, fileSize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { CHECK_COLUMNS, type RunCheck } from "../checks/checks.ts";
+import { TEST_PREFIX } from "../checks/test-results.ts";
 
 const required = { required: true } as const;
 
@@ -66,6 +67,22 @@ export function failingRowsSection(checks: readonly RunCheck[]): Section {
     ),
     keys: 2,
   });
+}
+
+/** The same on a page that people pass on: a query may read personal columns, or what only the run before has. */
+export function failingRowsOnPage(checks: readonly RunCheck[], run: string): Section {
+  const isTest = ({ check_name: name }: RunCheck) => name.startsWith(TEST_PREFIX);
+  const all = failingRowsSection(checks.filter((check) => !isTest(check)));
+  const none = "no check counts a row.";
+  const withRows = checks.filter((check) => isTest(check) && check.examples !== null).length;
+  if (withRows === 0) return { ...all, none };
+  const whose = withRows === 1 ? "a test" : `${count(withRows)} tests`;
+  const elsewhere = `${whose} of the pipeline found rows that are not on this page; \`content-warehouse runs show ${run}\` lists them.`;
+  return {
+    ...all,
+    none: `None of the checks of the package; ${elsewhere}`,
+    lead: `${all.lead} Besides, ${elsewhere}`,
+  };
 }
 
 /** Texts of the objects in a JSON list. */

@@ -20,7 +20,7 @@ import { type ItemLimits, packItems } from "../../audit/questions/items.ts";
 import { type ItemChanges, readItemChanges } from "../../audit/questions/run-changes.ts";
 import {
   checksSection,
-  failingRowsSection,
+  failingRowsOnPage,
   passesSection,
   readRejectsSection,
   requestsSection,
@@ -79,7 +79,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     driftPart(drift, earlier),
     partOf("checks", "Checks", "runs show", [
       checksSection(checks),
-      { ...failingRowsSection(checks), none: "no check counts a row." },
+      failingRowsOnPage(checks, account.run),
       await passesSection(connection),
     ]),
     runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
