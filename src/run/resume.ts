@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
 import type { ErrorCode } from "../common/errors.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
@@ -84,17 +83,13 @@ export const resumeRecordForm = z.strictObject({
 /** How a run began. Instants are milliseconds since 1970, by this machine's clock. */
 export type ResumeRecord = Readonly<Omit<z.infer<typeof resumeRecordForm>, "version">>;
 
-function resumeFile(staging: StagingFolder): string {
-  return join(staging.root, "resume.json");
-}
-
 export async function writeResumeRecord(staging: StagingFolder, begun: ResumeRecord): Promise<void> {
-  await writeSealed(resumeFile(staging), { version: CHECKPOINT_VERSION, ...begun });
+  await writeSealed(staging.resumeRecord, { version: CHECKPOINT_VERSION, ...begun });
 }
 
 /** Leaves staged files for a person to look into; no run goes on from them. */
 export async function keepForInspection(staging: StagingFolder): Promise<void> {
-  await rm(resumeFile(staging), { force: true });
+  await rm(staging.resumeRecord, { force: true });
 }
 
 /** Staged work that is older is not used again: too much may have changed since. */
@@ -140,7 +135,7 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
   if (!published.every((each) => laterRun(latest, each))) return NO_RUN;
   const { run } = latest;
   const staging = stagingFolder(folder, run);
-  const record = resumeFile(staging);
+  const record = staging.resumeRecord;
   const beginning = await readSealed(record, resumeRecordForm);
   if (beginning === undefined) return existsSync(record) ? { resumable: null, foreign: run } : NO_RUN;
   if (!mayResume(beginning, wanted)) return NO_RUN;
@@ -174,7 +169,7 @@ function mayResume({ startedMs, shrunk }: ResumeRecord, { config, nowMs }: Wante
 
 /** Removes all staged files that a resumed run does not go on from. Bytes of what is kept. */
 export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
-  await removeAllBut(staging.root, new Set([...files, resumeFile(staging)]));
+  await removeAllBut(staging.root, new Set([...files, staging.resumeRecord]));
   return bytesBelow(staging.root);
 }
 

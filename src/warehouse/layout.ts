@@ -273,6 +273,8 @@ export function stagingFolder({ staging }: OutputFolder, run: string, place = st
     /** Becomes `runs/<run>`: holds what is published, and nothing else. */
     result,
     database: join(result, DATABASE_FILE),
+    /** Gone where no run goes on from the staged files. */
+    resumeRecord: join(root, "resume.json"),
     parts: join(root, "parts"),
     /** Of the database, for spilled blocks. */
     temporary: join(root, "tmp"),

@@ -1,11 +1,12 @@
 /** Which runs are published, and what one of them is. */
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Answer, col, FACT_COLUMNS, type RowOf, type Section, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { isOutside, withPast } from "../../warehouse/identity.ts";
-import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
+import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
@@ -109,7 +110,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
     lead: "",
     facts: { current: current?.run ?? null },
     sections: [keptRunsSection(listed)],
-    next: [...problems, ...unpublishedText(runs, unpublished)],
+    next: [...problems, ...unpublishedText(folder, runs, unpublished)],
   };
 }
 
@@ -147,11 +148,18 @@ async function unpublishedRun(folder: OutputFolder): Promise<string | undefined>
 }
 
 /** A run that is published has staged files for a moment longer. */
-function unpublishedText(runs: readonly PublishedRun[], unpublished: string | undefined): string[] {
+function unpublishedText(
+  folder: OutputFolder,
+  runs: readonly PublishedRun[],
+  unpublished: string | undefined,
+): string[] {
   if (unpublished === undefined || runs.some(({ run }) => run === unpublished)) return [];
-  return [
-    `Not published: ${unpublished}, which is under way or ended early; the next run goes on with it where it can.`,
-  ];
+  const { result, resumeRecord } = stagingFolder(folder, unpublished);
+  const isLeft = existsSync(result) && !existsSync(resumeRecord);
+  const what = isLeft
+    ? "which failed a check or a test; its tables are left for a look, and the next run reads anew"
+    : "which is under way or ended early; the next run goes on with it where it can";
+  return [`Not published: ${unpublished}, ${what}.`];
 }
 
 /** `+3 ~12 -1`; null of a run that was not compared. */

@@ -100,6 +100,8 @@ test("a run with staged files that is not published is named below the list", as
   assert.doesNotMatch(await runs(), /Not published/, "the files of a run that is published are about to go");
   await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
   assert.match(await runs(), /\nNot published: 000003-20261121T020000Z, which is under way or ended early; /);
+  await mkdir(join(out, ".staging", "000003-20261121T020000Z", "result"));
+  assert.match(await runs(), /\nNot published: 000003-\S+, which failed a check .* the next run reads anew/);
 });
 
 test("runs are listed also for those who may not see what is staged", async (t) => {
