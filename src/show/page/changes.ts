@@ -1,12 +1,15 @@
 /** What changed since the run before: the same answer as of `diff`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Fullness } from "../../audit/checks/mass-change.ts";
+import { contentForPage } from "../../audit/content/content-diff-page.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { diffForPage, type PageDiff } from "../../audit/questions/diff-page.ts";
 import type { RunPair } from "../../audit/questions/diff-runs.ts";
+import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
 import type { PagePart } from "./page.ts";
-import { partOf } from "./parts.ts";
+import { comparison, partOf } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */
@@ -15,31 +18,75 @@ export interface RunChanges {
   readonly compared: (PageDiff["totals"] & { readonly before: RunPair["before"] }) | undefined;
 }
 
+interface Comparable {
+  readonly hasHistory: boolean;
+  readonly manifest: Fullness;
+  /** Undefined: nothing may be told of other runs. */
+  readonly earlier: EarlierRuns | undefined;
+}
+
 /**
- * By the run's own history alone, from which a person is erased with this page: what only the run before has may show
- * somebody who is erased from that run later, without this page being made anew. The connection has the tables of the
- * comparison then.
+ * Of mapped values by the run's own history alone, from which a person is erased with this page: what only the run before
+ * has may show somebody who is erased from that run later, without this page being made anew. The connection has the
+ * tables of the comparisons then.
  */
 export async function changesOf(
   connection: DuckDBConnection,
-  { run }: RunAccount,
-  hasHistory: boolean,
+  account: RunAccount,
+  { hasHistory, manifest, earlier }: Comparable,
 ): Promise<RunChanges> {
-  const part = partOf("changes", "Changes", "diff", []);
-  if (!hasHistory) return { part: { ...part, lead: WITHOUT_HISTORY }, compared: undefined };
+  const content = await contentSections(connection, account, { manifest, earlier });
+  const before = earlier?.before;
+  const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
+  const {
+    sections = [],
+    compared,
+    ...told
+  } = hasHistory
+    ? await mappedChanges(connection, account.run)
+    : ({ lead: WITHOUT_HISTORY } satisfies MappedChanges);
+  const part = partOf("changes", "Changes", command, [...sections, ...content].map(cut));
+  return { part: { ...part, ...told }, compared };
+}
+
+interface MappedChanges extends Partial<PagePart>, Partial<Pick<RunChanges, "compared">> {}
+
+async function mappedChanges(connection: DuckDBConnection, run: string): Promise<MappedChanges> {
   const known = await readKnownRuns(connection);
   const after = known.find((each) => each.run === run);
   const before = known.find((each) => each.run === after?.previousRun);
-  if (after === undefined || before === undefined)
-    return { part: { ...part, lead: BEGINS }, compared: undefined };
+  if (after === undefined || before === undefined) return { lead: BEGINS };
   const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
   const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
-  const command = `diff ${before.sequence} ${after.sequence}`;
-  const charts = { causes: { values: "length" } } as const;
   return {
-    part: { ...part, lead, sections: sections.map(cut), command, charts },
+    lead,
+    sections,
+    command: `diff ${before.sequence} ${after.sequence}`,
+    charts: { causes: { values: "length" } },
     compared: { ...totals, before: pair.before },
   };
+}
+
+/** None where there never was a run before; a sentence where it cannot be compared. */
+async function contentSections(
+  connection: DuckDBConnection,
+  { run, sequence, verdict, personalData: policy }: RunAccount,
+  { manifest, earlier }: Pick<Comparable, "manifest" | "earlier">,
+): Promise<Section[]> {
+  if (earlier?.before === undefined) {
+    const isFirst = earlier?.previous === null;
+    return isFirst
+      ? []
+      : [{ key: "content", title: "Changes of content", none: comparison(earlier), columns: {}, rows: [] }];
+  }
+  const { before } = earlier;
+  const pair = {
+    before: { run: before.run, sequence: before.sequence, verdict: before.manifest.verdict },
+    after: { run, sequence, verdict },
+    basis: run,
+  };
+  const after = { rows: manifest.rows, personalData: { policy } };
+  return await contentForPage(connection, { pair, before: before.manifest, after }, ROWS_LIMIT);
 }
 
 /** Longest text of a cell, in characters. */
