@@ -6,7 +6,7 @@ import { type ContentPair, compareContent, contentLists } from "./content-diff-a
 
 /**
  * Sections that say nothing but what the run itself has: of what only the run before has they give IDs and columns, no
- * value and no title. Whoever is erased from that run, or was when this one had another policy, is not in them. The
+ * value and no title, for that may hold a person whom an erasure, or the policy of this run, has taken. The
  * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
  */
 export async function contentForPage(
@@ -18,12 +18,14 @@ export async function contentForPage(
   const compared = await compareContent(connection, runs, { ...tables, item: undefined, withApart: false });
   const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
   const lead = [compared.lead, ...compared.next].join(" ");
+  const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
   return [
     { ...columns, key: "content", title: "Changes of content", lead, none: lead },
     {
       ...items,
       key: "content_items",
       title: "Items whose content changed",
+      lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
       rows: items.rows.map((row) => (row.change === "removed" ? { ...row, title: null } : row)),
       all: "--content --format json",
     },

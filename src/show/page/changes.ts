@@ -1,4 +1,4 @@
-/** What changed since the run before: the same answer as of `diff`. */
+/** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { contentForPage } from "../../audit/content/content-diff-page.ts";
@@ -8,6 +8,7 @@ import type { RunPair } from "../../audit/questions/diff-runs.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
+import { count } from "../../common/figures.ts";
 import type { PagePart } from "./page.ts";
 import { comparison, partOf } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
@@ -27,8 +28,8 @@ interface Comparable {
 
 /**
  * Of mapped values by the run's own history alone, from which a person is erased with this page: what only the run before
- * has may show somebody who is erased from that run later, without this page being made anew. The connection has the
- * tables of the comparisons then.
+ * has may show somebody who is erased from that run later, without this page being made anew. So of the content, which no
+ * history has, it tells which columns changed and no value. The connection has the tables of the comparisons then.
  */
 export async function changesOf(
   connection: DuckDBConnection,
@@ -36,20 +37,19 @@ export async function changesOf(
   { hasHistory, manifest, earlier }: Comparable,
 ): Promise<RunChanges> {
   const content = await contentSections(connection, account, { manifest, earlier });
-  const before = earlier?.before;
+  const mapped = hasHistory ? await mappedChanges(connection, account.run) : { lead: WITHOUT_HISTORY };
+  const before = mapped.compared?.before ?? earlier?.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
-  const {
-    sections = [],
-    compared,
-    ...told
-  } = hasHistory
-    ? await mappedChanges(connection, account.run)
-    : ({ lead: WITHOUT_HISTORY } satisfies MappedChanges);
-  const part = partOf("changes", "Changes", command, [...sections, ...content].map(cut));
-  return { part: { ...part, ...told }, compared };
+  const part = partOf("changes", "Changes", command, [...(mapped.sections ?? []), ...content].map(cut));
+  return { part: { ...part, lead: mapped.lead, charts: CHARTS }, compared: mapped.compared };
 }
 
-interface MappedChanges extends Partial<PagePart>, Partial<Pick<RunChanges, "compared">> {}
+const CHARTS = { causes: { values: "length" }, content: { items: "length" } } as const;
+
+interface MappedChanges extends Partial<RunChanges> {
+  readonly lead: string;
+  readonly sections?: readonly Section[];
+}
 
 async function mappedChanges(connection: DuckDBConnection, run: string): Promise<MappedChanges> {
   const known = await readKnownRuns(connection);
@@ -58,13 +58,7 @@ async function mappedChanges(connection: DuckDBConnection, run: string): Promise
   if (after === undefined || before === undefined) return { lead: BEGINS };
   const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
   const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
-  return {
-    lead,
-    sections,
-    command: `diff ${before.sequence} ${after.sequence}`,
-    charts: { causes: { values: "length" } },
-    compared: { ...totals, before: pair.before },
-  };
+  return { lead, sections, compared: { ...totals, before: pair.before } };
 }
 
 /** None where there never was a run before; a sentence where it cannot be compared. */
@@ -97,6 +91,7 @@ function cut(section: Section): Section {
   const rows = section.rows.slice(0, ROWS_LIMIT).map((row) =>
     Object.fromEntries(
       Object.entries(row).map(([name, cell]) => {
+        if (Array.isArray(cell)) return [name, fitting(cell)];
         const isLong = typeof cell === "string" && cell.length > TEXT_LIMIT;
         return [name, isLong ? `${[...cell].slice(0, TEXT_LIMIT).join("")}…` : cell];
       }),
@@ -105,8 +100,18 @@ function cut(section: Section): Section {
   return { ...section, rows, total: section.total ?? section.rows.length };
 }
 
+/** As many elements of a list as there is room for. */
+function fitting(list: readonly string[]): readonly string[] {
+  let length = 0;
+  const kept = list.filter((element) => {
+    length += element.length;
+    return length <= TEXT_LIMIT;
+  });
+  return kept.length === list.length ? list : [...kept, `${count(list.length - kept.length)} more`];
+}
+
 const WITHOUT_HISTORY =
-  'The pipeline of this run leaves the history out, so this page cannot say what changed; "content-warehouse diff" compares two runs that are kept.';
+  'The pipeline of this run leaves the history out, so this page cannot say what changed of the mapped values; "content-warehouse diff" compares two runs that are kept.';
 const BEGINS =
   "The history begins with this run: from the next one on, what changed stands here, with its cause.";
 
