@@ -2,15 +2,15 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { contentForPage } from "../../audit/content/content-diff-page.ts";
+import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
+import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import { diffForPage, type PageDiff } from "../../audit/questions/diff-page.ts";
-import type { RunPair } from "../../audit/questions/diff-runs.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
-import type { PagePart } from "./page.ts";
-import { comparison, partOf } from "./parts.ts";
+import { type PagePart, partOf } from "./page.ts";
+import { comparison } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */
