@@ -97,7 +97,7 @@ export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined):
 }
 
 /** Which run the figures are compared with, or why with none. */
-function comparison(earlier: EarlierRuns | undefined): string {
+export function comparison(earlier: EarlierRuns | undefined): string {
   if (earlier === undefined) {
     return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
   }

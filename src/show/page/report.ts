@@ -61,7 +61,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const other = await run.connect();
   const itemsOf = async () => {
     const hasHistory = isHistoryIn(manifest);
-    const changed = await changesOf(other, account, hasHistory);
+    const changed = await changesOf(other, account, { hasHistory, manifest, earlier });
     const history = { sequence: account.sequence, before: changed.compared?.before.sequence };
     const packed = await packItems({ ...run, connection: other }, hasHistory ? history : undefined, limits);
     return { changed, items: packed };
