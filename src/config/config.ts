@@ -23,6 +23,7 @@ export interface Config
       Settings,
       | "$schema"
       | "url"
+      | "proxy"
       | "tokenFile"
       | "columns"
       | "details"
@@ -113,6 +114,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
   const {
     $schema: _schema,
     url: _url,
+    proxy: _proxy,
     tokenFile: _tokenFile,
     onFinish,
     metricsFile,

@@ -1,6 +1,7 @@
 import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
 import { suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
+import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { instanceProblems, type MeantInstance, openLineageProblems } from "../observe/settings.ts";
 import { configSpec, fileSpec, type Settings } from "./config-spec.ts";
@@ -20,10 +21,11 @@ export function readConfigSpec(
   const result = configSpec.safeParse(value);
   const { issues = [] } = result.error ?? {};
   const given = wellFormed(value);
-  const { url, columns, aliases, personalFields, targets, openLineage: lineage } = given;
+  const { url, proxy, columns, aliases, personalFields, targets, openLineage: lineage } = given;
   const problems = [
     ...formFaults({ declared: fileSpec, value, issues, credentials }),
     ...urlProblems(url),
+    ...proxyProblems(proxy),
     ...aliasProblems(aliases ?? {}),
     // Without the aliases nobody can tell which columns there are.
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
@@ -49,6 +51,11 @@ function urlProblems(url: string | undefined): string[] {
   if (url === undefined) return [];
   const result = readServiceUrl(url);
   return "problem" in result ? [`\`url\`: ${result.problem}.`] : [];
+}
+
+function proxyProblems(proxy: string | undefined): string[] {
+  if (proxy === undefined || readProxy(proxy, "") !== null) return [];
+  return [`\`proxy\`: expected ${PROXY_ADDRESS}, found something else.`];
 }
 
 /** What the listings are compared by has no other name: passes read it where aliases are not looked at. */
