@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CONTRACTS } from "../audit/checks/contract.ts";
-import { PROXY_ADDRESS } from "../common/proxy.ts";
+import { PROXY_ADDRESS } from "../common/network/proxy.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";

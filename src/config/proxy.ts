@@ -1,4 +1,10 @@
-import { type HttpProxy, isExcepted, PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
+import {
+  type HttpProxy,
+  isExcepted,
+  PROXY_ADDRESS,
+  type ProxyFor,
+  readProxy,
+} from "../common/network/proxy.ts";
 import { isLoopback } from "../extract/http/service-url.ts";
 import { invalid } from "./faults.ts";
 
@@ -12,15 +18,17 @@ export interface ProxyInputs {
   readonly settingIn: string;
 }
 
-/**
- * Null: none. What is on this machine, and what speaks plain http, is reached by a proxy only where the setting names one.
- * Throws `config.invalid`.
- */
-export function proxyFor(url: URL, { env, setting, settingIn }: ProxyInputs): HttpProxy | null {
-  if (isExcepted(url, oneOf(env, "NO_PROXY")?.text ?? "")) return null;
-  if (setting !== undefined) return proxyAt({ text: setting, place: settingIn });
+/** What is on this machine, and what speaks plain http, is reached by a proxy only where the setting names one. */
+export function proxiesOf({ env, setting, settingIn }: ProxyInputs): ProxyFor {
+  const noProxy = oneOf(env, "NO_PROXY")?.text ?? "";
   const named = oneOf(env, "HTTPS_PROXY");
-  return named === undefined || url.protocol === "http:" || isLoopback(url.hostname) ? null : proxyAt(named);
+  return (url) => {
+    if (isExcepted(url, noProxy)) return null;
+    if (setting !== undefined) return proxyAt({ text: setting, place: settingIn });
+    return named === undefined || url.protocol === "http:" || isLoopback(url.hostname)
+      ? null
+      : proxyAt(named);
+  };
 }
 
 function proxyAt({ text, place }: { readonly text: string; readonly place: string }): HttpProxy {

@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
-import type { HttpProxy } from "../common/proxy.ts";
+import type { HttpProxy, ProxyFor } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 import { type ConfigError, invalid, invalidToken, missing, throwFaults } from "./faults.ts";
-import { proxyFor } from "./proxy.ts";
 
 /** Where the service is, and the token for it: flags win over the environment, the environment over the file. */
 
@@ -29,6 +28,7 @@ export interface ServiceInputs {
   readonly sampleBy: string;
   readonly file: ConfigFile | null;
   readonly settings: Settings;
+  readonly proxyFor: ProxyFor;
   /** In the place of what flags, environment and file say. */
   readonly named?: NamedService | undefined;
 }
@@ -49,8 +49,7 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
   await throwFaults([], [url, token]);
   const { place, ...named } = await url;
   const { setting, ...secret } = await token;
-  const { credentials = null } = named.proxy ?? {};
-  const secrets = credentials === null ? [secret.token] : [secret.token, credentials];
+  const secrets = [secret.token, ...(named.proxy?.secrets ?? [])];
   return { kind: "service", ...named, ...secret, namedIn: { url: place, token: setting }, secrets };
 }
 
@@ -76,7 +75,7 @@ interface Reached extends Pick<ServiceSource, "url" | "proxy"> {
 }
 
 async function urlOf(address: Address | null, inputs: ServiceInputs): Promise<Reached> {
-  const { sampleBy, env, file, settings } = inputs;
+  const { sampleBy, proxyFor } = inputs;
   if (address === null) {
     const wayOut = "give --url, set CONTENT_API_URL, or `url` in a configuration file";
     throw missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
@@ -85,11 +84,7 @@ async function urlOf(address: Address | null, inputs: ServiceInputs): Promise<Re
   const { place } = address;
   if ("problem" in result) throw invalid(`${place}: ${result.problem}.`);
   const { url } = result;
-  const proxy = proxyFor(new URL(url.origin), {
-    env,
-    setting: settings.proxy,
-    settingIn: `${file?.name}: \`proxy\``,
-  });
+  const proxy = proxyFor(new URL(url.origin));
   if (proxy === null || url.origin.startsWith("https:")) return { url, place, proxy };
   throw invalid(
     `${place}: an http:// address is not asked by a proxy (${proxy.namedIn}), which would read the token; name ${url.host} in NO_PROXY, or give an https:// address.`,

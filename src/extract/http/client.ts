@@ -4,7 +4,7 @@ import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../../common/clock.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
-import { type HttpProxy, proxyOptions } from "../../common/proxy.ts";
+import type { HttpProxy } from "../../common/network/proxy.ts";
 import type { OnEvent, RequestEnds } from "../../common/run-events.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
@@ -270,7 +270,7 @@ function openPool({ url, proxy, connections, timeouts, lookup }: HttpClientOptio
   if (proxy === null) return new Pool(url.origin, { ...options, connect });
   return new ProxyAgent({
     ...options,
-    ...proxyOptions(proxy),
+    uri: proxy.url.reveal(),
     proxyTunnel: true,
     proxyTls: connect,
     requestTls: { ...connect, allowH2: false },

@@ -1,5 +1,5 @@
 import { asWarehouseError, codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
-import { type HttpProxy, reachedBy } from "../../common/proxy.ts";
+import { type HttpProxy, reachedBy } from "../../common/network/proxy.ts";
 import type { NamedIn } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -120,10 +120,11 @@ function tunnelFailure({ message }: Error, { host, namedIn, proxy }: Way): Failu
   const status = Number(NO_TUNNEL.exec(message)?.[1]);
   if (proxy === null || Number.isNaN(status)) return undefined;
   const it = `The proxy ${proxy.host}`;
-  if (status === 407) {
+  // Some answer so to credentials that are wrong.
+  if (status === 407 || status === 401) {
     const wayOut = `write both into ${proxy.namedIn}, as in http://user:password@proxy.example.com:3128`;
     const say = () =>
-      `${it} does not know the user (407), or asks for a user name and a password; ${wayOut}.`;
+      `${it} does not know the user (${status}), or asks for a user name and a password; ${wayOut}.`;
     return { code: "source.proxy", say };
   }
   if (status >= 500) {

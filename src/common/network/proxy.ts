@@ -1,25 +1,19 @@
-import { Secret } from "./secret.ts";
+import { Secret } from "../secret.ts";
 
 /** A proxy that opens tunnels (CONNECT) to https addresses: what goes through them it cannot read. */
 export interface HttpProxy {
-  /** `http://proxy.example.com:3128`: without user name and password. */
-  readonly origin: string;
+  /** `http://proxy.example.com:3128`, with the user name and password where there are some. */
+  readonly url: Secret;
   /** Host with its port, for people. */
   readonly host: string;
-  /** `user:password`; null: it asks for none. */
-  readonly credentials: Secret | null;
+  /** Those of the address, as `user:password`. */
+  readonly secrets: readonly Secret[];
   /** Where it is said, for people. */
   readonly namedIn: string;
 }
 
-/** What undici's `ProxyAgent` is made with. The credentials go to the proxy alone. */
-export function proxyOptions({ origin, credentials }: HttpProxy): {
-  readonly uri: string;
-  readonly token?: string;
-} {
-  if (credentials === null) return { uri: origin };
-  return { uri: origin, token: `Basic ${Buffer.from(credentials.reveal()).toString("base64")}` };
-}
+/** By which proxy an address is reached; null: directly. Throws `config.invalid`. */
+export type ProxyFor = (url: URL) => HttpProxy | null;
 
 /** A host as it is reached, for people. */
 export function reachedBy(host: string, proxy: HttpProxy | null): string {
@@ -32,10 +26,10 @@ export const PROXY_ADDRESS = "an address such as http://proxy.example.com:3128";
 export function readProxy(text: string, namedIn: string): HttpProxy | null {
   const url = URL.parse(text.trim());
   if (url === null || url.protocol !== "http:" || url.hostname === "") return null;
-  const { origin, host, username, password } = url;
+  const { href, host, username, password } = url;
   try {
     const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    return { origin, host, credentials: user === ":" ? null : new Secret(user), namedIn };
+    return { url: new Secret(href), host, secrets: user === ":" ? [] : [new Secret(user)], namedIn };
   } catch {
     return null;
   }
