@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { packagePath } from "../../src/common/package-root.ts";
+import { createClient } from "../../src/extract/content-client.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { serve } from "../extract/loopback.ts";
 import { CANARY } from "../run/canary.ts";
@@ -149,6 +151,20 @@ function found({ stdout }: Outcome): Partial<Record<string, string>> {
   const { checks } = JSON.parse(stdout) as { checks: readonly { check: string; detail: string }[] };
   return Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
 }
+
+test("createClient goes through the proxy that it is given, for https alone", async (t) => {
+  const { proxy, url } = await world(t);
+  const before = getCACertificates();
+  setDefaultCACertificates([await readFile(CA, "utf8")]);
+  t.after(() => setDefaultCACertificates(before));
+  const client = createClient({ url, token: CANARY, proxy: proxy.withPassword });
+  t.after(() => client.close());
+  assert.equal((await client.listPage({ mode: "basic", page: 1 })).items.length, 3);
+  assert.deepEqual(await proxy.asked(), [new URL(url).host]);
+  const plain = { url: "http://127.0.0.1:1", token: CANARY, proxy: proxy.withPassword };
+  assert.throws(() => createClient(plain), /`proxy`: an http:\/\/ address is reached directly/);
+  assert.throws(() => createClient({ ...plain, proxy: "proxy:3128" }), /`proxy`: expected an address/);
+});
 
 test("OpenLineage events over https go through the proxy", async (t) => {
   const at = await world(t);
