@@ -139,6 +139,7 @@ test("each figure of a table is the one that a command gives", async () => {
     "Values outside the contract": drift.outsideContract,
     "Done by the personal-data policy": drift.policy,
     Checks: show.checks,
+    "Failing rows": show.failing_rows,
     "Passes over the listing": show.passes,
     Runs: runs.runs.map(({ without_external_value: without, ...row }: Json) => ({ ...row, without })),
     Requests: show.requests,

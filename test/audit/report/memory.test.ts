@@ -22,7 +22,7 @@ test("as many items as a page holds, each with many values, are read in little m
     `CREATE TABLE report_ledger AS
        SELECT place, '' AS destination_id, 'f' || lpad(value::VARCHAR, 2, '0') AS custom_field_id, 1 AS ordinal,
          CASE WHEN value % 10 > 0 THEN 'n' || lpad((${VALUES} - value)::VARCHAR, 2, '0') END AS external_field_name,
-         value AS answer
+         value AS answer, place % 3 AS version
        FROM range(1, ${ITEMS + 1}) items(place), range(${VALUES}) chosen(value)
        ORDER BY hash(place, value);
      CREATE TABLE report_chosen AS
@@ -30,6 +30,8 @@ test("as many items as a page holds, each with many values, are read in little m
      CREATE TABLE content AS
        SELECT content_id, NULL::VARCHAR AS title, NULL::VARCHAR AS content_type_id, NULL::TIMESTAMPTZ AS published_date
        FROM report_chosen;
+     CREATE TABLE report_changed AS
+       SELECT 'i' || place AS content_id, 'changed' AS change FROM range(1, ${ITEMS + 1}, 2) items(place);
      CREATE TABLE content_types (content_type_id VARCHAR, display_name VARCHAR, field_name VARCHAR)`,
   );
   const rows = await all(connection, loadSql("report_item_rows"), [100]);
