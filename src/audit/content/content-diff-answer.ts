@@ -4,8 +4,8 @@ import { type Answer, col, type RowOf, type Section, section } from "../../commo
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
+import type { RunPair } from "../diff/diff-runs.ts";
 import type { OpenedRun, Question, ReadableRun } from "../open-run.ts";
-import type { RunPair } from "../questions/diff-runs.ts";
 import { listOf } from "../rows-listed.ts";
 import { idOf, namedTable, tablesOf } from "./asked-tables.ts";
 import { type ChosenRuns, chooseRuns } from "./compared-runs.ts";

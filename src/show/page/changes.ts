@@ -1,12 +1,11 @@
 /** What changed since the run before: the same answer as of `diff`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
+import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import { diffForPage, type PageDiff } from "../../audit/questions/diff-page.ts";
-import type { RunPair } from "../../audit/questions/diff-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
-import type { PagePart } from "./page.ts";
-import { partOf } from "./parts.ts";
+import { type PagePart, partOf } from "./page.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */

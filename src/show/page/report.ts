@@ -36,8 +36,8 @@ import { changesOf } from "./changes.ts";
 import { columnsPart } from "./columns.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
-import { pageMarkup } from "./page.ts";
-import { coveragePart, driftPart, itemsPart, partOf, rejectsPart, runsPart, valuesPart } from "./parts.ts";
+import { pageMarkup, partOf } from "./page.ts";
+import { coveragePart, driftPart, itemsPart, rejectsPart, runsPart, valuesPart } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** Name of the report in the folder of a run. */
