@@ -87,7 +87,7 @@ async function run(
   const { endWith } = environment;
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
-  const secrets = config.source.kind === "service" ? [config.source.token] : [];
+  const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { log: eachLine, display } = standardError(environment, flags, secrets);
   using log = countRepeatedLines(eachLine, systemClock);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
