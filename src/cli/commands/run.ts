@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
-import { countRepeatedLines } from "../../common/repeated-lines.ts";
+import { countRepeatedLines } from "../repeated-lines.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";

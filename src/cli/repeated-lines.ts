@@ -1,6 +1,6 @@
-import type { Clock } from "./clock.ts";
-import { counted, duration } from "./figures.ts";
-import type { Log, LogFields } from "./log.ts";
+import type { Clock } from "../common/clock.ts";
+import { counted, duration } from "../common/figures.ts";
+import type { Log, LogFields } from "../common/log.ts";
 
 const COUNTED_MS = 30_000;
 
