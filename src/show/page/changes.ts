@@ -5,12 +5,11 @@ import { contentForPage } from "../../audit/content/content-diff-page.ts";
 import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
 import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { type PagePart, partOf } from "./page.ts";
-import { comparison } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */

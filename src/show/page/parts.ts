@@ -4,7 +4,7 @@ import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-cou
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
 import { keptRunsSection, type ListedRun } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
@@ -94,17 +94,6 @@ export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined):
   );
   const lead = `Where answers depart from the contract. ${comparison(earlier)}`;
   return { ...partOf("drift", "Drift", "drift", sections), lead };
-}
-
-/** Which run the figures are compared with, or why with none. */
-export function comparison(earlier: EarlierRuns | undefined): string {
-  if (earlier === undefined) {
-    return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
-  }
-  const { previous, before } = earlier;
-  if (before !== undefined) return `Compared with run ${before.sequence}.`;
-  if (previous === null) return "This is the first run, so there is nothing to compare it with.";
-  return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
 }
 
 export function rejectsPart(
