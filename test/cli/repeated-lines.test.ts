@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLog, type Log } from "../../src/common/log.ts";
 import { countRepeatedLines } from "../../src/cli/repeated-lines.ts";
+import { createLog, type Log } from "../../src/common/log.ts";
 
 const START_MS = Date.UTC(2026, 10, 20, 2);
 

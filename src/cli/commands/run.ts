@@ -1,7 +1,6 @@
 import { Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
-import { countRepeatedLines } from "../repeated-lines.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
@@ -24,6 +23,7 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
+import { countRepeatedLines } from "../repeated-lines.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
