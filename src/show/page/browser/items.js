@@ -10,7 +10,12 @@
   const { statuses, flags, without } = data;
 
   const textOf = (number) => (number === null ? null : data.texts[number]);
-  const destinations = data.destinations.map(([id, name, unsupported]) => ({ id, name, unsupported }));
+  const destinations = data.destinations.map(([id, name, unsupported, receives]) => ({
+    id,
+    name,
+    unsupported,
+    receives,
+  }));
   const fields = data.fields.map(([id, name]) => ({ id, name }));
   const answers = data.answers.map(
     ([destination, field, name, valueId, value, mapping, entry, external, why, status, bits]) => ({
@@ -53,7 +58,8 @@
   }));
   const answersOf = (item) => item.numbers.map((number) => answers[number]);
   const has = (answer, flag) => answer.flags.includes(flag);
-  const isWithout = ({ status }) => without.includes(status);
+  const isWithout = ({ status, destination }) => without.includes(status) && destination.receives;
+  const isApart = ({ status, destination }) => without.includes(status) && !destination.receives;
 
   const plain = (text) => marked(text, (name) => name).join("");
   const named = ({ name, id }) => (name === null ? code(id) : foreign(name));
@@ -95,6 +101,7 @@
     }
     offer(filters.status, [
       ["without", "without external value"],
+      ["apart", "the same at destinations that receive no values"],
       ...[...statuses, ...flags].map((name) => [name, name.replaceAll("_", " ")]),
     ]);
     if (data.changedSince === null) filters.changed.parentElement.hidden = true;
@@ -118,7 +125,10 @@
     const value = filters.value.value.trim().toLowerCase();
     if (destination === "" && field === "" && status === "" && value === "") return undefined;
     const isStatus = (answer) =>
-      answer.status === status || has(answer, status) || (status === "without" && isWithout(answer));
+      answer.status === status ||
+      has(answer, status) ||
+      (status === "without" && isWithout(answer)) ||
+      (status === "apart" && isApart(answer));
     const isValue = (answer) =>
       [answer.value, answer.external, answer.valueId].some((text) => text?.toLowerCase().includes(value));
     return answers.map(
@@ -200,6 +210,7 @@
     const button = element("button", { type: "button", class: "title" }, titleOf(item));
     button.addEventListener("click", () => open(item));
     const gaps = answersOf(item).filter(isWithout);
+    const apart = answersOf(item).filter(isApart).length;
     const meta = span("meta", foreign(type), item.published === null ? "" : `, ${item.published}`);
     return element(
       "tr",
@@ -208,7 +219,13 @@
       element("td", {}, foreign(type)),
       element("td", {}, item.published ?? span("none", "no")),
       element("td", { class: "number" }, count(item.numbers.length)),
-      element("td", {}, gaps.length === 0 ? span("none", "none") : gapList(gaps)),
+      element(
+        "td",
+        {},
+        gaps.length + apart === 0 && span("none", "none"),
+        gaps.length > 0 && gapList(gaps),
+        apart > 0 && span("from", `${count(apart)} apart, at destinations that receive no values`),
+      ),
     );
   }
 
