@@ -71,6 +71,7 @@ export async function packItems(
   await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT]);
   const isCompared = history?.before !== undefined;
   await keep(connection, "report_changed", isCompared ? loadSql("report_changed") : NONE_CHANGED);
+  const [removed] = isCompared ? await rowsBy(connection, REMOVED, loadSql("report_removed")) : [];
   const unpacked = {
     passthrough: await sendsAsIs(connection),
     destinations: await rowsBy(connection, DESTINATION, DESTINATIONS),
@@ -82,7 +83,7 @@ export async function packItems(
     evidence: await evidenceOfItems(run, { sql: "SELECT content_id FROM report_chosen", params: [] }),
   };
   const { packed, ids } = pack(
-    { ...unpacked, sequence: history?.sequence ?? null, changedSince: history?.before ?? null },
+    { ...unpacked, removed, sequence: history?.sequence ?? null, changedSince: history?.before ?? null },
     limits.bytes,
   );
   return {
@@ -142,6 +143,9 @@ type AnswerRow = RowOf<typeof ANSWER>;
 /** What became of the items that changed. */
 const ITEM_CHANGES = ["payload", "alike"] as const;
 
+/** How many items changed that the run no longer has. */
+const REMOVED = { changed: col.count(required), payload: col.count(required) } as const;
+
 const ITEM = {
   contentId: col.text(required),
   title: col.text(),
@@ -174,6 +178,8 @@ interface Unpacked {
   readonly items: readonly RowOf<typeof ITEM>[];
   readonly versions: readonly VersionRow[];
   readonly lost: readonly LostValue[];
+  /** Undefined: the run is compared with none. */
+  readonly removed: RowOf<typeof REMOVED> | undefined;
   readonly evidence: Awaited<ReturnType<typeof evidenceOfItems>>;
   /** Numbers of the run, and of the one that its items are compared with. */
   readonly sequence: number | null;
@@ -181,7 +187,7 @@ interface Unpacked {
 }
 
 /** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
-function pack({ passthrough, sequence, changedSince, ...unpacked }: Unpacked, bytesLimit: number) {
+function pack({ passthrough, sequence, changedSince, removed, ...unpacked }: Unpacked, bytesLimit: number) {
   // What only a mapping names has its ID alone.
   const destinations = new Numbered((id: string): unknown[] => [id, null, false, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null]);
@@ -272,6 +278,7 @@ function pack({ passthrough, sequence, changedSince, ...unpacked }: Unpacked, by
     },
     run: sequence,
     changedSince,
+    removed: removed ?? {},
     changes: ITEM_CHANGES,
     versions: versions.all,
     items,

@@ -195,10 +195,18 @@
   }
 
   function foundText() {
-    if (found.length === 0) return "No item in this page is like that. Clear a filter to see more.";
+    if (found.length === 0)
+      return `No item in this page is like that. Clear a filter to see more.${removedText()}`;
     const part = shown < found.length ? `, the first ${count(shown)} are shown` : "";
     const of = found.length === items.length ? "" : `${count(found.length)} of `;
-    return `${of}${counted(items.length, "item")}${part}.`;
+    return `${of}${counted(items.length, "item")}${part}.${removedText()}`;
+  }
+
+  /** The tile and `diff` count removed items too. */
+  function removedText() {
+    const removed = data.removed[filters.changed.value] ?? 0;
+    if (removed === 0) return "";
+    return ` ${counted(removed, "removed item")} changed as well, and ${removed === 1 ? "is" : "are"} not in this list.`;
   }
 
   function titleOf({ title }) {
@@ -250,27 +258,40 @@
   const dialog = byId("item");
 
   function open(item) {
-    const close = element("button", { type: "button" }, "Close");
-    close.addEventListener("click", () => dialog.close());
     const published = item.published === null ? ", not published" : `, published ${item.published}`;
     const meta = element("p", {}, foreign(item.type ?? "no content type"), published, ", ", code(item.id));
     const parts = destinations.map((destination) => destinationPart(item, destination));
     const command = code(`content-warehouse explain ${item.id} --steps`);
-    dialog.replaceChildren(
-      element(
-        "div",
-        { class: "item-head" },
-        element("div", {}, element("h2", { id: "item-title" }, titleOf(item)), meta),
-        close,
-      ),
+    show(
+      cardHead(titleOf(item), meta),
       element("div", { class: "destinations" }, parts),
       sinceNote(item),
       evidencePart(item),
       element("p", { class: "note" }, "Rule by rule, with the request that says so: ", command),
     );
+    setHash(`#item=${encodeURIComponent(item.id)}`);
+  }
+
+  /** Of an address that may be older than the page. `id`: as the address has it. */
+  function openMissing(id) {
+    const told = "It was removed, or the page has no room for it; this says which: ";
+    show(
+      cardHead("Not in this page", element("p", {}, code(id))),
+      element("p", { class: "note" }, told, code("content-warehouse explain ITEM")),
+    );
+  }
+
+  function cardHead(title, meta) {
+    const close = element("button", { type: "button" }, "Close");
+    close.addEventListener("click", () => dialog.close());
+    const heading = element("h2", { id: "item-title" }, title);
+    return element("div", { class: "item-head" }, element("div", {}, heading, meta), close);
+  }
+
+  function show(...parts) {
+    dialog.replaceChildren(...parts.filter((part) => part !== false));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
-    setHash(`#item=${encodeURIComponent(item.id)}`);
   }
 
   function destinationPart(item, destination) {
@@ -347,14 +368,16 @@
   }
 
   /** Since when a value is as it is, why, and what it was before; what the history begins with has a note of its own. */
-  function sinceEntry({ since }) {
+  function sinceEntry(answer) {
+    const { since } = answer;
     if (since === undefined || since.begins) return false;
     const { run, causes, value, before } = since;
+    const alike = has(answer, "sent") ? "the same was sent before" : "it was not sent before either";
     const told =
       before === null
         ? "there was none before"
         : before === ""
-          ? "the same was sent before"
+          ? alike
           : ["before: ", value !== null && [foreign(value), ", "], foreign(before)];
     return span("since", `Since ${run} (${causes.replaceAll(" ", ", ")}); `, told);
   }
@@ -453,9 +476,13 @@
 
   function openNamed() {
     const id = NAMED_ITEM.exec(location.hash)?.[1];
-    const item = id === undefined ? undefined : items.find((each) => encodeURIComponent(each.id) === id);
-    if (item !== undefined) open(item);
-    else dialog.close();
+    if (id === undefined) {
+      dialog.close();
+      return;
+    }
+    const item = items.find((each) => encodeURIComponent(each.id) === id);
+    if (item === undefined) openMissing(id);
+    else open(item);
   }
 
   offerChoices();
