@@ -193,8 +193,14 @@ long(
     await page.goto(`${page.url().split("#")[0]}#item=${unsent.content_id}`);
     const notSent = dialog.locator("h4:text('Not sent') + dl .since");
     const entries = await notSent.allTextContents();
-    assert.ok(entries.some((text) => text.endsWith("it was not sent before either")), entries.join("\n"));
-    assert.ok(entries.every((text) => !text.includes("the same was sent")), entries.join("\n"));
+    assert.ok(
+      entries.some((text) => text.endsWith("it was not sent before either")),
+      entries.join("\n"),
+    );
+    assert.ok(
+      entries.every((text) => !text.includes("the same was sent")),
+      entries.join("\n"),
+    );
   },
 );
 
@@ -250,15 +256,14 @@ test("an address of an item that the page does not have says so", { skip }, asyn
   assert.ok(await dialog.isHidden());
 });
 
-test(
-  "items lack values at destinations that receive them, and what lacks at others stands apart",
-  { skip },
-  async (t) => {
-    const { page } = await open(t);
-    await using run = await opened(nights?.out ?? "");
-    const [row] = await all(
-      run.connection,
-      `SELECT count(DISTINCT content_id) FILTER (receives)::INT AS lacking,
+test("items lack values at destinations that receive them, and what lacks at others stands apart", {
+  skip,
+}, async (t) => {
+  const { page } = await open(t);
+  await using run = await opened(nights?.out ?? "");
+  const [row] = await all(
+    run.connection,
+    `SELECT count(DISTINCT content_id) FILTER (receives)::INT AS lacking,
          count(DISTINCT content_id) FILTER (NOT receives)::INT AS apart,
          (max_by(content_id, own) FILTER (receives)) AS most, max(own) AS own
        FROM (
@@ -267,22 +272,21 @@ test(
          FROM content_mapped_values JOIN destinations USING (destination_id)
          WHERE status IN ('unmapped', 'unknown_value')
        )`,
-    );
-    const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
-    const cells = page.locator("#item-rows tr td:last-child");
-    const lines = await cells.first().locator("li").allTextContents();
-    const more = Number(/and (\d+) more/.exec(lines.join(" "))?.[1] ?? 0);
-    assert.equal(Math.min(lines.length, 3) + more, row?.own, "the first item lacks most");
-    await field(page, "Status").selectOption("without");
-    assert.equal(await shown(), row?.lacking);
-    const told = (await cells.allTextContents()).join("\n");
-    assert.doesNotMatch(told, / for (Print Archive|20ff76a286238f962af5b190)/);
-    await field(page, "Status").selectOption("apart");
-    assert.equal(await shown(), row?.apart);
-    const apart = await cells.allTextContents();
-    assert.ok(apart.every((text) => /\d+ apart, at destinations that receive no values$/.test(text)));
-  },
-);
+  );
+  const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
+  const cells = page.locator("#item-rows tr td:last-child");
+  const lines = await cells.first().locator("li").allTextContents();
+  const more = Number(/and (\d+) more/.exec(lines.join(" "))?.[1] ?? 0);
+  assert.equal(Math.min(lines.length, 3) + more, row?.own, "the first item lacks most");
+  await field(page, "Status").selectOption("without");
+  assert.equal(await shown(), row?.lacking);
+  const told = (await cells.allTextContents()).join("\n");
+  assert.doesNotMatch(told, / for (Print Archive|20ff76a286238f962af5b190)/);
+  await field(page, "Status").selectOption("apart");
+  assert.equal(await shown(), row?.apart);
+  const apart = await cells.allTextContents();
+  assert.ok(apart.every((text) => /\d+ apart, at destinations that receive no values$/.test(text)));
+});
 
 long(
   "an item shows what each destination receives, side by side, and where each value came from",
