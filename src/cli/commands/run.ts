@@ -1,5 +1,7 @@
 import { Option } from "commander";
+import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
+import { countRepeatedLines } from "../../common/repeated-lines.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
@@ -85,8 +87,9 @@ async function run(
   const { endWith } = environment;
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
-  const secrets = config.source.kind === "service" ? [config.source.token] : [];
-  const { log, display } = standardError(environment, flags, secrets);
+  const secrets = config.source.kind === "service" ? config.source.secrets : [];
+  const { log: eachLine, display } = standardError(environment, flags, secrets);
+  using log = countRepeatedLines(eachLine, systemClock);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));

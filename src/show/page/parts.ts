@@ -13,11 +13,7 @@ import { coverageMatrix } from "./coverage-matrix.ts";
 import { itemsMarkup } from "./items.ts";
 import { html } from "./markup.ts";
 import { nothingPossible } from "./overview.ts";
-import type { PagePart } from "./page.ts";
-
-export function partOf(id: string, name: string, command: string, sections: readonly Section[]): PagePart {
-  return { id, name, title: name, command, sections };
-}
+import { type PagePart, partOf } from "./page.ts";
 
 export function itemsPart(items: PackedItems): PagePart {
   return { ...partOf("items", "Items", "explain", []), picture: itemsMarkup(items) };
@@ -101,7 +97,7 @@ export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined):
 }
 
 /** Which run the figures are compared with, or why with none. */
-function comparison(earlier: EarlierRuns | undefined): string {
+export function comparison(earlier: EarlierRuns | undefined): string {
   if (earlier === undefined) {
     return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
   }
