@@ -6,7 +6,7 @@ import { type Coverage, coverageSections } from "../../audit/questions/coverage.
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
-import { keptRunsSection, type ListedRun } from "../../audit/questions/runs.ts";
+import { keptRunsSection, type ListedRun, WITHOUT_LEGEND } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { coverageMatrix } from "./coverage-matrix.ts";
@@ -117,7 +117,7 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
   const lead =
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
-      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; without: values without an external value.`;
+      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; ${WITHOUT_LEGEND}.`;
   const own = { ...section, lead, columns: Object.fromEntries(hidden) };
   return {
     ...partOf("runs", "Runs", "runs", [own]),
