@@ -62,6 +62,16 @@ test("a screen gets the totals per cause first, then a line per change with the 
   assert.match(narrow, /│ "UK & Ireland": +│ mapping entry +│\n/, "a change that is too long goes on below");
 });
 
+test("--limit is of the rows shown: the warehouse is the one that is named for all commands", async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ warehouse: out }));
+  for (const setting of [{ cwd }, { env: { CONTENT_WAREHOUSE_DIR: out } }]) {
+    const { code, stdout, stderr } = await program(["diff", "1", "2", "--limit", "3"], setting);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.ok(stdout.startsWith(`From run ${first} to run ${second}, `), stdout);
+  }
+});
+
 long("filters narrow every part of the answer, and the items can be listed", async () => {
   const asked = ["1", "2", "--cause", "mapping_changed", "--destination", "Web CMS", "--field", "region"];
   const text = await diff(...asked, "--items", "--limit", "3");
