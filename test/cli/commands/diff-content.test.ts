@@ -227,7 +227,8 @@ test("it is drawn as every answer is, also by the program", async () => {
       `^Content of run ${first} and of run ${second}\\. 1 item added, 1 removed, \\d+ changed\\.\n\nChanges by table and column\n`,
     ),
   );
-  assert.match(stdout, /\nand \d+ more rows; --limit shows all\n/);
+  const [, more, all] = /\nand (\d+) more rows; --limit (\d+) shows all\n/.exec(stdout) ?? [];
+  assert.equal(Number(all), 3 + Number(more));
   const csv = await diff("--format", "csv");
   assert.match(csv, /^content_id,title,table,row,column,change,before,after,words\n/);
   assert.equal(csv.match(/^[0-9a-f]{24},/gm)?.length, (await answered()).changes.length);
