@@ -258,7 +258,17 @@ test("what cannot be compared is told in a sentence, and ends with 2", async () 
     await refused("--content", "--table", "content_mapped_values"),
     /^The table "content_mapped_values" is made from others, and is no content by itself; /,
   );
-  assert.match(await refused("--content", "--item", "no-such-item"), /^The run has no item "no-such-item"/);
+  assert.match(
+    await refused("--content", "--item", "no-such-item"),
+    /^Neither run has an item "no-such-item", by ID or by slug\. (?!.*\bas of\b)/,
+  );
+  const { message = "" } =
+    (await outcome(diffCommand, ["2", "2", "--content", "--item", ids.removed, "--warehouse", out])).error ??
+    {};
+  assert.equal(
+    message,
+    `The item ${ids.removed} was removed: run ${second} found it gone. The last run that had it is ${first}; name that run as one of the two.`,
+  );
   assert.match(await refused("--table", "content"), /^--table is for changes of content; add --content/);
   assert.match(await refused("--item", "x"), /^--item is for changes of content; add --content/);
   assert.match(await refused("2", "1", "--content"), /is later than/);
