@@ -189,3 +189,27 @@ test("CONTRIBUTING.md says what each dependency is for", async () => {
     [],
   );
 });
+
+test("every line and message that installs an optional package names the version that the tests have", async () => {
+  const { devDependencies, peerDependencies } = JSON.parse(
+    await readFile(new URL("package.json", ROOT), "utf8"),
+  );
+  const filesIn = async (folder: string) =>
+    (await readdir(new URL(folder, ROOT), { recursive: true })).map((name) => `${folder}${name}`);
+  const files = ["README.md", "Dockerfile", ...(await filesIn("docs/")), ...(await filesIn("src/"))];
+  const installed = new Set<string>();
+  for (const file of files.filter((name) => /Dockerfile$|\.(?:md|ts)$/.test(name))) {
+    const text = await readFile(new URL(file, ROOT), "utf8");
+    // In the program a name with its version stands by itself.
+    const lines = file.startsWith("src/")
+      ? text.matchAll(/(?<=")@?[a-z][\w/-]*@\d[\w.-]*(?=")/g)
+      : text.matchAll(/(?:npm install|PACKAGES=)[^`\n]*/g);
+    for (const [line] of lines)
+      for (const [word, name = ""] of line.matchAll(/(@?[a-z][\w/-]*)(?:@[\w.-]+)?/g)) {
+        if (!(name in peerDependencies)) continue;
+        assert.equal(word, `${name}@${devDependencies[name]}`, `${file}: ${line}`);
+        installed.add(name);
+      }
+  }
+  assert.deepEqual([...installed].toSorted(), Object.keys(peerDependencies).toSorted());
+});

@@ -1,7 +1,7 @@
 /**
  * A configuration that delivers each run to PostgreSQL, into the schema `content_warehouse`.
  *
- *     npm install pg pg-copy-streams
+ *     npm install pg@8.23.1 pg-copy-streams@7.0.0
  *     PGPASSWORD=... npx content-warehouse run nightly --sample --config ./docs/examples/postgres.ts
  *
  * What the address leaves out comes from PGHOST, PGUSER and the like; the password comes from PGPASSWORD or PGPASSFILE,

@@ -66,9 +66,9 @@ export function logTo(
   return createLog({ ...options, clock: systemClock, write: (line) => out.write(line) });
 }
 
-/** The log of a command that asks the service for a person who waits: warnings, without the token. */
-export function warningsTo({ err }: CliEnvironment, token: Secret): Log {
-  return logTo(err, { level: "warn", format: "text", secrets: [token] });
+/** The log of a command that asks the service for a person who waits: warnings, without the secrets. */
+export function warningsTo({ err }: CliEnvironment, secrets: readonly Secret[]): Log {
+  return logTo(err, { level: "warn", format: "text", secrets });
 }
 
 /**

@@ -67,7 +67,7 @@ export async function askAgain<T>(
   const instance = { id: null, origin: originOf(config) };
   assertSameInstance(manifest.instance, instance, directory, "question");
   await using source = await openSource(config);
-  const log = warningsTo(environment, source.token);
+  const log = warningsTo(environment, source.secrets);
   const { signal } = new AbortController();
   return await use(source, { config, clock: systemClock, log, signal });
 }

@@ -10,6 +10,7 @@ const CODES = {
   "config.not_found": { exitCode: 2, retry: false },
   "config.sql": { exitCode: 2, retry: false },
   "source.tls": { exitCode: 2, retry: false },
+  "source.proxy": { exitCode: 2, retry: false },
   "source.credentials": { exitCode: 20, retry: false },
   "source.unreachable": { exitCode: 21, retry: true },
   "source.timeout": { exitCode: 21, retry: true },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CONTRACTS } from "../audit/checks/contract.ts";
+import { PROXY_ADDRESS } from "../common/network/proxy.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
@@ -64,6 +65,12 @@ export const configSpec = z.strictObject({
     .optional()
     .describe(
       "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
+    ),
+  proxy: text
+    .meta({ expected: PROXY_ADDRESS })
+    .optional()
+    .describe(
+      "Proxy by which https addresses are reached: service, OpenLineage, buckets; HTTPS_PROXY else. NO_PROXY names the hosts that are reached directly.",
     ),
   destinations: listOf(destination, 'a list such as [{ name: "Website" }]').describe(
     "Destinations whose external values are wanted.",

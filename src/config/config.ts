@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { DYNAMIC_COLUMN_NAMES } from "../api/dynamic.ts";
 import type { Contract } from "../audit/checks/contract.ts";
+import type { ProxyFor } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
@@ -11,6 +12,7 @@ import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
 import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
+import { proxiesOf } from "./proxy.ts";
 import { readConfigSpec } from "./read-spec.ts";
 import { type NamedService, nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
 
@@ -23,6 +25,7 @@ export interface Config
       Settings,
       | "$schema"
       | "url"
+      | "proxy"
       | "tokenFile"
       | "columns"
       | "details"
@@ -113,16 +116,18 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
   const {
     $schema: _schema,
     url: _url,
+    proxy: _proxy,
     tokenFile: _tokenFile,
     onFinish,
     metricsFile,
     openLineage,
     ...others
   } = settings;
+  const proxyFor = proxiesIn(file, settings, env);
   const source =
     flags.sample === true
       ? sampleSource(flags)
-      : serviceSource({ env, flags, sampleBy, file, settings, named: instance?.service });
+      : serviceSource({ env, flags, sampleBy, file, settings, proxyFor, named: instance?.service });
   const personalData = personalDataOf(settings.personalData, env);
   const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
   const limit = limitOf(flags);
@@ -136,7 +141,15 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     ratePerSecond: lower(settings.ratePerSecond, instance?.mostPerSecond ?? null),
     personalData: await personalData,
     warehouse: await warehouse,
-    observe: observeSettings({ onFinish, metricsFile, openLineage, instance: instanceIn(env), folder, env }),
+    observe: observeSettings({
+      onFinish,
+      metricsFile,
+      openLineage,
+      instance: instanceIn(env),
+      folder,
+      env,
+      proxyFor,
+    }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     rereadDays: flags.reread === true ? 0 : settings.rereadDays,
@@ -145,6 +158,14 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     acceptNewAddress: flags.acceptNewAddress === true,
     limit: await limit,
   };
+}
+
+function proxiesIn(
+  file: ConfigFile | null,
+  { proxy }: Pick<Settings, "proxy">,
+  env: ConfigInputs["env"],
+): ProxyFor {
+  return proxiesOf({ env, setting: proxy, settingIn: `${file?.name}: \`proxy\`` });
 }
 
 async function limitOf({
@@ -200,7 +221,9 @@ function settingsIn(
   named?: NamedInstance,
 ): { settings: Settings; faults: readonly ConfigFault[] } {
   const meant = { name: instanceIn(env), isOfMany: named?.isOfMany ?? false };
-  const result = readConfigSpec(file === null ? {} : file.value, meant);
+  const result = readConfigSpec(file === null ? {} : file.value, meant, (proxy) =>
+    proxiesIn(file, { proxy }, env),
+  );
   if ("settings" in result) return { settings: result.settings, faults: [] };
   const faults = result.problems.map((problem): ConfigFault => {
     return { code: "config.invalid", about: "settings", sentence: `${file?.name}: ${problem}` };

@@ -1,5 +1,6 @@
 import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
 import { suggestion } from "../common/nearest.ts";
+import { PROXY_ADDRESS, type ProxyFor, readProxy } from "../common/network/proxy.ts";
 import { printable } from "../common/printable.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { instanceProblems, type MeantInstance, openLineageProblems } from "../observe/settings.ts";
@@ -12,28 +13,31 @@ import { targetProblems, targetsOf } from "./target-spec.ts";
 /** The settings, or one sentence for each that is wrong: its name, what was expected, what was found. */
 export type ConfigSpecResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
 
-/** `instance`: the one that is meant, where several share the settings. */
+/** `instance`: the one that is meant, where several share the settings. `proxiesBy`: by the setting `proxy`. */
 export function readConfigSpec(
   value: unknown,
   instance: MeantInstance = { name: undefined, isOfMany: false },
+  proxiesBy: (setting: string | undefined) => ProxyFor = () => () => null,
 ): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   const { issues = [] } = result.error ?? {};
   const given = wellFormed(value);
-  const { url, columns, aliases, personalFields, targets, openLineage: lineage } = given;
+  const { url, proxy, columns, aliases, personalFields, targets, openLineage: lineage } = given;
+  const around = { instance: instance.name, proxyFor: proxiesBy(proxy) };
   const problems = [
     ...formFaults({ declared: fileSpec, value, issues, credentials }),
     ...urlProblems(url),
+    ...proxyProblems(proxy),
     ...aliasProblems(aliases ?? {}),
     // Without the aliases nobody can tell which columns there are.
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
     ...personalFieldProblems(personalFields ?? [], aliases ?? {}),
-    ...targetProblems(targetsOf(targets ?? [], instance.name)),
+    ...targetProblems(targetsOf(targets ?? [], around)),
     ...openLineageProblems(lineage),
     ...instanceProblems(given, instance),
   ];
   if (!result.success || problems.length > 0) return { problems };
-  return { settings: { ...result.data, targets: targetsOf(result.data.targets, instance.name) } };
+  return { settings: { ...result.data, targets: targetsOf(result.data.targets, around) } };
 }
 
 /** Those of the settings that have their form, whatever the others are. */
@@ -49,6 +53,11 @@ function urlProblems(url: string | undefined): string[] {
   if (url === undefined) return [];
   const result = readServiceUrl(url);
   return "problem" in result ? [`\`url\`: ${result.problem}.`] : [];
+}
+
+function proxyProblems(proxy: string | undefined): string[] {
+  if (proxy === undefined || readProxy(proxy, "") !== null) return [];
+  return [`\`proxy\`: expected ${PROXY_ADDRESS}, found something else.`];
 }
 
 /** What the listings are compared by has no other name: passes read it where aliases are not looked at. */

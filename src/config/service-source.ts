@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { HttpProxy, ProxyFor } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
@@ -14,6 +15,10 @@ export interface ServiceSource {
   /** For people: the variable, or the path of the file. */
   readonly tokenFrom: string;
   readonly namedIn: NamedIn;
+  /** Null: the service is reached directly. */
+  readonly proxy: HttpProxy | null;
+  /** What no log may show. */
+  readonly secrets: readonly Secret[];
 }
 
 export interface ServiceInputs {
@@ -23,6 +28,7 @@ export interface ServiceInputs {
   readonly sampleBy: string;
   readonly file: ConfigFile | null;
   readonly settings: Settings;
+  readonly proxyFor: ProxyFor;
   /** In the place of what flags, environment and file say. */
   readonly named?: NamedService | undefined;
 }
@@ -38,12 +44,13 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
   const address = addressOf(inputs);
   const tokenPlace = tokenPlaceOf(inputs);
   if (address === null && tokenPlace === null) throw nothingNamed(inputs.sampleBy);
-  const url = urlOf(address, inputs.sampleBy);
+  const url = urlOf(address, inputs);
   const token = tokenOf(tokenPlace, inputs.sampleBy);
   await throwFaults([], [url, token]);
   const { place, ...named } = await url;
   const { setting, ...secret } = await token;
-  return { kind: "service", ...named, ...secret, namedIn: { url: place, token: setting } };
+  const secrets = [secret.token, ...(named.proxy?.secrets ?? [])];
+  return { kind: "service", ...named, ...secret, namedIn: { url: place, token: setting }, secrets };
 }
 
 /** An address, and where it is said. */
@@ -63,14 +70,25 @@ function addressOf({ flags, env, file, settings, named }: ServiceInputs): Addres
   return found[0] ?? null;
 }
 
-async function urlOf(address: Address | null, sampleBy: string): Promise<{ url: ServiceUrl; place: string }> {
+interface Reached extends Pick<ServiceSource, "url" | "proxy"> {
+  readonly place: string;
+}
+
+async function urlOf(address: Address | null, inputs: ServiceInputs): Promise<Reached> {
+  const { sampleBy, proxyFor } = inputs;
   if (address === null) {
     const wayOut = "give --url, set CONTENT_API_URL, or `url` in a configuration file";
     throw missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
   }
   const result = readServiceUrl(address.text);
-  if ("url" in result) return { url: result.url, place: address.place };
-  throw invalid(`${address.place}: ${result.problem}.`);
+  const { place } = address;
+  if ("problem" in result) throw invalid(`${place}: ${result.problem}.`);
+  const { url } = result;
+  const proxy = proxyFor(new URL(url.origin));
+  if (proxy === null || url.origin.startsWith("https:")) return { url, place, proxy };
+  throw invalid(
+    `${place}: an http:// address is not asked by a proxy (${proxy.namedIn}), which would read the token; name ${url.host} in NO_PROXY, or give an https:// address.`,
+  );
 }
 
 /** Where a token is: in a variable, with its value, or in a file. `setting`: what says so, or the variable itself. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { isObject } from "../common/objects.ts";
 import type { Target } from "../pipeline.ts";
-import { isLake, lake } from "../targets/lake/lake.ts";
+import { isLake, lake, type Surroundings } from "../targets/lake/lake.ts";
 import { postgres } from "../targets/postgres/postgres.ts";
 
 const text = z.string().min(1);
@@ -69,9 +69,9 @@ function made(declared: z.output<typeof declaredTarget>): Target {
   return lake(options);
 }
 
-/** For one of the instances that share a configuration: its name is that of a lake that names none. */
-export function targetsOf(targets: readonly Target[], instance: string | undefined): readonly Target[] {
-  return targets.map((each) => (instance !== undefined && isLake(each) ? each.named(instance) : each));
+/** As they are where the configuration is read. */
+export function targetsOf(targets: readonly Target[], around: Surroundings): readonly Target[] {
+  return targets.map((each) => (isLake(each) ? each.within(around) : each));
 }
 
 /** One sentence for each fault of what targets were made with, and for names that are not theirs alone. */

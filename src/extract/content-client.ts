@@ -6,6 +6,7 @@ import { type FullItem, fullItem } from "../api/full.ts";
 import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
+import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { fitting } from "./answer-form.ts";
 import { CAPS, createHttpClient, TIMEOUTS } from "./http/client.ts";
@@ -43,6 +44,8 @@ export interface ClientSpec {
   readonly token: string | Secret;
   /** Connections at the same time; 4 unless given. */
   readonly connections?: number;
+  /** Address of a proxy, `http://user:password@proxy.example.com:3128`, for an https address; variables are not looked at. */
+  readonly proxy?: string;
   readonly lookupMethod?: LookupMethodSetting;
   readonly log?: Log;
 }
@@ -103,12 +106,14 @@ export function createClient(spec: ClientSpec): ContentClient {
   const log = spec.log ?? silentLog;
   const { connections = 4 } = spec;
   const url = serviceUrl(spec.url);
+  const proxy = proxyOf(spec, url);
   const namedIn = { url: "`url` of createClient", token: "`token` of createClient" };
   const waiting = { clock: systemClock, random: Math.random, log };
   const http = createHttpClient({
     url,
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
     namedIn,
+    proxy,
     connections,
     timeouts: TIMEOUTS,
     caps: CAPS,
@@ -117,7 +122,13 @@ export function createClient(spec: ClientSpec): ContentClient {
     retry: createRetry({
       connections,
       throttle: new Throttle({ maxPerSecond: null, startPerSecond: null, random: Math.random }),
-      outage: new Outage({ host: url.host, namedIn, minutes: 0, isKnown: false, ...waiting }),
+      outage: new Outage({
+        host: reachedBy(url.host, proxy),
+        namedIn,
+        minutes: 0,
+        isKnown: false,
+        ...waiting,
+      }),
       limits: RETRY_LIMITS,
       deadline: null,
       ...waiting,
@@ -156,6 +167,17 @@ function serviceUrl(text: string): ServiceUrl {
   const result = readServiceUrl(text);
   if ("url" in result) return result.url;
   throw new WarehouseError("config.invalid", `The address of the service: ${result.problem}.`);
+}
+
+function proxyOf({ proxy: text }: ClientSpec, { origin }: ServiceUrl): HttpProxy | null {
+  if (text === undefined) return null;
+  const proxy = readProxy(text, "`proxy` of createClient");
+  if (proxy === null) throw new WarehouseError("config.invalid", `\`proxy\`: expected ${PROXY_ADDRESS}.`);
+  if (origin.startsWith("https:")) return proxy;
+  throw new WarehouseError(
+    "config.invalid",
+    "`proxy`: an http:// address is reached directly; leave it out.",
+  );
 }
 
 function viewOf({

@@ -3,8 +3,8 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import type { DiffRequest } from "../audit/diff/diff-answer.ts";
 import type { CoverageRequest } from "../audit/questions/coverage.ts";
-import type { DiffRequest } from "../audit/questions/diff-answer.ts";
 import type { ExplainRequest } from "../audit/questions/explain-answer.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { suggestion } from "../common/nearest.ts";

@@ -6,7 +6,15 @@ import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
-import { besideFile, gaugesOf, labelText, PREFIX, replaceFile, type Sample } from "./prometheus-text.ts";
+import {
+  besideFile,
+  gaugesOf,
+  labelText,
+  PREFIX,
+  replaceFile,
+  type Sample,
+  unwritable,
+} from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
 const OF_PUBLISHED = linesAbout("published_");
@@ -136,7 +144,7 @@ function publishedMetrics(
 async function linesOf(file: string): Promise<string[]> {
   const text = await readFile(file, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "";
-    throw thrown;
+    throw unwritable(file, thrown);
   });
   return text.split("\n").flatMap((line) => (line === "" ? [] : [`${line}\n`]));
 }

@@ -2,8 +2,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { appendFile, rm } from "node:fs/promises";
-import { request } from "undici";
+import { Agent, ProxyAgent, request } from "undici";
 import { codeOf } from "../common/errors.ts";
+import { reachedBy } from "../common/network/proxy.ts";
 import { printable } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
@@ -52,21 +53,30 @@ async function post(to: HttpEndpoint, body: string, signal: AbortSignal): Promis
  * The status of the answer; without a body nothing is told, and any will do. Nothing is asked again, and no redirect
  * followed. Throws an Error that names the address.
  */
-async function reach({ url, apiKey }: HttpEndpoint, signal: AbortSignal, body?: string): Promise<number> {
+async function reach(
+  { url, apiKey, proxy }: HttpEndpoint,
+  signal: AbortSignal,
+  body?: string,
+): Promise<number> {
   const headers = {
     "content-type": "application/json",
     "user-agent": `content-warehouse/${VERSION}`,
     ...(apiKey !== null && { authorization: `Bearer ${apiKey.reveal()}` }),
   };
+  const dispatcher = proxy === null ? new Agent() : new ProxyAgent(proxy.url.reveal());
   try {
     const method = body === undefined ? "HEAD" : "POST";
-    const response = await request(url, { method, headers, body: body ?? null, signal });
+    const response = await request(url, { method, headers, body: body ?? null, signal, dispatcher });
     await response.body.dump();
     return response.statusCode;
   } catch (cause) {
     signal.throwIfAborted();
-    const why = codeOf(cause) ?? printable(String(cause));
-    throw new Error(`${url.origin} cannot be reached (${why})`, { cause });
+    const code = codeOf(cause);
+    // Of a proxy that opens no tunnel the words alone say what it answered.
+    const why = code === undefined || code === "UND_ERR_ABORTED" ? printable(String(cause)) : code;
+    throw new Error(`${reachedBy(url.origin, proxy)} cannot be reached (${why})`, { cause });
+  } finally {
+    await dispatcher.destroy();
   }
 }
 

@@ -44,9 +44,13 @@ export async function besideFile(file: string, use: (written: string) => Promise
     await writeFile(written, "", { mode: 0o644 });
     await use(written);
   } catch (thrown) {
-    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
+    throw unwritable(file, thrown);
   } finally {
     // A failure to tidy up does not hide why the file could not be written.
     await rm(written, { force: true }).catch(() => {});
   }
+}
+
+export function unwritable(file: string, cause: unknown): Error {
+  return new Error(`${file} cannot be written (${codeOf(cause) ?? String(cause)})`, { cause });
 }

@@ -1,6 +1,7 @@
 /** Settings for whoever observes a run. They decide nothing about its data. */
 import { resolve } from "node:path";
 import { z } from "zod";
+import type { HttpProxy, ProxyFor } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { OnFinish } from "./outcome.ts";
 
@@ -35,6 +36,7 @@ export interface OpenLineageSettings {
 export interface HttpEndpoint {
   readonly url: URL;
   readonly apiKey: Secret | null;
+  readonly proxy: HttpProxy | null;
 }
 
 export interface ObserveSettings {
@@ -99,6 +101,7 @@ interface Given {
   readonly openLineage: z.output<typeof openLineage> | undefined;
   /** Takes the place of `{instance}`. */
   readonly instance: string | undefined;
+  readonly proxyFor: ProxyFor;
   /** Paths go from here. */
   readonly folder: string;
   /** Has `OPENLINEAGE_API_KEY`, where there is one. */
@@ -123,13 +126,15 @@ function lineageSettings(
   { url: text = "", file, namespace: named }: z.output<typeof openLineage>,
   given: Given,
 ): OpenLineageSettings {
-  const { folder, env } = given;
+  const { folder, env, proxyFor } = given;
   const { OPENLINEAGE_API_KEY: key = "" } = env;
   const namespace = ofInstance(named, given);
   if (file !== undefined) return { to: { file: resolve(folder, ofInstance(file, given)) }, namespace };
   const url = lineageUrl(text);
   if (typeof url === "string") throw new TypeError(url);
-  return { to: { url, apiKey: key === "" ? null : new Secret(key) }, namespace };
+  // A proxy is for tunnels alone, so that it never reads the key.
+  const proxy = url.protocol === "https:" ? proxyFor(url) : null;
+  return { to: { url, apiKey: key === "" ? null : new Secret(key), proxy }, namespace };
 }
 
 /** One sentence for what the form alone cannot say. */

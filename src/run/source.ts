@@ -3,6 +3,7 @@
 import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
+import { type HttpProxy, reachedBy } from "../common/network/proxy.ts";
 import { packagePath } from "../common/package-root.ts";
 import type { OnEvent } from "../common/run-events.ts";
 import { Secret } from "../common/secret.ts";
@@ -20,6 +21,9 @@ export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
   readonly token: Secret;
   readonly namedIn: NamedIn;
+  readonly proxy: HttpProxy | null;
+  /** What no log may show. */
+  readonly secrets: readonly Secret[];
   readonly destinations: readonly DestinationName[];
 }
 
@@ -27,8 +31,8 @@ export interface OpenSource extends AsyncDisposable {
 export async function openSource(config: Config): Promise<OpenSource> {
   const { source, destinations } = config;
   if (source.kind === "service") {
-    const { url, token, namedIn } = source;
-    return { url, token, namedIn, destinations, [Symbol.asyncDispose]: async () => {} };
+    const { url, token, namedIn, proxy, secrets } = source;
+    return { url, token, namedIn, proxy, secrets, destinations, [Symbol.asyncDispose]: async () => {} };
   }
   const service = await createService({ data: packagePath("data/sample"), port: 0 });
   const { contentSet } = service;
@@ -43,6 +47,8 @@ export async function openSource(config: Config): Promise<OpenSource> {
     url: url.url,
     token: new Secret(token),
     namedIn: { url: "--sample", token: "--sample" },
+    proxy: null,
+    secrets: [],
     destinations: destinations.length > 0 ? destinations : own,
     [Symbol.asyncDispose]: async () => service.close(),
   };
@@ -61,11 +67,11 @@ interface Known {
 }
 
 export function openOutage(
-  { url, namedIn }: OpenSource,
+  { url, namedIn, proxy }: OpenSource,
   { clock, log }: Omit<Asking, "config">,
   known: Known,
 ): Outage {
-  return new Outage({ host: url.host, namedIn, ...known, clock, random: Math.random, log });
+  return new Outage({ host: reachedBy(url.host, proxy), namedIn, ...known, clock, random: Math.random, log });
 }
 
 /**
@@ -98,6 +104,7 @@ export function openClient(
     url: source.url,
     token: source.token,
     namedIn: source.namedIn,
+    proxy: source.proxy,
     connections,
     timeouts: TIMEOUTS,
     caps: CAPS,

@@ -388,7 +388,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, ignoreDestinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, proxy, destinations, ignoreDestinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,
@@ -565,6 +565,64 @@ test("a file that cannot be read is told by name and place, without its text", a
     "content-warehouse.config.ts": "export default {};",
   });
   assert.match(await refusal("config.invalid", load(two)), /2 configuration files.*keep one/);
+});
+
+test("A21: a proxy comes from the setting, else from HTTPS_PROXY, and NO_PROXY names what goes without", async (t) => {
+  const PROXY = "http://night:p%40ss@proxy.example.com:3128";
+  const proxyWith = async (spec: ConfigSpec, env: Readonly<Record<string, string>>) => {
+    const { source } = await loadSpec(t, spec, { env: { ...ENV, ...env } });
+    assert.ok(source.kind === "service");
+    assert.ok(!inspect(source, { depth: 9, showHidden: true }).includes("p%40ss"));
+    return { host: source.proxy?.host ?? null, secrets: source.secrets.map((secret) => secret.reveal()) };
+  };
+  const by = { host: "proxy.example.com:3128", secrets: [CANARY, "night:p@ss"] };
+  const directly = { host: null, secrets: [CANARY] };
+  assert.deepEqual(await proxyWith({ proxy: PROXY }, { HTTPS_PROXY: "http://other:1" }), by);
+  assert.deepEqual(await proxyWith({}, { HTTPS_PROXY: PROXY }), by);
+  assert.deepEqual(await proxyWith({}, { https_proxy: PROXY, HTTPS_PROXY: "http://other:1" }), by);
+  assert.deepEqual(
+    await proxyWith({}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "https://localhost" }),
+    directly,
+  );
+  assert.deepEqual(
+    await proxyWith({}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "http://[::1]:8080" }),
+    directly,
+  );
+  assert.deepEqual(await proxyWith({}, { HTTP_PROXY: PROXY, ALL_PROXY: PROXY }), directly);
+  for (const noProxy of [
+    "*",
+    "content.example.com",
+    "a.b, .example.com",
+    "*.example.com c",
+    "example.com:443",
+  ])
+    assert.deepEqual(await proxyWith({ proxy: PROXY }, { NO_PROXY: noProxy }), directly, noProxy);
+  for (const noProxy of ["", "example.com:80", "tent.example.com", "a.content.example.com", "example"])
+    assert.deepEqual(await proxyWith({ proxy: PROXY }, { NO_PROXY: noProxy }), by, noProxy);
+});
+
+test("a proxy of another kind, and an http:// service by a proxy, are refused without showing a password", async (t) => {
+  for (const [proxy, url] of [
+    ["socks5://night:CANARY-PW@proxy:1080", undefined],
+    ["https://night:CANARY-PW@proxy:443", undefined],
+    ["http://night:CANARY-PW%@proxy:3128", undefined],
+    ["night:CANARY-PW@proxy", undefined],
+    ["http://night:CANARY-PW@proxy:3128", "http://127.0.0.1:8080"],
+  ] as const) {
+    const named = { ...ENV, ...(url !== undefined && { CONTENT_API_URL: url }) };
+    const variable = { ...named, HTTPS_PROXY: proxy };
+    const messages = [
+      await refusal("config.invalid", loadSpec(t, { proxy }, { env: named })),
+      url === undefined ? await refusal("config.invalid", loadSpec(t, {}, { env: variable })) : "",
+    ];
+    for (const message of messages) assert.ok(!message.includes("CANARY-PW"), message);
+    const expected = "expected an address such as http://proxy.example.com:3128";
+    assert.ok(
+      messages[0]?.includes(url === undefined ? expected : "127.0.0.1:8080 in NO_PROXY"),
+      messages[0],
+    );
+    if (url === undefined) assert.match(messages[1] ?? "", /^HTTPS_PROXY: expected an address such as http:/);
+  }
 });
 
 test("the fingerprint holds what decides the data, and nothing else", async (t) => {

@@ -533,33 +533,41 @@ long(
   },
 );
 
-test("S24: a lake, whose runs have files in common, holds nothing of the person once all but the newest versions are gone", async (t) => {
-  const { folder, erase } = await twoRuns(t);
-  const place = await temporaryFolder(t);
-  const target = lake({ url: pathToFileURL(join(place, "lake")).href, instance: "one" });
-  const { signal } = new AbortController();
-  const deliverRun = async (run: string) => {
-    const options = { runs: await listRuns(folder), temporaryDirectory: place, signal, onProgress: () => {} };
-    const staged = await target.stage(await deliveredRun(await findRun(folder, run), options));
-    await staged.commit();
-  };
-  await deliverRun("1");
-  await deliverRun("2");
-  const [before] = (await target.restorable?.(signal)) ?? [];
-  await erase(ANNA);
-  await deliverRun("current");
-  assert.match((await target.forget?.(signal))?.join() ?? "", /may hold the person still/);
-  await target.open(signal, (at) => vacuumLake(at, { allVersions: true, nowMs: Date.now() }));
-  await assertNowhereIn(join(place, "lake"), CANARIES);
-  const [last, ...others] = (await target.restorable?.(signal)) ?? [];
-  assert.ok(last !== undefined && before !== undefined && keepsRuns(target));
-  assert.deepEqual(others, []);
-  const empty = await prepareOutput(join(place, "empty"));
-  await assert.rejects(restoreRun(empty, target, before, signal), /does not keep the run 2 /);
-  await restoreRun(empty, target, last, signal);
-  assert.deepEqual((await verifyRuns(empty, { all: true }, place)).findings, []);
-  await assertNowhereIn(empty.runs, CANARIES);
-});
+long(
+  "S24: a lake, whose runs have files in common, holds nothing of the person once all but the newest versions are gone",
+  async (t) => {
+    const { folder, erase } = await twoRuns(t);
+    const place = await temporaryFolder(t);
+    const target = lake({ url: pathToFileURL(join(place, "lake")).href, instance: "one" });
+    const { signal } = new AbortController();
+    const deliverRun = async (run: string) => {
+      const options = {
+        runs: await listRuns(folder),
+        temporaryDirectory: place,
+        signal,
+        onProgress: () => {},
+      };
+      const staged = await target.stage(await deliveredRun(await findRun(folder, run), options));
+      await staged.commit();
+    };
+    await deliverRun("1");
+    await deliverRun("2");
+    const [before] = (await target.restorable?.(signal)) ?? [];
+    await erase(ANNA);
+    await deliverRun("current");
+    assert.match((await target.forget?.(signal))?.join() ?? "", /may hold the person still/);
+    await target.open(signal, (at) => vacuumLake(at, { allVersions: true, nowMs: Date.now() }));
+    await assertNowhereIn(join(place, "lake"), CANARIES);
+    const [last, ...others] = (await target.restorable?.(signal)) ?? [];
+    assert.ok(last !== undefined && before !== undefined && keepsRuns(target));
+    assert.deepEqual(others, []);
+    const empty = await prepareOutput(join(place, "empty"));
+    await assert.rejects(restoreRun(empty, target, before, signal), /does not keep the run 2 /);
+    await restoreRun(empty, target, last, signal);
+    assert.deepEqual((await verifyRuns(empty, { all: true }, place)).findings, []);
+    await assertNowhereIn(empty.runs, CANARIES);
+  },
+);
 
 long("S24: two runs of one name, of which one is another machine's, are two runs afterwards", async (t) => {
   const { out, folder, run, erase, verify, service } = await warehouse(t);

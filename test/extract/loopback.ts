@@ -97,6 +97,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
     url: parsed.url,
     token: new Secret(CANARY),
     namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
+    proxy: null,
     connections: 4,
     timeouts: TIMEOUTS,
     caps: CAPS,

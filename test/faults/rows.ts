@@ -58,7 +58,7 @@ export const FAULTS: readonly Fault[] = [
   { id: "A18", fault: "headers of more than 16 KB", expected: "22" },
   { id: "A19", fault: "contradictory lengths, no proper HTTP", expected: "22" },
   { id: "A20", fault: "kept connection closed as it is used again", expected: "asked again" },
-  { id: "A21", fault: "proxies named by the environment", expected: "not used" },
+  { id: "A21", fault: "proxies named by the environment", expected: "HTTPS_PROXY alone, for tunnels" },
   {
     id: "A22",
     fault: "network away for a while",

@@ -148,7 +148,7 @@ test("three-tables.ts asks for what its tables need, and for no single item", as
   );
 });
 
-test("csv-target.ts has a delivered run as CSV files, once", async (t) => {
+long("csv-target.ts has a delivered run as CSV files, once", async (t) => {
   const folder = await temporaryFolder(t);
   const out = join(folder, "warehouse");
   const csv = join(folder, "csv");

@@ -196,61 +196,64 @@ const TYPE_OF = {
   boolean: "BOOLEAN",
 };
 
-test("content_wide has a column of the field's type where every value reads as one, else of texts, with one entry", async () => {
-  const kinds = Object.keys(TYPED) as (keyof typeof TYPED)[];
-  const cellsOf = fc.constantFrom(...kinds).chain((kind) =>
-    fc.record({
-      kind: fc.constant(kind),
-      // Mostly what reads: else hardly any column would be typed.
-      cells: fc.array(
-        fc.oneof(
-          {
-            weight: 8,
-            arbitrary: fc.constantFrom(...TYPED[kind].filter(([, reads]) => reads !== undefined)),
-          },
-          fc.constantFrom(...TYPED[kind]),
-          fc.constant(["", null] as const),
+long(
+  "content_wide has a column of the field's type where every value reads as one, else of texts, with one entry",
+  async () => {
+    const kinds = Object.keys(TYPED) as (keyof typeof TYPED)[];
+    const cellsOf = fc.constantFrom(...kinds).chain((kind) =>
+      fc.record({
+        kind: fc.constant(kind),
+        // Mostly what reads: else hardly any column would be typed.
+        cells: fc.array(
+          fc.oneof(
+            {
+              weight: 8,
+              arbitrary: fc.constantFrom(...TYPED[kind].filter(([, reads]) => reads !== undefined)),
+            },
+            fc.constantFrom(...TYPED[kind]),
+            fc.constant(["", null] as const),
+          ),
+          { minLength: 1, maxLength: 6 },
         ),
-        { minLength: 1, maxLength: 6 },
-      ),
-    }),
-  );
-  await fc.assert(
-    fc.asyncProperty(cellsOf, async ({ kind, cells }) => {
-      await emptyTables(connection);
-      const items = cells.map(([text], place) => item(`i${place}`, { f1: [text] }));
-      await fillTables(connection, {
-        fields: [field({ name: "given", fieldType: kind })],
-        destinations: [],
-        items,
-      });
-      await createViews(connection);
-      const first = cells.findIndex(([, reads]) => reads === undefined);
-      const type = await all(
-        connection,
-        "SELECT data_type FROM duckdb_columns() WHERE table_name = 'content_wide' AND column_name = 'given'",
-      );
-      assert.equal(type[0]?.data_type, first < 0 ? TYPE_OF[kind] : "VARCHAR");
-      assert.deepEqual(
-        await rowsOf("SELECT given FROM content_wide ORDER BY content_id"),
-        cells.map(([text, reads]) => ({ given: first < 0 ? reads : text })),
-      );
-      // An item has one value.
-      const misread = cells.filter(([, reads]) => reads === undefined).length;
-      const entry = {
-        path: "content_wide.given",
-        kind: "field_type",
-        count: misread,
-        items: misread,
-        order: 0,
-        contentId: `i${first}`,
-        example: cells[first]?.[0],
-      };
-      assert.deepEqual(await fieldTypeDrift(connection), first < 0 ? [] : [entry]);
-    }),
-    { numRuns: 60 },
-  );
-});
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(cellsOf, async ({ kind, cells }) => {
+        await emptyTables(connection);
+        const items = cells.map(([text], place) => item(`i${place}`, { f1: [text] }));
+        await fillTables(connection, {
+          fields: [field({ name: "given", fieldType: kind })],
+          destinations: [],
+          items,
+        });
+        await createViews(connection);
+        const first = cells.findIndex(([, reads]) => reads === undefined);
+        const type = await all(
+          connection,
+          "SELECT data_type FROM duckdb_columns() WHERE table_name = 'content_wide' AND column_name = 'given'",
+        );
+        assert.equal(type[0]?.data_type, first < 0 ? TYPE_OF[kind] : "VARCHAR");
+        assert.deepEqual(
+          await rowsOf("SELECT given FROM content_wide ORDER BY content_id"),
+          cells.map(([text, reads]) => ({ given: first < 0 ? reads : text })),
+        );
+        // An item has one value.
+        const misread = cells.filter(([, reads]) => reads === undefined).length;
+        const entry = {
+          path: "content_wide.given",
+          kind: "field_type",
+          count: misread,
+          items: misread,
+          order: 0,
+          contentId: `i${first}`,
+          example: cells[first]?.[0],
+        };
+        assert.deepEqual(await fieldTypeDrift(connection), first < 0 ? [] : [entry]);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
 
 test("content_wide has texts where a field of a type has several values, an object, or no value at all", async () => {
   await build({

@@ -57,6 +57,8 @@ test("a run is a span, its stages are below it and the requests below these, and
       ["load", undefined],
       ["audit", undefined],
       ["load", undefined],
+      // The checks, once the tests of the pipeline were asked of all other tables.
+      ["load", undefined],
       ["report", undefined],
       ["publish", undefined],
     ],

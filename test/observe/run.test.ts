@@ -32,7 +32,7 @@ async function observed(t: TestContext): Promise<Observed> {
     onFinish: (outcome) => outcomes.push(outcome),
     metricsFile: join(folder, "run.prom"),
     openLineage: {
-      to: { url: new URL(`${endpoint.url}/api/v1/lineage`), apiKey: new Secret("KEY") },
+      to: { url: new URL(`${endpoint.url}/api/v1/lineage`), apiKey: new Secret("KEY"), proxy: null },
       namespace: "nights",
     },
   };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import fc from "fast-check";
+import { diffRuns } from "../../src/audit/diff/diff.ts";
+import type { RunPair } from "../../src/audit/diff/diff-runs.ts";
 import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
-import { diffRuns } from "../../src/audit/questions/diff.ts";
-import type { RunPair } from "../../src/audit/questions/diff-runs.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import { CAUSES } from "../../src/tables/history.ts";
 import { runName } from "../../src/warehouse/layout.ts";

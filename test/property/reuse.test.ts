@@ -183,7 +183,7 @@ async function nightsOf(t: TestContext, { seed, nights }: { seed: number; nights
 
 test("what counts is the service's of its time and agrees with the listing; what was edited is of this night; nothing is older than it may be", async (t) => {
   const total = { reused: 0, asked: 0 };
-  for (const seed of Array.from({ length: either(1, 4) }, (_, place) => 1000 + place * 7919)) {
+  for (const seed of Array.from({ length: either(1, 2) }, (_, place) => 1000 + place * 7919)) {
     const { reused, asked } = await nightsOf(t, { seed, nights: either(4, 8) });
     total.reused += reused;
     total.asked += asked;

@@ -79,7 +79,7 @@ suite("a limited run", () => {
     );
   });
 
-  test("asks singly for what the other listing has elsewhere, and has no other items for it", async (t) => {
+  long("asks singly for what the other listing has elsewhere, and has no other items for it", async (t) => {
     const { service, run } = await world(t, 20);
     service.arrange = (items, { mode }) => (mode === "full" ? items.toReversed() : items);
     const summary = await run(5);
@@ -101,25 +101,28 @@ suite("a limited run", () => {
       assert.deepEqual(await publishedIds(summary.directory), firstIds(items));
     });
 
-  test("takes the page size that the service grants, and documents that are no items for what they are", async (t) => {
-    const { service, run } = await world(t, 30);
-    service.items.splice(1, 1, { title: "no item" });
-    service.script = (question) => {
-      if (question.kind !== "list") return undefined;
-      const perPage = Math.min(3, question.perPage);
-      const page = service.items.slice((question.page - 1) * perPage, question.page * perPage);
-      const next = question.page * perPage < service.items.length ? question.page + 1 : null;
-      const pagination = { current: question.page, per_page: perPage, count: 30, pages: 10, next };
-      return { body: { response: page, pagination } };
-    };
-    const summary = await run(5);
-    // The first two pages have six places, one of them with no item.
-    assert.equal(service.asked("list").length, 4);
-    assert.deepEqual(await publishedIds(summary.directory), ["c-000", "c-002", "c-003", "c-004", "c-005"]);
-    assert.deepEqual([summary.accounting.listed, summary.accounting.rejected], [6, 1]);
-  });
+  long(
+    "takes the page size that the service grants, and documents that are no items for what they are",
+    async (t) => {
+      const { service, run } = await world(t, 30);
+      service.items.splice(1, 1, { title: "no item" });
+      service.script = (question) => {
+        if (question.kind !== "list") return undefined;
+        const perPage = Math.min(3, question.perPage);
+        const page = service.items.slice((question.page - 1) * perPage, question.page * perPage);
+        const next = question.page * perPage < service.items.length ? question.page + 1 : null;
+        const pagination = { current: question.page, per_page: perPage, count: 30, pages: 10, next };
+        return { body: { response: page, pagination } };
+      };
+      const summary = await run(5);
+      // The first two pages have six places, one of them with no item.
+      assert.equal(service.asked("list").length, 4);
+      assert.deepEqual(await publishedIds(summary.directory), ["c-000", "c-002", "c-003", "c-004", "c-005"]);
+      assert.deepEqual([summary.accounting.listed, summary.accounting.rejected], [6, 1]);
+    },
+  );
 
-  test("says nothing of rows that name items it has not read", async (t) => {
+  long("says nothing of rows that name items it has not read", async (t) => {
     const { service, run } = await world(t, 0);
     service.items = [item("c-000", 1, { localized_from_id: "c-900", assignee_id: "u-900" })];
     const full = await exportFrom({
@@ -189,7 +192,7 @@ suite("a limited run", () => {
     assert.match(warnings.join("\n"), /^Nothing is delivered to .+: a limited run never is\.$/m);
   });
 
-  test("that was interrupted begins again", async (t) => {
+  long("that was interrupted begins again", async (t) => {
     const { service, out } = await world(t, 40);
     const stop = new AbortController();
     const interrupted = new WarehouseError("run.interrupted", "Interrupted; nothing was published.");

@@ -241,7 +241,7 @@ async function withFacts(directory: string, change: (facts: string) => string): 
   await replaceFile(file, JSON.stringify({ ...manifest, files }));
 }
 
-test("what cannot be built again is refused in one sentence, and nothing changes", async (t) => {
+long("what cannot be built again is refused in one sentence, and nothing changes", async (t) => {
   const place = await warehouse(t);
   const { folder, out } = place;
   const { run, directory } = await place.run({}, SMALL);

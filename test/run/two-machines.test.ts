@@ -116,7 +116,7 @@ const LATER =
   /^Restored the run 000003-\S+ from the target lake: this run goes on from it, and not from 000002-\S+ of this machine;/;
 
 for (const { name, order, killed, next } of few(SCHEDULES, 1)) {
-  test(`two runs of one second, and one history: ${name}; ${next} runs first the next night`, async (t) => {
+  long(`two runs of one second, and one history: ${name}; ${next} runs first the next night`, async (t) => {
     const world = await inOneHistory(t);
     const forked = await nightOf(world, { night: 1, order, killed });
     const summaries = [...forked.values()];

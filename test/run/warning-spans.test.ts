@@ -10,6 +10,7 @@ import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { filesOf } from "../../src/warehouse/published-tables.ts";
 import { outcome } from "../cli/capture.ts";
+import { long } from "../long.ts";
 import { exportFrom, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 import { summaryText } from "./summary-text.ts";
@@ -78,7 +79,7 @@ test("a warning of a run of an earlier version, which did not count, goes on fro
   assert.deepEqual(await spanOf(second.directory), { figure: 1, nights: 2, since: begun.since });
 });
 
-test("the summary tells what warns anew first, and for how many nights what is known warns", async (t) => {
+long("the summary tells what warns anew first, and for how many nights what is known warns", async (t) => {
   const service = await Scripted.start(t, itemsOf(1));
   const mappings = [{ id: "m-1", external_site_id: "d-1", field_name: "colour", values: [] }];
   const color = { id: "f-1", name: "color", field_type: "select", mappings };

@@ -2,8 +2,8 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
+import type { RunPair } from "../diff/diff-runs.ts";
 import type { OpenedRun } from "../open-run.ts";
-import type { RunPair } from "../questions/diff-runs.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
 import { notFound } from "../questions/filters.ts";
 import {

@@ -3,8 +3,8 @@ import { WarehouseError } from "../../common/errors.ts";
 import { previousOf, sameInstance } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
+import { findPair, type RunPair } from "../diff/diff-runs.ts";
 import { type Choice, findReadable, type ReadableRun } from "../open-run.ts";
-import { findPair, type RunPair } from "../questions/diff-runs.ts";
 import { notFound } from "../questions/filters.ts";
 
 export interface ChosenRuns extends Choice {

@@ -32,20 +32,28 @@ function source({ name, columns }: ComparedTable, side: Side): string {
   return `${quoteIdentifier(`${side}${name}`)} AS t${unread}`;
 }
 
-/** Digests of a side's rows: of what counts, and of everything. */
-export function digests(table: ComparedTable, side: Side, isCompared: boolean): string {
-  const place = table.orderedWithin === undefined ? [] : ["t.ordinal"];
-  const own = [...table.key.slice(1).map((name) => `t.${quoteIdentifier(name)}`), ...place];
-  const counted = table.columns.filter((column) => !column.isApart || isApart(table)).map(compared);
-  const everything = table.columns.map(({ name, kind }) =>
+/** Digests of everything in a side's rows. */
+export function rowDigests(table: ComparedTable, side: Side): string {
+  const cells = table.columns.map(({ name, kind }) =>
     kind === "text" ? `t.${quoteIdentifier(name)}::VARCHAR` : `t.${quoteIdentifier(name)}`,
   );
-  const digest = (cells: readonly string[]) => `hash(${["0", ...own, ...cells].join(", ")})`;
+  return `SELECT content_id, ${digestOf(table, cells)} AS made_all FROM ${quoteIdentifier(`${side}${table.name}`)} AS t`;
+}
+
+/** Of the items in made_differing: digests of what counts in a side's rows, and bytes of their texts. */
+export function countedDigests(table: ComparedTable, side: Side, isCompared: boolean): string {
+  const counted = table.columns.filter((column) => !column.isApart || isApart(table)).map(compared);
   const bytes = table.columns.flatMap(({ name, kind }) =>
     kind === "text" || kind === "json" ? `coalesce(strlen(t.${quoteIdentifier(name)}::VARCHAR), 0)` : [],
   );
-  return `SELECT content_id, ${isCompared ? digest(counted) : "0"} AS made_changed, ${digest(everything)} AS made_all,
-    ${["0", ...bytes].join(" + ")} AS made_bytes FROM ${source(table, side)}`;
+  return `SELECT content_id, ${isCompared ? digestOf(table, counted) : "0"} AS made_changed,
+    ${["0", ...bytes].join(" + ")} AS made_bytes FROM ${source(table, side)} SEMI JOIN made_differing USING (content_id)`;
+}
+
+function digestOf({ key, orderedWithin }: ComparedTable, cells: readonly string[]): string {
+  const place = orderedWithin === undefined ? [] : ["t.ordinal"];
+  const own = [...key.slice(1).map((name) => `t.${quoteIdentifier(name)}`), ...place];
+  return `hash(${["0", ...own, ...cells].join(", ")})`;
 }
 
 /** Rows of the items of a range, with the columns that count. */

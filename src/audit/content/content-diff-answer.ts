@@ -1,16 +1,17 @@
 /** What `diff --content` answers: items that were added, removed or changed, and each changed column before and after. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type RowOf, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import type { OpenedRun, Question, ReadableRun } from "../open-run.ts";
-import type { RunPair } from "../questions/diff-runs.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import type { RunPair } from "../diff/diff-runs.ts";
+import type { OpenedRun, Question } from "../open-run.ts";
 import { listOf } from "../rows-listed.ts";
 import { idOf, namedTable, tablesOf } from "./asked-tables.ts";
 import { type ChosenRuns, chooseRuns } from "./compared-runs.ts";
 import type { OneSided } from "./compared-tables.ts";
-import { diffContent } from "./content-diff.ts";
+import { type ContentDiffRequest, diffContent } from "./content-diff.ts";
 
 export interface ContentDiffAsked {
   /** Name or number of a run that is kept, `current` or `previous`. */
@@ -28,7 +29,8 @@ export function contentDiffQuestion(asked: ContentDiffAsked): Question<ChosenRun
   return {
     choose: (folder, temporaryDirectory) =>
       chooseRuns(folder, [asked.before, asked.after], temporaryDirectory),
-    answer: (opened, { pair, before }) => contentDiffAnswer(opened, { ...asked, pair, beside: before }),
+    answer: (opened, { pair, before }) =>
+      contentDiffAnswer(opened, { ...asked, pair, beside: before.manifest }),
   };
 }
 
@@ -71,49 +73,86 @@ const ONE_SIDED = {
   run: col.name({ required: true, head: "only in run" }),
 } as const;
 
-interface Compared extends ContentDiffAsked {
+/** Two runs whose content is compared, and their statements. The connection has the tables of the first as `before_*`. */
+export interface ContentPair {
   readonly pair: RunPair;
-  readonly beside: Pick<ReadableRun, "manifest">;
+  readonly before: Stated;
+  readonly after: Stated;
+}
+
+interface Stated extends Pick<Manifest, "rows"> {
+  readonly personalData: { readonly policy: string };
 }
 
 /** Its lists are read as long as the run is open. */
-async function contentDiffAnswer(opened: OpenedRun, asked: Compared): Promise<Answer> {
+async function contentDiffAnswer(
+  opened: OpenedRun,
+  {
+    pair,
+    beside,
+    table,
+    limit,
+    ...asked
+  }: ContentDiffAsked & { readonly pair: RunPair; readonly beside: Stated },
+): Promise<Answer> {
   const { connection, manifest } = opened;
-  const { pair, beside, limit } = asked;
-  const { tables, oneSided } = await tablesOf(connection, [beside.manifest.rows, manifest.rows], pair);
-  const compared = asked.table === undefined ? tables : [await namedTable(connection, asked.table, tables)];
-  const item = asked.item === undefined ? undefined : await idOf(opened, asked.item);
-  await diffContent(connection, { tables: compared, item, withApart: asked.table !== undefined });
-  const withItems = compared.some(({ name }) => name === "content");
-  const counts = await countsOf(connection, withItems);
+  const runs = { pair, before: beside, after: manifest };
+  const { tables, oneSided } = await tablesOf(connection, [beside.rows, manifest.rows], pair);
+  const compared = await compareContent(connection, runs, {
+    tables: table === undefined ? tables : [await namedTable(connection, table, tables)],
+    oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
+    item: asked.item === undefined ? undefined : await idOf(opened, asked.item),
+    withApart: table !== undefined,
+  });
+  const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+  const changes = section({
+    key: "changes",
+    none: "",
+    title: "What changed",
+    columns: CHANGES,
+    ...(await listOf({ connection, limit }, CHANGES, changesSql(compared.withItems), (row) => row)),
+  });
   return {
-    lead: [...comparedWords(pair, beside, opened), cameTo(counts)].join(" "),
-    facts: { from: { ...pair.before }, to: { ...pair.after }, item: item ?? null, ...counts },
-    sections: await contentSections(connection, {
-      withItems,
-      limit,
-      oneSided: asked.table === undefined ? oneSided : oneSided.filter(({ table }) => table === asked.table),
-      pair,
-    }),
-    next: apartWords(counts),
+    lead: compared.lead,
+    facts: {
+      from: { ...pair.before },
+      to: { ...pair.after },
+      item: compared.item ?? null,
+      ...compared.counts,
+    },
+    sections: [columns, changes, items, onlyInOne],
+    next: compared.next,
   };
 }
 
-interface Sectioned {
-  /** Whether items that one run alone has are told. */
-  readonly withItems: boolean;
-  readonly limit: number | undefined;
+interface ContentRequest extends ContentDiffRequest {
   readonly oneSided: readonly OneSided[];
-  readonly pair: RunPair;
 }
 
-async function contentSections(
+type Compared = Awaited<ReturnType<typeof compareContent>>;
+
+/** Makes the tables of `diffContent`, and says what it came to. */
+export async function compareContent(
   connection: DuckDBConnection,
-  { withItems, limit, oneSided, pair }: Sectioned,
-): Promise<Section[]> {
-  const lists = { connection, limit };
-  return [
-    section({
+  { pair, before, after }: ContentPair,
+  request: ContentRequest,
+) {
+  await diffContent(connection, request);
+  // Whether items that one run alone has are told.
+  const withItems = request.tables.some(({ name }) => name === "content");
+  const counts = await countsOf(connection, withItems);
+  const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
+  return { ...request, pair, withItems, counts, lead, next: apartWords(counts) };
+}
+
+/** The lists that have no value of the content but titles. */
+export async function contentLists(
+  connection: DuckDBConnection,
+  { pair, withItems, oneSided }: Compared,
+  limit: number | undefined,
+) {
+  return {
+    columns: section({
       key: "columns",
       none: "",
       title: "Changes by table and column",
@@ -121,29 +160,22 @@ async function contentSections(
       rows: await rowsBy(connection, COLUMNS, COLUMN_COUNTS),
       limit: 100,
     }),
-    section({
-      key: "changes",
-      none: "",
-      title: "What changed",
-      columns: CHANGES,
-      ...(await listOf(lists, CHANGES, changesSql(withItems), (row) => row)),
-    }),
-    section({
+    items: section({
       key: "items",
       none: "",
       title: "Items",
       columns: ITEMS,
-      ...(await listOf(lists, ITEMS, changedItemsSql(withItems), (row) => row)),
+      ...(await listOf({ connection, limit }, ITEMS, changedItemsSql(withItems), (row) => row)),
       limit: 0,
     }),
-    section({
+    onlyInOne: section({
       key: "only_in_one",
       none: "",
       title: "Not compared, because one run alone has it",
       columns: ONE_SIDED,
       rows: oneSided.map(({ table, column, side }) => ({ table, column, run: pair[side].run })),
     }),
-  ];
+  };
 }
 
 const COUNTS = {
@@ -214,14 +246,10 @@ function changedItemsSql(withItems: boolean): string {
 }
 
 /** What was compared, and how far it can be relied on: a sentence each. */
-function comparedWords(
-  { before, after }: RunPair,
-  beside: Pick<ReadableRun, "manifest">,
-  { manifest }: Pick<OpenedRun, "manifest">,
-): string[] {
+function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
   const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
-  const [one, other] = [beside.manifest.personalData.policy, manifest.personalData.policy];
+  const [one, other] = [beside.personalData.policy, stated.personalData.policy];
   const sentences = [
     `Content of run ${before.run} and of run ${after.run}.`,
     unsettled.length > 0 && `${are} unsettled: items that it did not see count as not there.`,

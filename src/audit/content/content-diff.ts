@@ -9,7 +9,7 @@ import { streamBy } from "../../storage/rows-by.ts";
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
 import { keep } from "../rows.ts";
-import { changesSql, digests, sideOf, UNSIGNED } from "./compared-sql.ts";
+import { changesSql, countedDigests, rowDigests, sideOf, UNSIGNED } from "./compared-sql.ts";
 import { type ComparedTable, isApart, READ } from "./compared-tables.ts";
 import { changedWords, keptText } from "./words.ts";
 
@@ -54,9 +54,15 @@ export async function diffContent(
   await keep(connection, "made_apart", NONE);
   await execute(connection, CHANGES);
   for (const [place, table] of tables.entries()) {
+    const every = { before: rowDigests(table, "before_"), after: rowDigests(table, "") };
+    await keep(connection, "made_differing", fillMarks(loadSql("content_differing"), every), [item ?? null]);
+    if ((await scalar(connection, "SELECT count(*) FROM made_differing")) === 0) continue;
     const isCompared = !isApart(table) || withApart;
-    const sides = { before: digests(table, "before_", isCompared), after: digests(table, "", isCompared) };
-    await keep(connection, "made_touched", fillMarks(loadSql("content_touched"), sides), [item ?? null]);
+    const sides = {
+      before: countedDigests(table, "before_", isCompared),
+      after: countedDigests(table, "", isCompared),
+    };
+    await keep(connection, "made_touched", fillMarks(loadSql("content_touched"), sides));
     await execute(connection, "INSERT INTO made_apart SELECT content_id FROM made_touched WHERE NOT changed");
     await keep(connection, "made_ranges", RANGES, [BYTES_PER_RANGE, BYTES_PER_ITEM]);
     const ranges = await scalar(connection, "SELECT coalesce(max(range) + 1, 0)::BIGINT FROM made_ranges");

@@ -188,15 +188,28 @@ export function withoutSamples({ destinations }: MappedCounts) {
   });
 }
 
+/** Without an external value, at destinations that receive values; undefined: earlier versions do not say where. */
+export function receivingWithout({ destinations }: StatedCounts) {
+  if (destinations === undefined) return undefined;
+  const receivers = receiving(destinations);
+  const sum = (kind: "unmapped" | "unknown") => receivers.reduce((total, each) => total + each[kind], 0);
+  return withoutOf({ mapped: 0, unmapped: sum("unmapped"), unknown: sum("unknown") });
+}
+
+/** How many are at which other destinations, and why they receive none: `173 at Print Archive (supports no mappings)`. */
+export function apartTexts({ destinations = [] }: StatedCounts): string[] {
+  return destinations
+    .filter(({ reception, unmapped, unknown }) => reception !== "receiving" && unmapped + unknown > 0)
+    .map(
+      ({ id, name, reception, unmapped, unknown }) =>
+        `${count(unmapped + unknown)} at ${printableLine(name ?? id)} (${RECEPTION_TEXT[reception]})`,
+    );
+}
+
 /** How many are at which destinations; nothing where all are at such that receive values. */
-export function apartText({ destinations = [] }: StatedCounts): string {
-  const lacking = destinations.filter(({ unmapped, unknown }) => unmapped + unknown > 0);
-  const apart = lacking.filter(({ reception }) => reception !== "receiving");
+export function apartText(counts: StatedCounts): string {
+  const apart = apartTexts(counts);
   if (apart.length === 0) return "";
-  const number = (some: typeof lacking) => some.reduce((sum, each) => sum + each.unmapped + each.unknown, 0);
-  const named = apart.map(
-    (each) =>
-      `${count(number([each]))} at ${printableLine(each.name ?? each.id)} (${RECEPTION_TEXT[each.reception]})`,
-  );
-  return `: ${[`${count(number(receiving(lacking)))} at destinations that receive values`, ...named].join(", ")}`;
+  const number = count(receivingWithout(counts)?.without ?? 0);
+  return `: ${[`${number} at destinations that receive values`, ...apart].join(", ")}`;
 }

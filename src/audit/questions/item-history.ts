@@ -4,10 +4,10 @@ import { col } from "../../common/answer.ts";
 import { intervalsSql } from "../../load/macros.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
+import { readDefinitionChanges, type Why } from "../diff/definition-changes.ts";
 import { loadSql } from "../load-sql.ts";
 import { MAPPED_VALUE } from "../mapping/mapped-value.ts";
 import { keep } from "../rows.ts";
-import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 
 export type HeldValue = Awaited<ReturnType<typeof readHeldValues>>[number];
 /** The beginning of a version of a value. */

@@ -4,9 +4,9 @@ import { col, type RowOf } from "../../common/answer.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
+import { changeParts } from "../diff/change-words.ts";
 import { loadSql } from "../load-sql.ts";
 import { keep } from "../rows.ts";
-import { changeParts } from "./change-words.ts";
 
 const required = { required: true } as const;
 

@@ -6,6 +6,7 @@ import { rangesOf } from "../../storage/id-ranges.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
 import { isSent, MAPPED_VALUE, STATUSES, WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
+import { ignoredDestinations, prepareReceptions } from "../mapping/value-counts.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
 import { type EvidentRun, evidenceOfItems } from "./evidence.ts";
@@ -60,6 +61,7 @@ export async function packItems(
   limits: ItemLimits = ITEM_LIMITS,
 ) {
   const { connection } = run;
+  await prepareReceptions(connection, await ignoredDestinations(connection));
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
@@ -69,6 +71,7 @@ export async function packItems(
   await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT]);
   const isCompared = history?.before !== undefined;
   await keep(connection, "report_changed", isCompared ? loadSql("report_changed") : NONE_CHANGED);
+  const [removed] = isCompared ? await rowsBy(connection, REMOVED, loadSql("report_removed")) : [];
   const unpacked = {
     passthrough: await sendsAsIs(connection),
     destinations: await rowsBy(connection, DESTINATION, DESTINATIONS),
@@ -80,7 +83,7 @@ export async function packItems(
     evidence: await evidenceOfItems(run, { sql: "SELECT content_id FROM report_chosen", params: [] }),
   };
   const { packed, ids } = pack(
-    { ...unpacked, sequence: history?.sequence ?? null, changedSince: history?.before ?? null },
+    { ...unpacked, removed, sequence: history?.sequence ?? null, changedSince: history?.before ?? null },
     limits.bytes,
   );
   return {
@@ -90,6 +93,8 @@ export async function packItems(
     /** Items that are packed. */
     shown: ids.size,
     ids,
+    /** IDs of the destinations whose values do not count for the order of the items. */
+    apart: unpacked.destinations.filter(({ receives }) => !receives).map(({ id }) => id),
     json: JSON.stringify(packed),
   };
 }
@@ -98,10 +103,17 @@ const NONE_CHANGED = "SELECT NULL::VARCHAR AS content_id, NULL::VARCHAR AS chang
 
 const required = { required: true } as const;
 
-const DESTINATION = { id: col.text(required), name: col.text(), unsupported: col.flag(required) } as const;
+const DESTINATION = {
+  id: col.text(required),
+  name: col.text(),
+  unsupported: col.flag(required),
+  receives: col.flag(required),
+} as const;
 const DESTINATIONS = `
-  SELECT destination_id AS id, identification AS name, NOT supports_custom_field_mappings AS unsupported
-  FROM destinations ORDER BY identification NULLS LAST, destination_id`;
+  SELECT destination_id AS id, identification AS name, NOT supports_custom_field_mappings AS unsupported,
+    reception = 'receiving' AS receives
+  FROM destinations JOIN audit_receptions USING (destination_id)
+  ORDER BY identification NULLS LAST, destination_id`;
 
 const FIELD = { id: col.text(required), name: col.text(), type: col.text() } as const;
 const FIELDS = `
@@ -130,6 +142,9 @@ type AnswerRow = RowOf<typeof ANSWER>;
 
 /** What became of the items that changed. */
 const ITEM_CHANGES = ["payload", "alike"] as const;
+
+/** How many items changed that the run no longer has. */
+const REMOVED = { changed: col.count(required), payload: col.count(required) } as const;
 
 const ITEM = {
   contentId: col.text(required),
@@ -163,6 +178,8 @@ interface Unpacked {
   readonly items: readonly RowOf<typeof ITEM>[];
   readonly versions: readonly VersionRow[];
   readonly lost: readonly LostValue[];
+  /** Undefined: the run is compared with none. */
+  readonly removed: RowOf<typeof REMOVED> | undefined;
   readonly evidence: Awaited<ReturnType<typeof evidenceOfItems>>;
   /** Numbers of the run, and of the one that its items are compared with. */
   readonly sequence: number | null;
@@ -170,12 +187,12 @@ interface Unpacked {
 }
 
 /** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
-function pack({ passthrough, sequence, changedSince, ...unpacked }: Unpacked, bytesLimit: number) {
+function pack({ passthrough, sequence, changedSince, removed, ...unpacked }: Unpacked, bytesLimit: number) {
   // What only a mapping names has its ID alone.
-  const destinations = new Numbered((id: string): unknown[] => [id, null, false]);
+  const destinations = new Numbered((id: string): unknown[] => [id, null, false, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null]);
-  for (const { id, name, unsupported } of unpacked.destinations)
-    destinations.add(id, [id, name, unsupported]);
+  for (const { id, name, unsupported, receives } of unpacked.destinations)
+    destinations.add(id, [id, name, unsupported, receives]);
   for (const { id, name } of unpacked.fields) fields.add(id, [id, name]);
   const typeOf = new Map(unpacked.fields.map(({ id, type }) => [id, type]));
   const types = new Numbered((name: string) => name);
@@ -261,6 +278,7 @@ function pack({ passthrough, sequence, changedSince, ...unpacked }: Unpacked, by
     },
     run: sequence,
     changedSince,
+    removed: removed ?? {},
     changes: ITEM_CHANGES,
     versions: versions.all,
     items,

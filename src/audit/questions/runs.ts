@@ -10,7 +10,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
-import { type StatedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
+import { receivingWithout, type StatedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import {
   checksSection,
@@ -36,7 +36,7 @@ const RUNS = {
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
   rejected: col.count(),
-  /** Of all destinations; the two kinds are empty in runs of earlier versions, which state the sum alone. */
+  /** At destinations that receive values; empty in runs of earlier versions, which do not say where. */
   without_external_value: col.count({ head: "without" }),
   unmapped: col.count(),
   unknown_value: col.count({ head: "unknown" }),
@@ -67,7 +67,7 @@ type Stated = Pick<
 /** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
 export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
   const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
-  const values = mappedValues && withoutOf(mappedValues);
+  const values = mappedValues && receivingWithout(mappedValues);
   return {
     mark,
     current: mark === "*",
@@ -113,6 +113,10 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   };
 }
 
+/** What the column `without` counts. */
+export const WITHOUT_LEGEND =
+  "without: values without an external value, at destinations that receive values";
+
 export function keptRunsSection(runs: readonly ListedRun[]): Section {
   const outside = "; / is not in the history of the current run: put aside, or rolled back";
   return section({
@@ -121,7 +125,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
     lead:
       runs.length === 0
         ? undefined
-        : `* is the current one; change: new +, changed ~, removed -, since the run before; without: values without an external value${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
+        : `* is the current one; change: new +, changed ~, removed -, since the run before; ${WITHOUT_LEGEND}${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
     none: "nothing was published yet",
     columns: runs.some(({ replay_of }) => replay_of !== null) ? WITH_REPLAYS : RUNS,
     rows: runs,

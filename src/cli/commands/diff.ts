@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { contentDiffQuestion } from "../../audit/content/content-diff-answer.ts";
-import { diffQuestion } from "../../audit/questions/diff-answer.ts";
+import { diffQuestion } from "../../audit/diff/diff-answer.ts";
 import type { Answer } from "../../common/answer.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";

@@ -17,6 +17,8 @@ Environment:
   CONTENT_WAREHOUSE_DIR       folder of the warehouse
   CONTENT_WAREHOUSE_INSTANCE  name in a lake, where its target has no \`instance\`
   CONTENT_WAREHOUSE_HASH_KEY  key for \`personalData: "hash"\`, 32 bytes or more
+  HTTPS_PROXY                 proxy for https addresses, where the file has no \`proxy\`
+  NO_PROXY                    hosts that are reached without a proxy
   NO_COLOR                    set to anything: no colours
 
 Settings of the file:

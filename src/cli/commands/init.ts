@@ -92,7 +92,11 @@ async function verifiedDestinations(
     sampleBy: '"content-warehouse run nightly --sample"',
   });
   await using source = await openSource(config);
-  const client = openHastyClient(source, { config, clock: systemClock, log: warningsTo(environment, token) });
+  const client = openHastyClient(source, {
+    config,
+    clock: systemClock,
+    log: warningsTo(environment, source.secrets),
+  });
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);

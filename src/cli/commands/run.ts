@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
@@ -22,6 +23,7 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
+import { countRepeatedLines } from "../repeated-lines.ts";
 import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
@@ -85,8 +87,9 @@ async function run(
   const { endWith } = environment;
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
-  const secrets = config.source.kind === "service" ? [config.source.token] : [];
-  const { log, display } = standardError(environment, flags, secrets);
+  const secrets = config.source.kind === "service" ? config.source.secrets : [];
+  const { log: eachLine, display } = standardError(environment, flags, secrets);
+  using log = countRepeatedLines(eachLine, systemClock);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));

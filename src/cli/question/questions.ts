@@ -1,7 +1,8 @@
 /** The questions of assistants, answered as JSON on standard output. */
+
+import { diffQuestion } from "../../audit/diff/diff-answer.ts";
 import type { Choice, Question } from "../../audit/open-run.ts";
 import { coverageQuestion } from "../../audit/questions/coverage.ts";
-import { diffQuestion } from "../../audit/questions/diff-answer.ts";
 import { explainQuestion } from "../../audit/questions/explain-answer.ts";
 import { show } from "../../show/answer.ts";
 import { withAnswer } from "../with-run.ts";

@@ -1,9 +1,10 @@
 import { addAbortListener } from "node:events";
 import type { LookupFunction } from "node:net";
-import { Pool } from "undici";
+import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../../common/clock.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
+import type { HttpProxy } from "../../common/network/proxy.ts";
 import type { OnEvent, RequestEnds } from "../../common/run-events.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
@@ -41,6 +42,8 @@ export interface HttpClientOptions {
   readonly url: ServiceUrl;
   readonly token: Secret;
   readonly namedIn: NamedIn;
+  /** Null: the service is reached directly. */
+  readonly proxy: HttpProxy | null;
   /** At the same time, one request on each. */
   readonly connections: number;
   readonly timeouts: Readonly<typeof TIMEOUTS>;
@@ -99,7 +102,7 @@ export interface HttpClient {
 }
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { url, token, namedIn, retry, log, clock, timeouts } = options;
+  const { url, token, namedIn, proxy, retry, log, clock, timeouts } = options;
   const pool = openPool(options);
   const redact = redactor([token]);
   let cacheTold = false;
@@ -146,7 +149,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       return { ...response, milliseconds, attempts: 1 };
     } catch (thrown) {
       const { aborted, reason } = deadline.signal;
-      const failure = aborted ? reason : transportError(thrown, { host: url.host, namedIn }, redact);
+      const failure = aborted ? reason : transportError(thrown, { host: url.host, namedIn, proxy }, redact);
       const milliseconds = clock.elapsedMs() - startedMs;
       tell(request, { status: null, bytes: 0, error: asWarehouseError(failure).code, milliseconds });
       throw failure;
@@ -244,9 +247,18 @@ function withoutSecrets(error: unknown, redact: (text: string) => string): unkno
   return error;
 }
 
-/** One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. */
-function openPool({ url, connections, timeouts, lookup }: HttpClientOptions): Pool {
-  return new Pool(url.origin, {
+/**
+ * One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. A proxy is asked for a
+ * tunnel and sees nothing of what goes through it.
+ */
+function openPool({ url, proxy, connections, timeouts, lookup }: HttpClientOptions): Dispatcher {
+  const connect = {
+    timeout: timeouts.connectMs,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+    ...(lookup === null ? {} : { lookup }),
+  } as const;
+  const options = {
     connections,
     pipelining: 1,
     allowH2: false,
@@ -254,19 +266,22 @@ function openPool({ url, connections, timeouts, lookup }: HttpClientOptions): Po
     maxHeaderSize: 16 * 1024,
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
-    connect: {
-      timeout: timeouts.connectMs,
-      rejectUnauthorized: true,
-      minVersion: "TLSv1.2",
-      ...(lookup === null ? {} : { lookup }),
-    },
+  };
+  if (proxy === null) return new Pool(url.origin, { ...options, connect });
+  return new ProxyAgent({
+    ...options,
+    uri: proxy.url.reveal(),
+    proxyTunnel: true,
+    proxyTls: connect,
+    requestTls: { ...connect, allowH2: false },
+    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: timeouts.headersMs }),
   });
 }
 
 type Received = Omit<HttpResponse, "milliseconds" | "attempts">;
 
 async function receive(
-  pool: Pool,
+  pool: Dispatcher,
   request: ReadRequest,
   { url, token, caps, clock }: HttpClientOptions,
   deadline: AbortController,
@@ -282,6 +297,7 @@ async function receive(
   const { status, headers, body, sha256 } = await exchange(
     pool,
     {
+      origin: url.origin,
       method: request.method,
       path: url.prefix + targetOf(request),
       headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },

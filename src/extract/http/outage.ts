@@ -250,6 +250,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "its name cannot be looked up",
   EHOSTUNREACH: "there is no way to it",
   ENETUNREACH: "there is no way to it",
+  UND_ERR_ABORTED: "the proxy does not reach it",
 };
 
 /** Of a failure, in a few words. */

@@ -49,6 +49,6 @@ export function readServiceUrl(text: string): ServiceUrlResult {
   return { url: { origin: url.origin, host: url.host, prefix } };
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -103,7 +103,7 @@ function configuration(inputs: ConfigInputs, logFor: CheckRequest["logFor"]): St
       if (config instanceof WarehouseError) return yield* configFailures(config, read);
       yield read;
       yield ok("token", tokenText(config));
-      const secrets = config.source.kind === "service" ? [config.source.token] : [];
+      const secrets = config.source.kind === "service" ? config.source.secrets : [];
       yield { learnt: { options: { ...machine, config, log: logFor(secrets), onProgress: () => {} } } };
     },
   });

@@ -11,6 +11,7 @@ import { assertSameInstance, hasAnswered, instanceOf, rateOf } from "../../wareh
 import { findPersonalFields } from "../personal-fields.ts";
 import {
   comparisonOf,
+  type OpenSource,
   openClient,
   openHastyClient,
   openOutage,
@@ -49,18 +50,18 @@ export const SERVICE: readonly Step[] = [
     async go() {
       return { answer: null };
     },
-    async *look({ options: { config, clock, signal }, source: { url }, client }) {
+    async *look({ options: { config, clock, signal }, source, client }) {
       using connections = new ConnectionWatch();
       const nowMs = clock.now();
       try {
         const answer = await probeService(client, config.aliases, signal);
-        yield* connectionFindings(connections.facts, url, nowMs);
+        yield* connectionFindings(connections.facts, source, nowMs);
         yield* answeredFindings(answer);
         yield clockFinding(answer.response, clock.now());
         yield { learnt: { answer } };
       } catch (thrown) {
-        const connection = connectionFindings(connections.facts, url, nowMs);
-        yield* failedProbe(asWarehouseError(thrown), connection, url);
+        const connection = connectionFindings(connections.facts, source, nowMs);
+        yield* failedProbe(asWarehouseError(thrown), connection, source);
       }
     },
   }),
@@ -128,17 +129,15 @@ function answeredFindings({ items, response: { milliseconds } }: Probe): Finding
 
 const UNKNOWN_HOST: ReadonlySet<string | undefined> = new Set(["ENOTFOUND", "EAI_AGAIN"]);
 
+type Reached = Pick<OpenSource, "url" | "proxy">;
+
 /** `connection`: of DNS and TLS, empty where there was none. */
-function failedProbe(
-  error: WarehouseError,
-  connection: readonly Finding[],
-  { origin }: ServiceUrl,
-): Finding[] {
+function failedProbe(error: WarehouseError, connection: readonly Finding[], source: Reached): Finding[] {
   const unanswered = (check: CheckName) => skipped(check, "needs an answer of the service");
   const rest = [unanswered("service"), unanswered("credentials"), unanswered("clock")];
   if (UNKNOWN_HOST.has(codeOf(error.cause)))
     return [failed("dns", error), skipped("tls", "needs a connection"), ...rest];
-  const dns = ok("dns", `${hostnameOf(origin)} has an address`);
+  const dns = dnsFinding(source, undefined);
   if (error.code === "source.tls") return [dns, failed("tls", error), ...rest];
   const connected = connection.length > 0 ? connection : [dns, skipped("tls", "needs a connection")];
   if (error.code === "source.credentials")
@@ -150,15 +149,19 @@ function hostnameOf(origin: string): string {
   return new URL(origin).hostname;
 }
 
-/** Of DNS and TLS; none where there was no connection. */
-function connectionFindings(facts: ConnectionFacts | undefined, url: ServiceUrl, nowMs: number): Finding[] {
-  if (facts === undefined) return [];
-  const { address, tls } = facts;
+/** A proxy looks the name up, and where it gives no tunnel, the connection to it is that of no service. */
+function dnsFinding({ url, proxy }: Reached, address: string | undefined): Finding {
   const name = hostnameOf(url.origin);
-  return [
-    ok("dns", address === undefined ? `${name} has an address` : `${name} is ${address}`),
-    tlsFinding(tls, url, nowMs),
-  ];
+  if (proxy !== null) return ok("dns", `${name} is looked up by the proxy ${proxy.host}`);
+  return ok("dns", address === undefined ? `${name} has an address` : `${name} is ${address}`);
+}
+
+/** Of DNS and TLS; none where there was no connection to the service. */
+function connectionFindings(facts: ConnectionFacts | undefined, source: Reached, nowMs: number): Finding[] {
+  const { url, proxy } = source;
+  if (facts === undefined || (proxy !== null && facts.tls === null)) return [];
+  const { address, tls } = facts;
+  return [dnsFinding(source, address), tlsFinding(tls, url, nowMs)];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

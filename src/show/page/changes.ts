@@ -1,12 +1,15 @@
-/** What changed since the run before: the same answer as of `diff`. */
+/** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Fullness } from "../../audit/checks/mass-change.ts";
+import { contentForPage } from "../../audit/content/content-diff-page.ts";
+import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
+import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import { diffForPage, type PageDiff } from "../../audit/questions/diff-page.ts";
-import type { RunPair } from "../../audit/questions/diff-runs.ts";
+import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
-import type { PagePart } from "./page.ts";
-import { partOf } from "./parts.ts";
+import { count } from "../../common/figures.ts";
+import { type PagePart, partOf } from "./page.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */
@@ -15,31 +18,68 @@ export interface RunChanges {
   readonly compared: (PageDiff["totals"] & { readonly before: RunPair["before"] }) | undefined;
 }
 
+interface Comparable {
+  readonly hasHistory: boolean;
+  readonly manifest: Fullness;
+  /** Undefined: nothing may be told of other runs. */
+  readonly earlier: EarlierRuns | undefined;
+}
+
 /**
- * By the run's own history alone, from which a person is erased with this page: what only the run before has may show
- * somebody who is erased from that run later, without this page being made anew. The connection has the tables of the
- * comparison then.
+ * Of mapped values by the run's own history alone, from which a person is erased with this page: what only the run before
+ * has may show somebody who is erased from that run later, without this page being made anew. So of the content, which no
+ * history has, it tells which columns changed and no value. The connection has the tables of the comparisons then.
  */
 export async function changesOf(
   connection: DuckDBConnection,
-  { run }: RunAccount,
-  hasHistory: boolean,
+  account: RunAccount,
+  { hasHistory, manifest, earlier }: Comparable,
 ): Promise<RunChanges> {
-  const part = partOf("changes", "Changes", "diff", []);
-  if (!hasHistory) return { part: { ...part, lead: WITHOUT_HISTORY }, compared: undefined };
+  const content = await contentSections(connection, account, { manifest, earlier });
+  const mapped = hasHistory ? await mappedChanges(connection, account.run) : { lead: WITHOUT_HISTORY };
+  const before = mapped.compared?.before ?? earlier?.before;
+  const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
+  const part = partOf("changes", "Changes", command, [...(mapped.sections ?? []), ...content].map(cut));
+  return { part: { ...part, lead: mapped.lead, charts: CHARTS }, compared: mapped.compared };
+}
+
+const CHARTS = { causes: { values: "length" }, content: { items: "length" } } as const;
+
+interface MappedChanges extends Partial<RunChanges> {
+  readonly lead: string;
+  readonly sections?: readonly Section[];
+}
+
+async function mappedChanges(connection: DuckDBConnection, run: string): Promise<MappedChanges> {
   const known = await readKnownRuns(connection);
   const after = known.find((each) => each.run === run);
   const before = known.find((each) => each.run === after?.previousRun);
-  if (after === undefined || before === undefined)
-    return { part: { ...part, lead: BEGINS }, compared: undefined };
+  if (after === undefined || before === undefined) return { lead: BEGINS };
   const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
   const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
-  const command = `diff ${before.sequence} ${after.sequence}`;
-  const charts = { causes: { values: "length" } } as const;
-  return {
-    part: { ...part, lead, sections: sections.map(cut), command, charts },
-    compared: { ...totals, before: pair.before },
+  return { lead, sections, compared: { ...totals, before: pair.before } };
+}
+
+/** None where there never was a run before; a sentence where it cannot be compared. */
+async function contentSections(
+  connection: DuckDBConnection,
+  { run, sequence, verdict, personalData: policy }: RunAccount,
+  { manifest, earlier }: Pick<Comparable, "manifest" | "earlier">,
+): Promise<Section[]> {
+  if (earlier?.before === undefined) {
+    const isFirst = earlier?.previous === null;
+    return isFirst
+      ? []
+      : [{ key: "content", title: "Changes of content", none: comparison(earlier), columns: {}, rows: [] }];
+  }
+  const { before } = earlier;
+  const pair = {
+    before: { run: before.run, sequence: before.sequence, verdict: before.manifest.verdict },
+    after: { run, sequence, verdict },
+    basis: run,
   };
+  const after = { rows: manifest.rows, personalData: { policy } };
+  return await contentForPage(connection, { pair, before: before.manifest, after }, ROWS_LIMIT);
 }
 
 /** Longest text of a cell, in characters. */
@@ -50,6 +90,7 @@ function cut(section: Section): Section {
   const rows = section.rows.slice(0, ROWS_LIMIT).map((row) =>
     Object.fromEntries(
       Object.entries(row).map(([name, cell]) => {
+        if (Array.isArray(cell)) return [name, fitting(cell)];
         const isLong = typeof cell === "string" && cell.length > TEXT_LIMIT;
         return [name, isLong ? `${[...cell].slice(0, TEXT_LIMIT).join("")}…` : cell];
       }),
@@ -58,8 +99,18 @@ function cut(section: Section): Section {
   return { ...section, rows, total: section.total ?? section.rows.length };
 }
 
+/** As many elements of a list as there is room for. */
+function fitting(list: readonly string[]): readonly string[] {
+  let length = 0;
+  const kept = list.filter((element) => {
+    length += element.length;
+    return length <= TEXT_LIMIT;
+  });
+  return kept.length === list.length ? list : [...kept, `${count(list.length - kept.length)} more`];
+}
+
 const WITHOUT_HISTORY =
-  'The pipeline of this run leaves the history out, so this page cannot say what changed; "content-warehouse diff" compares two runs that are kept.';
+  'The pipeline of this run leaves the history out, so this page cannot say what changed of the mapped values; "content-warehouse diff" compares two runs that are kept.';
 const BEGINS =
   "The history begins with this run: from the next one on, what changed stands here, with its cause.";
 

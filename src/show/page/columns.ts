@@ -2,8 +2,7 @@
 import type { RunColumn } from "../../audit/run-columns.ts";
 import { count, counted } from "../../common/figures.ts";
 import { dataIsland, html } from "./markup.ts";
-import type { PagePart } from "./page.ts";
-import { partOf } from "./parts.ts";
+import { type PagePart, partOf } from "./page.ts";
 
 /** Of the packed columns: those of the package take 60,000, and each custom field about 100 more. */
 const BYTES_LIMIT = 150_000;

@@ -2,19 +2,22 @@
 import { WITHOUT_EXTERNAL_VALUE_SQL } from "../../audit/mapping/mapped-value.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
 import { count, counted } from "../../common/figures.ts";
+import { quoteLiteral } from "../../storage/sql-text.ts";
 import { html, type Markup } from "./markup.ts";
 
-export function itemsMarkup({ total, shown }: PackedItems): Markup {
+export function itemsMarkup({ total, shown, apart }: PackedItems): Markup {
   const none = total === 0 ? "The service listed no item." : "There was no room for an item in this page.";
   return html`${shown > 0 ? SEARCH : html`<p class="empty">${none}</p>`}
-${shown < total && html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)}, in SQL:</p><pre><code>${leftOutSql(shown)}</code></pre>`}
+${shown < total && html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)}, in SQL:</p><pre><code>${leftOutSql(shown, apart)}</code></pre>`}
 `;
 }
 
 /** The items that the page leaves out, in its order. */
-function leftOutSql(shown: number): string {
+function leftOutSql(shown: number, apart: readonly string[]): string {
+  const receiving =
+    apart.length === 0 ? "" : ` AND mapped.destination_id NOT IN (${apart.map(quoteLiteral).join(", ")})`;
   return `SELECT content.content_id, content.title,
-  count_if(mapped.status IN (${WITHOUT_EXTERNAL_VALUE_SQL})) AS without_external_value,
+  count_if(mapped.status IN (${WITHOUT_EXTERNAL_VALUE_SQL})${receiving}) AS without_external_value,
   count_if(mapped.value_archived OR mapped.ambiguous OR mapped.collision) AS flagged
 FROM content LEFT JOIN content_mapped_values AS mapped USING (content_id)
 GROUP BY ALL

@@ -3,13 +3,13 @@ import { checkWords } from "../../audit/checks/check-words.ts";
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK, spanText } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
 import {
-  apartText,
+  apartTexts,
   isWithoutExternalValue,
   kindsText,
   mappedCounts,
   receiving,
   sumOf,
-  withoutOf,
+  without,
 } from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
@@ -68,7 +68,8 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 
 function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
   const { mapped, possible } = mappedTotals(coverage);
-  const all = mappedCounts(coverage.destinations);
+  const lacking = sumOf(receiving(coverage.destinations));
+  const apart = apartTexts(mappedCounts(coverage.destinations));
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
   // Where no value could be looked at, neither figure is good.
   const none = possible === 0 ? nothingPossible(coverage) : undefined;
@@ -81,8 +82,8 @@ function figures({ account, checks, coverage, changed }: OverviewFacts): Overvie
     },
     {
       name: "Without an external value",
-      value: none === undefined ? counted(withoutOf(all).without, "value") : "not known",
-      note: none ?? `${kindsText(all)}${apartText(all)}`,
+      value: none === undefined ? counted(without(lacking), "value") : "not known",
+      note: none ?? withoutNote(lacking, apart),
     },
     ...(changed === undefined ? [] : [changedFigure(changed)]),
     {
@@ -91,6 +92,17 @@ function figures({ account, checks, coverage, changed }: OverviewFacts): Overvie
       note: `${count(passed)} of ${count(checks.length)} passed`,
     },
   ];
+}
+
+/** Of what the head counts, and what stands apart from it. */
+function withoutNote(
+  { unmapped, unknown_value: unknown }: ReturnType<typeof sumOf>,
+  apart: readonly string[],
+): string {
+  const kinds = kindsText({ unmapped, unknown });
+  return apart.length === 0
+    ? kinds
+    : `${kinds}, at destinations that receive values; apart from these ${apart.join(", ")}`;
 }
 
 /** Items whose payloads differ, apart from those of which a destination is sent the same. */

@@ -1,7 +1,7 @@
 /** A page of answers: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Answer } from "../../common/answer.ts";
+import type { Answer, Section } from "../../common/answer.ts";
 import { FORMULA } from "../../common/csv.ts";
 import { INVISIBLE } from "../../common/printable.ts";
 import { dataIsland, heading, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
@@ -22,6 +22,10 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly charts?: Readonly<Record<string, Charts>> | undefined;
   /** Items that the page has: the ID of one opens it. */
   readonly linked?: ReadonlySet<string> | undefined;
+}
+
+export function partOf(id: string, name: string, command: string, sections: readonly Section[]): PagePart {
+  return { id, name, title: name, command, sections };
 }
 
 export interface Page {

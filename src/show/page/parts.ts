@@ -4,20 +4,16 @@ import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-cou
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
-import { keptRunsSection, type ListedRun } from "../../audit/questions/runs.ts";
+import { keptRunsSection, type ListedRun, WITHOUT_LEGEND } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { coverageMatrix } from "./coverage-matrix.ts";
 import { itemsMarkup } from "./items.ts";
 import { html } from "./markup.ts";
 import { nothingPossible } from "./overview.ts";
-import type { PagePart } from "./page.ts";
-
-export function partOf(id: string, name: string, command: string, sections: readonly Section[]): PagePart {
-  return { id, name, title: name, command, sections };
-}
+import { type PagePart, partOf } from "./page.ts";
 
 export function itemsPart(items: PackedItems): PagePart {
   return { ...partOf("items", "Items", "explain", []), picture: itemsMarkup(items) };
@@ -100,17 +96,6 @@ export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined):
   return { ...partOf("drift", "Drift", "drift", sections), lead };
 }
 
-/** Which run the figures are compared with, or why with none. */
-function comparison(earlier: EarlierRuns | undefined): string {
-  if (earlier === undefined) {
-    return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
-  }
-  const { previous, before } = earlier;
-  if (before !== undefined) return `Compared with run ${before.sequence}.`;
-  if (previous === null) return "This is the first run, so there is nothing to compare it with.";
-  return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
-}
-
 export function rejectsPart(
   { itemsListed, itemsLoaded, itemsRejected }: RunAccount,
   rejects: Section,
@@ -132,7 +117,7 @@ export function runsPart(runs: readonly ListedRun[]): PagePart {
   const lead =
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
-      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; without: values without an external value.`;
+      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; ${WITHOUT_LEGEND}.`;
   const own = { ...section, lead, columns: Object.fromEntries(hidden) };
   return {
     ...partOf("runs", "Runs", "runs", [own]),

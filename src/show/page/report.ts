@@ -36,8 +36,8 @@ import { changesOf } from "./changes.ts";
 import { columnsPart } from "./columns.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
-import { pageMarkup } from "./page.ts";
-import { coveragePart, driftPart, itemsPart, partOf, rejectsPart, runsPart, valuesPart } from "./parts.ts";
+import { pageMarkup, partOf } from "./page.ts";
+import { coveragePart, driftPart, itemsPart, rejectsPart, runsPart, valuesPart } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** Name of the report in the folder of a run. */
@@ -61,7 +61,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const other = await run.connect();
   const itemsOf = async () => {
     const hasHistory = isHistoryIn(manifest);
-    const changed = await changesOf(other, account, hasHistory);
+    const changed = await changesOf(other, account, { hasHistory, manifest, earlier });
     const history = { sequence: account.sequence, before: changed.compared?.before.sequence };
     const packed = await packItems({ ...run, connection: other }, hasHistory ? history : undefined, limits);
     return { changed, items: packed };

@@ -1,5 +1,6 @@
 /** The target `lake`: Delta Lake tables on a file system or in a bucket, partitioned by instance. */
 import { systemClock } from "../../common/clock.ts";
+import type { ProxyFor } from "../../common/network/proxy.ts";
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
@@ -25,8 +26,15 @@ export interface LakeOptions extends StoreOptions {
 export interface LakeTarget extends Target {
   readonly kind: "lake";
   readonly open: OpenLake;
-  /** The same of an instance of this name, where its options name none. */
-  readonly named: (instance: string) => LakeTarget;
+  /** The same where the configuration is read. */
+  readonly within: (around: Surroundings) => LakeTarget;
+}
+
+/** What is known where a configuration is read, and is none of the options. */
+export interface Surroundings {
+  /** Name of the instance, where the options name none; undefined: there is none. */
+  readonly instance: string | undefined;
+  readonly proxyFor: ProxyFor;
 }
 
 export function isLake(target: Target): target is LakeTarget {
@@ -50,16 +58,19 @@ function textVerdict(value: unknown): true | string {
 
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
-  const faults = optionFaults("lake", given, OPTIONS, ["url"]);
-  const options: Partial<LakeOptions> = isObject(given) ? given : {};
-  const { instance } = options;
+  return lakeWithin(given, { instance: undefined, proxyFor: () => null });
+}
+
+function lakeWithin(given: LakeOptions, around: Surroundings): LakeTarget {
+  const { instance = around.instance, ...others }: Partial<LakeOptions> = isObject(given) ? given : {};
+  const options = { ...others, instance };
+  const faults = optionFaults("lake", isObject(given) ? options : given, OPTIONS, ["url"]);
   if (isObject(given) && instance === undefined) faults.push(NO_INSTANCE);
   if (faults.length === 0)
     faults.push(...storeFaults(given).map((fault) => `lake: ${fault.replace(/\.$/, "")}`));
-  const target = lakeIn((signal) => openStore(given, signal), { ...options, instance: instance ?? "" });
-  const named = (name: string) => (instance === undefined ? lake({ ...given, instance: name }) : made);
-  const made: LakeTarget = { ...target, faults, named };
-  return made;
+  const opening = (signal: AbortSignal) => openStore(given, signal, around.proxyFor);
+  const target = lakeIn(opening, { ...options, instance: instance ?? "" });
+  return { ...target, faults, within: (other) => lakeWithin(given, other) };
 }
 
 const NO_INSTANCE = "lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE";
@@ -78,7 +89,7 @@ export function lakeIn(
     kind: "lake",
     name,
     open,
-    named: () => target,
+    within: () => target,
     last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
     taken: (signal) => open(signal, highestTaken),
     stage: (run) => stageDelivery(open, run, systemClock),

@@ -1,15 +1,20 @@
 import { WarehouseError } from "../../common/errors.ts";
+import type { ProxyFor } from "../../common/network/proxy.ts";
 import { type StoreOptions, storeAddress, storeFaults } from "./address.ts";
 import { openFileStore } from "./file-store.ts";
 import { openS3Store } from "./s3-store.ts";
 import type { Store } from "./store.ts";
 
 /** Asks nothing yet: a bucket that is not there is told by the first request. Throws `config.invalid`. */
-export async function openStore(options: StoreOptions, signal: AbortSignal): Promise<Store> {
+export async function openStore(
+  options: StoreOptions,
+  signal: AbortSignal,
+  proxyFor: ProxyFor = () => null,
+): Promise<Store> {
   const address = storeAddress(options.url);
   const faults = storeFaults(options);
   if ("problem" in address || faults.length > 0) throw new WarehouseError("config.invalid", faults.join(" "));
   return address.kind === "file"
     ? openFileStore(address.folder, signal)
-    : await openS3Store(address, options, signal);
+    : await openS3Store(address, { ...options, proxyFor }, signal);
 }

@@ -13,8 +13,8 @@ export interface StoreRequest {
 export interface AskedStore {
   readonly address: string;
   readonly bucket: string;
-  /** For messages: Amazon's where there is none. */
-  readonly endpoint: string | undefined;
+  /** For messages: its address, or Amazon S3, and by which proxy. */
+  readonly endpoint: string;
 }
 
 const PERMISSIONS: Readonly<Record<StoreRequest["does"], string>> = {
@@ -40,6 +40,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   NoRegion: "No region is known for {address}; set `region`, or AWS_REGION.",
   "QuotaExceeded XMinioAdminBucketQuotaExceeded XMinioStorageFull InsufficientStorage 507":
     "{address} is full; make room, and try again.",
+  ProxyRefusal:
+    "No way is opened to {endpoint} for {address}; check the user and password in the proxy's address, and whether it allows the host.",
   TLS: "No safe connection to {endpoint} for {address}; check its certificate, and NODE_EXTRA_CA_CERTS for one of your own.",
   unknown:
     "{address} refused to {does} {what} ({error}); check that `endpoint` names an S3-compatible store, and what its documentation says of that.",
@@ -53,6 +55,8 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
     "Somebody else is writing {key} in {address} at this moment; try again later.",
   "ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT":
     "Nothing answers at {endpoint} for {address}; check `endpoint`, `region` and the network, or try again later.",
+  ERR_PROXY_TUNNEL:
+    "{endpoint} is not reached for {address}; check `endpoint`, and whether the proxy knows it, or try again later.",
   "RequestTimeout IncompleteBody TimeoutError ECONNRESET EPIPE ERR_STREAM_PREMATURE_CLOSE 408":
     "The connection to {address} was lost again and again; try again later.",
   BadDigest: "{key} was damaged on the way to or from {address}; check the network, or try again later.",
@@ -79,7 +83,6 @@ export function storeError(thrown: unknown, store: AskedStore, request: StoreReq
   const values: Readonly<Record<string, string>> = {
     ...store,
     ...request,
-    endpoint: store.endpoint ?? "Amazon S3",
     what: request.key === "" ? "objects" : request.key,
     permissions: PERMISSIONS[request.does],
     error: `${printable(errorName(thrown), 60)}${status === undefined ? "" : `, status ${status}`}`,
@@ -116,6 +119,7 @@ function knownName(thrown: unknown): string {
   const code = codeOf(thrown) ?? "";
   const message = thrown instanceof Error ? thrown.message : "";
   if (TLS.test(code)) return "TLS";
+  if (code === "ERR_PROXY_TUNNEL" && /HTTP\/1\.\d 4\d\d/.test(message)) return "ProxyRefusal";
   if (message === "Region is missing") return "NoRegion";
   if (message.startsWith("Checksum mismatch")) return "BadDigest";
   if (message.startsWith("Could not load credentials")) return "CredentialsProviderError";

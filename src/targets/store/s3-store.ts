@@ -1,5 +1,6 @@
 /** A store in a bucket of Amazon S3, or of one that speaks its protocol and honours `If-None-Match`. */
 import { hash } from "node:crypto";
+import { allowedNodeEnvironmentFlags } from "node:process";
 import type {
   GetObjectCommandOutput,
   ListObjectsV2CommandInput,
@@ -10,6 +11,7 @@ import type {
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
+import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/network/proxy.ts";
 import { checkKey, type StoreAddress, type StoreOptions } from "./address.ts";
 import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
 import { type AskedStore, errorName, statusOf, storeError } from "./s3-errors.ts";
@@ -46,17 +48,31 @@ export interface S3Conditions {
 /** Throws `config.invalid` where the SDK is not installed. */
 export async function openS3Store(
   { bucket, prefix }: Extract<StoreAddress, { kind: "s3" }>,
-  options: StoreOptions,
+  { proxyFor = () => null, ...options }: StoreOptions & { readonly proxyFor?: ProxyFor },
   signal: AbortSignal,
   { sleep = sleepWithJitter, idleMs = IDLE_MS }: S3Conditions = {},
 ): Promise<Store> {
   const importing = () => import("@aws-sdk/client-s3");
   const sdk = await importPeers("A target in a bucket", [S3_SDK], importing);
-  const client = makeClient(sdk, options, idleMs);
-  const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: options.endpoint };
+  const { endpoint, region } = options;
+  const proxy = tunnelled(proxyFor, endpoint ?? `https://${bucket}.s3.${region ?? "region"}.amazonaws.com`);
+  const client = makeClient(sdk, options, { idleMs, proxy });
+  const asked = reachedBy(endpoint ?? "Amazon S3", proxy);
+  const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
   const closing = new AbortController();
   const ask = asking(store, AbortSignal.any([signal, closing.signal]), sleep);
   return new S3Store({ sdk, client, name: bucket, ask }, { address: store.address, prefix, closing });
+}
+
+/** The proxy of an https address. Throws `config.invalid`, also where Node's own agent knows of none. */
+function tunnelled(proxyFor: ProxyFor, address: string): HttpProxy | null {
+  const url = new URL(address);
+  const proxy = url.protocol === "https:" ? proxyFor(url) : null;
+  if (proxy === null || allowedNodeEnvironmentFlags.has("--use-env-proxy")) return proxy;
+  throw new WarehouseError(
+    "config.invalid",
+    `This version of Node reaches no bucket by a proxy (${proxy.namedIn}); use 22.21 or 24.5, or newer, or name ${url.hostname} in NO_PROXY.`,
+  );
 }
 
 /** `ending`: the store's own signal. */
@@ -220,15 +236,28 @@ class S3Store implements Store {
   }
 }
 
+interface Way {
+  readonly idleMs: number;
+  readonly proxy: HttpProxy | null;
+}
+
 /**
  * Credentials come from the platform's chain: environment, files and profiles of the AWS tools, roles of containers
  * and machines. Each request is sent once: what is tried again is decided in one place, with the reading of answers in it.
  */
-function makeClient(sdk: Sdk, { endpoint, region, pathStyle }: StoreOptions, idleMs: number): S3Client {
+function makeClient(
+  sdk: Sdk,
+  { endpoint, region, pathStyle }: StoreOptions,
+  { idleMs, proxy }: Way,
+): S3Client {
   const config: S3ClientConfig = {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
     maxAttempts: 1,
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: idleMs },
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      socketTimeout: idleMs,
+      ...(proxy !== null && { httpsAgent: { proxyEnv: { HTTPS_PROXY: proxy.url.reveal() } } }),
+    },
     // What is put has a SHA-256 of its own; stores that are not Amazon's refuse other digests that they do not know.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",

@@ -11,6 +11,7 @@ import type { OpenedRun } from "../../../src/audit/open-run.ts";
 import { type Coverage, type CoverageFilter, coverageOf } from "../../../src/audit/questions/coverage.ts";
 import { resolveScope } from "../../../src/audit/questions/filters.ts";
 import { all, execute, type Row } from "../../../src/storage/duckdb.ts";
+import { long } from "../../long.ts";
 import { failsWith } from "../../run/running.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 
@@ -72,15 +73,18 @@ function counts({ coverage }: Coverage): Record<string, unknown>[] {
 }
 
 for (const pipeline of ["nightly", "parquet"] as const) {
-  test(`coverage is what one query over the ledger says, counted range by range, of what ${pipeline} published`, async () => {
-    await using run = await opened(warehouses[pipeline]);
-    for (const rowsPerRange of [300_000, 700]) {
-      assert.deepEqual(
-        counts(await coverageOf(run.connection, ALL, rowsPerRange)),
-        await straightforward(run, "true"),
-      );
-    }
-  });
+  long(
+    `coverage is what one query over the ledger says, counted range by range, of what ${pipeline} published`,
+    async () => {
+      await using run = await opened(warehouses[pipeline]);
+      for (const rowsPerRange of [300_000, 700]) {
+        assert.deepEqual(
+          counts(await coverageOf(run.connection, ALL, rowsPerRange)),
+          await straightforward(run, "true"),
+        );
+      }
+    },
+  );
 }
 
 test("each filter keeps to its rows, and they hold together", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { loadSql } from "../../../src/audit/load-sql.ts";
-import { diffRuns, LINES, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { rowsBy } from "../../../src/storage/rows-by.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { changeWords } from "../../../src/audit/diff/change-words.ts";
+import { type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { loadSql } from "../../../src/audit/load-sql.ts";
-import { changeWords } from "../../../src/audit/questions/change-words.ts";
-import { type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { rowsBy } from "../../../src/storage/rows-by.ts";
 import { runName } from "../../../src/warehouse/layout.ts";

@@ -1,12 +1,13 @@
 /** What a page says of changes, against the tables of the two runs. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DuckDBValue } from "@duckdb/node-api";
 import { openRun } from "../../../src/audit/open-run.ts";
 import { eraseCommand } from "../../../src/cli/commands/erase.ts";
 import { replayCommand } from "../../../src/cli/commands/replay.ts";
+import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { capture } from "../../cli/capture.ts";
@@ -22,8 +23,12 @@ const first = await night(sample);
 const second = await night(changed);
 const page = await pageAt(join("runs", second));
 
-async function pageAt(path: string) {
-  const html = await readFile(join(out, path, "report.html"), "utf8");
+function pageAt(path: string) {
+  return pageIn(join(out, path, "report.html"));
+}
+
+async function pageIn(file: string) {
+  const html = await readFile(file, "utf8");
   const root = parsePage(html);
   const tiles = root
     .all(".figures div")
@@ -227,6 +232,111 @@ test("items that changed are marked, each value says since when it is so and wha
   assert.deepEqual(lost.sort(), gone.map(({ content_id, told }) => `${content_id} | ${told}`).sort());
 });
 
+/** Items with rows of a table, of these columns, that one of the runs alone has; of the items of both runs. */
+const differing = (table: string, columns: string) => {
+  const rows = (prefix: string) => `SELECT content_id, ${columns} FROM ${prefix}${table}`;
+  return `SELECT DISTINCT content_id FROM (
+    (${rows("")} EXCEPT ALL ${rows("before_")}) UNION ALL (${rows("before_")} EXCEPT ALL ${rows("")})
+  ) SEMI JOIN content USING (content_id) SEMI JOIN before_content USING (content_id)`;
+};
+
+test("of the content it counts items by table and column, and names them, as the tables of both runs differ", async () => {
+  const columns = await rowsOf(
+    "SELECT column_name FROM (DESCRIBE content) WHERE column_name <> 'content_id'",
+  );
+  const names = columns.map(({ column_name }) => String(column_name));
+  const differs = (name: string) =>
+    `count_if(later."${name}" IS DISTINCT FROM earlier."${name}")::INT AS "${name}"`;
+  const [figures = {}] = await rowsOf(
+    `SELECT ${names.map(differs).join(", ")} FROM content AS later JOIN before_content AS earlier USING (content_id)`,
+  );
+  const expected = names
+    .filter((name) => figures[name] !== 0)
+    .map((name) => ["content", name, String(figures[name])]);
+  const shown = tableRecords(page.root, "Changes of content", { raw: true });
+  assert.ok(expected.length > 0);
+  assert.deepEqual(
+    shown
+      .filter(({ table }) => table === "content")
+      .map(({ table, column, items }) => [table, column, items]),
+    expected,
+  );
+  // In which table an item has other rows.
+  const changedIn = new Map<string, Set<string>>();
+  for (const table of ["content", "content_custom_field_values"]) {
+    const rows = await rowsOf(differing(table, "columns(* EXCLUDE (content_id))"));
+    changedIn.set(table, new Set(rows.map(({ content_id }) => String(content_id))));
+  }
+  const items = tableRecords(page.root, "Items whose content changed", { raw: true });
+  for (const [table, ids] of changedIn) {
+    const named = items.filter(({ columns: places = "" }) =>
+      places.split(", ").some((place) => place === table || place.startsWith(`${table}.`)),
+    );
+    assert.deepEqual(named.map(({ item }) => item).sort(), [...ids].sort(), table);
+  }
+  const alone = await rowsOf(`
+    SELECT content_id, 'added' AS change FROM content ANTI JOIN before_content USING (content_id)
+    UNION ALL SELECT content_id, 'removed' FROM before_content ANTI JOIN content USING (content_id)`);
+  const isAlone = ({ change }: Readonly<Record<string, string>>) => change !== "changed";
+  assert.deepEqual(
+    items
+      .filter(isAlone)
+      .map(({ item, change }) => `${item} ${change}`)
+      .sort(),
+    alone.map(({ content_id, change }) => `${content_id} ${change}`).sort(),
+  );
+  const removed = alone.filter(({ change }) => change === "removed").length;
+  const changed = items.length - alone.length;
+  const lead = `${alone.length - removed} items added, ${removed} removed, ${changed} changed.`;
+  assert.ok(removed > 0 && page.section.includes(lead), lead);
+});
+
+test("what it says of the content are the counts and items of the command that it names", async () => {
+  assert.match(page.section, /content-warehouse diff 1 2 --content has each change, before and after\./);
+  const { stdout } = await program(["diff", "1", "2", "--content", "--format", "json", "--warehouse", out]);
+  const answer = JSON.parse(stdout);
+  assert.ok(page.section.includes(answer.lead));
+  const counts = ["table", "column", "items", "changed", "added", "removed", "reordered"];
+  assert.deepEqual(
+    tableRecords(page.root, "Changes of content", { raw: true }).map((row) =>
+      counts.map((name) => row[name]),
+    ),
+    answer.columns.map((row: Record<string, unknown>) => counts.map((name) => String(row[name] ?? ""))),
+  );
+  assert.deepEqual(
+    tableRecords(page.root, "Items whose content changed", { raw: true }).map(({ item }) => item),
+    answer.items.map((row: Record<string, unknown>) => row.content_id),
+  );
+});
+
+test("of the content it has no text that only the run before has", async () => {
+  const gone = await rowsOf("SELECT title FROM before_content ANTI JOIN content USING (content_id)");
+  const html = await readFile(join(out, "runs", second, "report.html"), "utf8");
+  assert.ok(gone.length > 0);
+  for (const { title } of gone) assert.ok(!html.includes(String(title)), String(title));
+  const items = tableRecords(page.root, "Items whose content changed");
+  assert.deepEqual(
+    items.map(({ title, change }) => title === "" && change),
+    items.map(({ change }) => change === "removed" && change),
+  );
+});
+
+test("where the run before is no longer kept, one sentence says that its content cannot be compared", async () => {
+  const kept = join(folder, "kept");
+  await cp(out, kept, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.includes(first) });
+  const file = join(folder, "kept.html");
+  await capture(
+    (given) => reportCommand({ ...given, err: given.out }),
+    [second, "--warehouse", kept, "--out", file],
+  );
+  const { section } = await pageIn(file);
+  assert.match(
+    section,
+    / Changes of content: Run 1, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it\.$/,
+  );
+  assert.match(section, / Item by item /);
+});
+
 test("after the first run the section says so in one sentence, and there is no tile", async () => {
   const { tile, section, items } = await pageAt(join("runs", first));
   assert.equal(tile, undefined);
@@ -254,4 +364,8 @@ long("a run that took another one's place is compared with the run before that o
   const erased = await pageAt("current");
   assert.match(erased.tile?.[0] ?? "", /^Changed since run [4-9]$/);
   assert.deepEqual(erased.tile?.slice(1), tile?.slice(1));
+  assert.match(
+    erased.section,
+    / Changes of content: This page was made anew after an erase and compares no runs; /,
+  );
 });

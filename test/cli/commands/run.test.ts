@@ -256,18 +256,38 @@ suite("a run against a service", () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  long("that has trouble is told of in the log while it is asked again", async (t) => {
-    const service = await Scripted.start(t, itemsOf(1));
-    service.script = ({ number }) =>
-      number === 1 ? { status: 503, headers: { "retry-after": "0" } } : undefined;
-    const asked = [SMALL, "--log-format", "json"];
-    const { err, exitCode } = await run(asked, against(service), await temporaryFolder(t));
-    assert.equal(exitCode, 0);
-    const line = err.split("\n").find((each) => each.includes("503")) ?? "";
-    const { level, msg, status, attempt } = JSON.parse(line);
-    assert.deepEqual([level, status, attempt], ["warn", 503, 2]);
-    assert.match(msg, /^127\.0\.0\.1:\d+ is not available just now \(503\).* Asking again\.$/);
-  });
+  for (const flags of [[], ["--quiet"]])
+    long(
+      `that has trouble has one line in the log, and one for how often, ${flags.join() || "as JSON"}`,
+      async (t) => {
+        const service = await Scripted.start(t, itemsOf(12));
+        const cwd = await temporaryFolder(t);
+        // One request at a time, and never two of them in vain: that would be an outage.
+        await writeFile(join(cwd, "content-warehouse.config.json"), '{ "perPage": 2, "concurrency": 1 }');
+        let refused = 0;
+        service.script = ({ number }) => {
+          if (number % 3 !== 2 || refused === 6) return undefined;
+          refused += 1;
+          return { status: 503, headers: { "retry-after": "0" } };
+        };
+        const asked = [SMALL, "--log-format", "json", ...flags];
+        const { err, exitCode } = await run(asked, against(service), cwd);
+        assert.equal(exitCode, 0);
+        const lines = err
+          .split("\n")
+          .filter((line) => line.includes("Asking again."))
+          .map((line) => JSON.parse(line));
+        const [first] = lines;
+        assert.deepEqual([first.level, first.status, first.attempt], ["warn", 503, 2]);
+        assert.match(first.msg, /^127\.0\.0\.1:\d+ is not available just now \(503\).* Asking again\.$/);
+        const counted = lines.filter(({ count }) => count !== undefined);
+        assert.ok(counted.length > 0 && lines.length < refused, err);
+        for (const { msg, count } of counted)
+          assert.match(msg, new RegExp(`Asking again\\. \\(${count} times in the last \\d.* s\\)$`));
+        const times = lines.reduce((sum, { count = 1 }) => sum + count, 0);
+        assert.equal(times, refused, err);
+      },
+    );
 });
 
 suite("a pipeline of one's own", () => {

@@ -194,6 +194,17 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   assert.deepEqual([newest?.took_ms, newest?.size_bytes], [figures.milliseconds, figures.bytes]);
 });
 
+test("the list counts values without an external value at destinations that receive values", async () => {
+  const list = ["list", "--warehouse", await sampleWarehouse()];
+  assert.match(
+    await capture(runsCommand, list),
+    /; without: values without an external value, at destinations that receive values\.\n/,
+  );
+  const { runs } = JSON.parse(await capture(runsCommand, [...list, "--format", "json"]));
+  const [{ without_external_value, unmapped, unknown_value }] = runs;
+  assert.deepEqual([without_external_value, unmapped, unknown_value], [450, 442, 8]);
+});
+
 test("show has the checks that did not pass, and the mapped values", async () => {
   const shown = ["show", "current", "--warehouse", await sampleWarehouse()];
   const text = await capture(runsCommand, shown);

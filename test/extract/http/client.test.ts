@@ -320,7 +320,7 @@ test("A20: a kept connection that the service closes meanwhile can be asked agai
   assert.equal((await read(client, LIST, NEVER)).status, 200);
 });
 
-test("A21: proxies that the environment names are not used", async (t) => {
+test("A21: the client itself looks at no variables for a proxy", async (t) => {
   const proxy = await serve(t, (_request, response) => response.end(BODY));
   const service = await serve(t, (_request, response) => response.end(BODY));
   const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];

@@ -80,7 +80,7 @@ const POINTS: Readonly<Record<string, (question: Question) => boolean>> = {
 };
 
 for (const [where, at] of few(Object.entries(POINTS), 1)) {
-  test(`G8: so it is where the run was ended in ${where}`, async (t) => {
+  long(`G8: so it is where the run was ended in ${where}`, async (t) => {
     const service = await serviceOf(t);
     const { script } = service;
     const out = join(await temporaryFolder(t), "warehouse");

@@ -3,17 +3,20 @@
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 --
--- gaps     values that a destination does not get: unmapped or unknown
+-- gaps     values that a destination that receives values does not get: unmapped or unknown
 -- unsent   mapped values that are not sent: the entry has no external value, or the mapping names no field
 -- flagged  values that are archived, ambiguous, or under a name that several fields have
+--
+-- Reads audit_receptions.
 WITH of_item AS (
   SELECT
     content_id,
-    count_if(status IN (/* without_external_value */)) AS gaps,
+    count_if(status IN (/* without_external_value */) AND reception = 'receiving') AS gaps,
     count_if(status = 'mapped' AND (external_value IS NULL OR external_field_name IS NULL)) AS unsent,
     count_if(value_archived OR ambiguous OR collision) AS flagged,
     count(*) AS values
   FROM content_mapped_values
+  LEFT JOIN audit_receptions USING (destination_id)
   WHERE content_id >= coalesce($1::VARCHAR, '')
     AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
   GROUP BY content_id

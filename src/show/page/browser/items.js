@@ -10,7 +10,12 @@
   const { statuses, flags, without } = data;
 
   const textOf = (number) => (number === null ? null : data.texts[number]);
-  const destinations = data.destinations.map(([id, name, unsupported]) => ({ id, name, unsupported }));
+  const destinations = data.destinations.map(([id, name, unsupported, receives]) => ({
+    id,
+    name,
+    unsupported,
+    receives,
+  }));
   const fields = data.fields.map(([id, name]) => ({ id, name }));
   const answers = data.answers.map(
     ([destination, field, name, valueId, value, mapping, entry, external, why, status, bits]) => ({
@@ -53,7 +58,8 @@
   }));
   const answersOf = (item) => item.numbers.map((number) => answers[number]);
   const has = (answer, flag) => answer.flags.includes(flag);
-  const isWithout = ({ status }) => without.includes(status);
+  const isWithout = ({ status, destination }) => without.includes(status) && destination.receives;
+  const isApart = ({ status, destination }) => without.includes(status) && !destination.receives;
 
   const plain = (text) => marked(text, (name) => name).join("");
   const named = ({ name, id }) => (name === null ? code(id) : foreign(name));
@@ -95,6 +101,7 @@
     }
     offer(filters.status, [
       ["without", "without external value"],
+      ["apart", "the same at destinations that receive no values"],
       ...[...statuses, ...flags].map((name) => [name, name.replaceAll("_", " ")]),
     ]);
     if (data.changedSince === null) filters.changed.parentElement.hidden = true;
@@ -118,7 +125,10 @@
     const value = filters.value.value.trim().toLowerCase();
     if (destination === "" && field === "" && status === "" && value === "") return undefined;
     const isStatus = (answer) =>
-      answer.status === status || has(answer, status) || (status === "without" && isWithout(answer));
+      answer.status === status ||
+      has(answer, status) ||
+      (status === "without" && isWithout(answer)) ||
+      (status === "apart" && isApart(answer));
     const isValue = (answer) =>
       [answer.value, answer.external, answer.valueId].some((text) => text?.toLowerCase().includes(value));
     return answers.map(
@@ -185,10 +195,18 @@
   }
 
   function foundText() {
-    if (found.length === 0) return "No item in this page is like that. Clear a filter to see more.";
+    if (found.length === 0)
+      return `No item in this page is like that. Clear a filter to see more.${removedText()}`;
     const part = shown < found.length ? `, the first ${count(shown)} are shown` : "";
     const of = found.length === items.length ? "" : `${count(found.length)} of `;
-    return `${of}${counted(items.length, "item")}${part}.`;
+    return `${of}${counted(items.length, "item")}${part}.${removedText()}`;
+  }
+
+  /** The tile and `diff` count removed items too. */
+  function removedText() {
+    const removed = data.removed[filters.changed.value] ?? 0;
+    if (removed === 0) return "";
+    return ` ${counted(removed, "removed item")} changed as well, and ${removed === 1 ? "is" : "are"} not in this list.`;
   }
 
   function titleOf({ title }) {
@@ -200,6 +218,7 @@
     const button = element("button", { type: "button", class: "title" }, titleOf(item));
     button.addEventListener("click", () => open(item));
     const gaps = answersOf(item).filter(isWithout);
+    const apart = answersOf(item).filter(isApart).length;
     const meta = span("meta", foreign(type), item.published === null ? "" : `, ${item.published}`);
     return element(
       "tr",
@@ -208,7 +227,13 @@
       element("td", {}, foreign(type)),
       element("td", {}, item.published ?? span("none", "no")),
       element("td", { class: "number" }, count(item.numbers.length)),
-      element("td", {}, gaps.length === 0 ? span("none", "none") : gapList(gaps)),
+      element(
+        "td",
+        {},
+        gaps.length + apart === 0 && span("none", "none"),
+        gaps.length > 0 && gapList(gaps),
+        apart > 0 && span("from", `${count(apart)} apart, at destinations that receive no values`),
+      ),
     );
   }
 
@@ -233,27 +258,40 @@
   const dialog = byId("item");
 
   function open(item) {
-    const close = element("button", { type: "button" }, "Close");
-    close.addEventListener("click", () => dialog.close());
     const published = item.published === null ? ", not published" : `, published ${item.published}`;
     const meta = element("p", {}, foreign(item.type ?? "no content type"), published, ", ", code(item.id));
     const parts = destinations.map((destination) => destinationPart(item, destination));
     const command = code(`content-warehouse explain ${item.id} --steps`);
-    dialog.replaceChildren(
-      element(
-        "div",
-        { class: "item-head" },
-        element("div", {}, element("h2", { id: "item-title" }, titleOf(item)), meta),
-        close,
-      ),
+    show(
+      cardHead(titleOf(item), meta),
       element("div", { class: "destinations" }, parts),
       sinceNote(item),
       evidencePart(item),
       element("p", { class: "note" }, "Rule by rule, with the request that says so: ", command),
     );
+    setHash(`#item=${encodeURIComponent(item.id)}`);
+  }
+
+  /** Of an address that may be older than the page. `id`: as the address has it. */
+  function openMissing(id) {
+    const told = "It was removed, or the page has no room for it; this says which: ";
+    show(
+      cardHead("Not in this page", element("p", {}, code(id))),
+      element("p", { class: "note" }, told, code("content-warehouse explain ITEM")),
+    );
+  }
+
+  function cardHead(title, meta) {
+    const close = element("button", { type: "button" }, "Close");
+    close.addEventListener("click", () => dialog.close());
+    const heading = element("h2", { id: "item-title" }, title);
+    return element("div", { class: "item-head" }, element("div", {}, heading, meta), close);
+  }
+
+  function show(...parts) {
+    dialog.replaceChildren(...parts.filter((part) => part !== false));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
-    setHash(`#item=${encodeURIComponent(item.id)}`);
   }
 
   function destinationPart(item, destination) {
@@ -330,14 +368,16 @@
   }
 
   /** Since when a value is as it is, why, and what it was before; what the history begins with has a note of its own. */
-  function sinceEntry({ since }) {
+  function sinceEntry(answer) {
+    const { since } = answer;
     if (since === undefined || since.begins) return false;
     const { run, causes, value, before } = since;
+    const alike = has(answer, "sent") ? "the same was sent before" : "it was not sent before either";
     const told =
       before === null
         ? "there was none before"
         : before === ""
-          ? "the same was sent before"
+          ? alike
           : ["before: ", value !== null && [foreign(value), ", "], foreign(before)];
     return span("since", `Since ${run} (${causes.replaceAll(" ", ", ")}); `, told);
   }
@@ -436,9 +476,13 @@
 
   function openNamed() {
     const id = NAMED_ITEM.exec(location.hash)?.[1];
-    const item = id === undefined ? undefined : items.find((each) => encodeURIComponent(each.id) === id);
-    if (item !== undefined) open(item);
-    else dialog.close();
+    if (id === undefined) {
+      dialog.close();
+      return;
+    }
+    const item = items.find((each) => encodeURIComponent(each.id) === id);
+    if (item === undefined) openMissing(id);
+    else open(item);
   }
 
   offerChoices();

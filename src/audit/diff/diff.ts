@@ -9,13 +9,13 @@ import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
+import { DESTINATION, FIELD, itemBounds } from "../questions/coverage.ts";
+import { idsOf } from "../questions/filters.ts";
+import { sendsAsIs } from "../questions/read-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { CHANGE, wordsIn } from "./change-words.ts";
-import { DESTINATION, FIELD, itemBounds } from "./coverage.ts";
 import { readDefinitionChanges, readDefinitionRows, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
-import { idsOf } from "./filters.ts";
-import { sendsAsIs } from "./read-run.ts";
 
 /** Destination and field by name or ID. */
 export interface DiffFilter {

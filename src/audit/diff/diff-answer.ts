@@ -7,6 +7,7 @@ import { printableLine } from "../../common/printable.ts";
 import type { Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Choice, Question } from "../open-run.ts";
+import type { Scoped } from "../questions/filters.ts";
 import { type ListRequest, listOf } from "../rows-listed.ts";
 import { changeParts, changeWords, wordsIn } from "./change-words.ts";
 import { DEFINITIONS } from "./definition-changes.ts";
@@ -22,7 +23,6 @@ import {
   whyOf,
 } from "./diff.ts";
 import { findPair, type RunPair } from "./diff-runs.ts";
-import type { Scoped } from "./filters.ts";
 
 /** For people; where causes cannot be told, that is said. */
 const CAUSE = { cause: col.name({ dispensable: 1 }) } as const;

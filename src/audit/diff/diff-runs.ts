@@ -5,8 +5,8 @@ import { isPutAside, withPast } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { findReadable } from "../open-run.ts";
-import { notFound } from "./filters.ts";
-import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
+import { notFound } from "../questions/filters.ts";
+import { hasHistory, type KnownRun, readRunHistory } from "../questions/run-history.ts";
 
 type ComparedRun = Pick<KnownRun, "run" | "sequence" | "verdict">;
 

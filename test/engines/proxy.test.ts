@@ -1,0 +1,201 @@
+/** The service, OpenLineage and a bucket behind a real proxy. */
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { packagePath } from "../../src/common/package-root.ts";
+import { createClient } from "../../src/extract/content-client.ts";
+import { type Outcome, program } from "../cli/running.ts";
+import { serve } from "../extract/loopback.ts";
+import { CANARY } from "../run/canary.ts";
+import { temporaryFolder, treeOf } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
+import { startS3 } from "./s3-server.ts";
+import { CA, PASSWORD, serveTls, startTinyproxy, type Tinyproxy, USER } from "./tinyproxy.ts";
+
+const PIPELINE = packagePath("test/run/parquet-pipeline.ts");
+const WITHOUT_WAITING = { outageMinutes: 0, details: "none" };
+
+interface World {
+  readonly proxy: Tinyproxy;
+  readonly service: Scripted;
+  /** Of the service: `https://localhost:PORT`. */
+  readonly url: string;
+  readonly cwd: string;
+}
+
+async function world(t: TestContext): Promise<World> {
+  const service = await Scripted.start(t, itemsOf(3));
+  const [proxy, url, cwd] = await Promise.all([
+    startTinyproxy(t),
+    serveTls(t, service.url),
+    temporaryFolder(t),
+  ]);
+  return { proxy, service, url, cwd };
+}
+
+interface Given {
+  readonly settings?: object;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A command in the world's folder; what it says shows no secret. */
+async function command(
+  { url, cwd }: World,
+  name: string,
+  { settings = {}, env = {} }: Given,
+): Promise<Outcome> {
+  const file = JSON.stringify({ url, ...WITHOUT_WAITING, ...settings });
+  await writeFile(join(cwd, "content-warehouse.config.json"), file);
+  const variables = { CONTENT_API_TOKEN: CANARY, NODE_EXTRA_CA_CERTS: CA, ...env };
+  const args = [name, PIPELINE, ...(name === "run" ? ["--debug"] : ["--format", "json"])];
+  const outcome = await program(args, { cwd, env: variables });
+  for (const text of [outcome.stdout, outcome.stderr]) assertNoSecret(text);
+  return outcome;
+}
+
+const SECRETS = [CANARY, PASSWORD, Buffer.from(`${USER}:${PASSWORD}`).toString("base64")];
+
+function assertNoSecret(text: string): void {
+  for (const secret of SECRETS) assert.ok(!text.includes(secret), `a secret shows in ${text}`);
+}
+
+test("a run goes through the proxy, which sees neither token nor content, and its password is in no file", async (t) => {
+  const at = await world(t);
+  const { proxy, service, url, cwd } = at;
+  const ran = await command(at, "run", { settings: { proxy: proxy.withPassword } });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.ok(service.questions.length > 0);
+  assert.deepEqual(new Set(await proxy.asked()), new Set([new URL(url).host]));
+  assertNoSecret(await proxy.log());
+  for (const path of await treeOf(join(cwd, "warehouse/runs"))) {
+    if (path.endsWith("/")) continue;
+    assertNoSecret((await readFile(join(cwd, "warehouse/runs", path))).toString("latin1"));
+  }
+});
+
+test("check says what the proxy looks up, and whose certificate came through it", async (t) => {
+  const at = await world(t);
+  const { proxy } = at;
+  const checked = await command(at, "check", { settings: { proxy: proxy.withPassword } });
+  assert.equal(checked.code, 0, checked.stdout);
+  assert.equal(found(checked).dns, `localhost is looked up by the proxy ${proxy.host}`);
+  assert.match(found(checked).tls ?? "", /^TLSv1\.3, certificate valid until 2126/);
+});
+
+test("what NO_PROXY names is reached directly, and so is this machine where HTTPS_PROXY alone is set", async (t) => {
+  const at = await world(t);
+  const { proxy } = at;
+  const { withPassword } = proxy;
+  const named = { settings: { proxy: withPassword }, env: { NO_PROXY: "example.com, localhost" } };
+  for (const given of [named, { env: { HTTPS_PROXY: withPassword } }]) {
+    const checked = await command(at, "check", given);
+    assert.equal(checked.code, 0, checked.stdout);
+    assert.match(found(checked).dns ?? "", /^localhost is (?:127\.0\.0\.1|::1)$/);
+  }
+  assert.deepEqual(await proxy.asked(), []);
+});
+
+test("a proxy that is not there, or opens no way, is named with what to do", async (t) => {
+  const at = await world(t);
+  const { proxy } = at;
+  const { url, host, withPassword } = proxy;
+  const wrong = url.replace("//", "//night:CANARY-PW-of-nobody@");
+  const cases: readonly [Record<string, string>, "service" | "dns", number, RegExp][] = [
+    [{ HTTPS_PROXY: url }, "service", 2, /^The proxy HOST does not know the user \(407\).* HTTPS_PROXY/],
+    [{ https_proxy: wrong }, "service", 2, /^The proxy HOST does not know the user \(401\).* https_proxy/],
+    [
+      { HTTPS_PROXY: withPassword },
+      "service",
+      21,
+      /^The proxy HOST does not reach content\.invalid \(500\); check the URL \(CONTENT_API_URL\)/,
+    ],
+    [
+      { HTTPS_PROXY: withPassword, CONTENT_API_URL: "https://refused.example" },
+      "service",
+      2,
+      /^The proxy HOST refuses the way to refused\.example \(403\); .* NO_PROXY\.$/,
+    ],
+    [
+      { HTTPS_PROXY: "http://night:CANARY-PW-7d30af91@127.0.0.1:9" },
+      "service",
+      21,
+      /^Nothing answers at the proxy 127\.0\.0\.1:9; check the URL \(HTTPS_PROXY\), and whether the proxy is up\.$/,
+    ],
+    [{ HTTPS_PROXY: "http://night:CANARY-PW-7d30af91@proxy.invalid:3128" }, "dns", 21, /proxy\.invalid:3128/],
+  ];
+  for (const [env, line, code, sentence] of cases) {
+    const checked = await command(at, "check", {
+      env: { CONTENT_API_URL: "https://content.invalid", ...env },
+    });
+    assert.equal(checked.code, code, checked.stdout);
+    assert.match(found(checked)[line] ?? "", new RegExp(sentence.source.replace("HOST", host)));
+  }
+  assert.ok(!(await proxy.log()).includes(CANARY));
+});
+
+test("an outage behind a proxy names it", async (t) => {
+  const at = await world(t);
+  const { host, withPassword } = at.proxy;
+  const env = { HTTPS_PROXY: withPassword, CONTENT_API_URL: "https://content.invalid" };
+  const ran = await command(at, "run", { env, settings: { outageMinutes: 0.01 } });
+  assert.equal(ran.code, 21, ran.stderr);
+  assert.match(
+    ran.stderr,
+    new RegExp(`content\\.invalid over the proxy ${host} .*the proxy does not reach it`),
+  );
+});
+
+function found({ stdout }: Outcome): Partial<Record<string, string>> {
+  const { checks } = JSON.parse(stdout) as { checks: readonly { check: string; detail: string }[] };
+  return Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
+}
+
+test("createClient goes through the proxy that it is given, for https alone", async (t) => {
+  const { proxy, url } = await world(t);
+  const before = getCACertificates();
+  setDefaultCACertificates([await readFile(CA, "utf8")]);
+  t.after(() => setDefaultCACertificates(before));
+  const client = createClient({ url, token: CANARY, proxy: proxy.withPassword });
+  t.after(() => client.close());
+  assert.equal((await client.listPage({ mode: "basic", page: 1 })).items.length, 3);
+  assert.deepEqual(await proxy.asked(), [new URL(url).host]);
+  const plain = { url: "http://127.0.0.1:1", token: CANARY, proxy: proxy.withPassword };
+  assert.throws(() => createClient(plain), /`proxy`: an http:\/\/ address is reached directly/);
+  assert.throws(() => createClient({ ...plain, proxy: "proxy:3128" }), /`proxy`: expected an address/);
+});
+
+test("OpenLineage events over https go through the proxy", async (t) => {
+  const at = await world(t);
+  const { proxy, url } = at;
+  const endpoint = await serve(t, (request, response) => {
+    request.resume().on("end", () => response.end());
+  });
+  const address = await serveTls(t, endpoint.url);
+  const settings = { proxy: proxy.withPassword, openLineage: { url: address } };
+  const ran = await command(at, "run", { settings, env: { OPENLINEAGE_API_KEY: CANARY } });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.deepEqual(
+    endpoint.requests.map(({ method }) => method),
+    ["POST", "POST"],
+  );
+  assert.deepEqual(new Set(await proxy.asked()), new Set([url, address].map((each) => new URL(each).host)));
+});
+
+test("a lake in a bucket is written through the proxy, and a bucket that it refuses is told", async (t) => {
+  await using s3 = await startS3();
+  const at = await world(t);
+  const { proxy, url } = at;
+  const endpoint = await serveTls(t, s3.endpoint);
+  const lake = { type: "lake", url: `s3://${s3.bucket}/lake`, instance: "main", endpoint };
+  const settings = { proxy: proxy.withPassword, targets: [lake] };
+  const ran = await command(at, "run", { settings, env: s3.env });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.deepEqual(new Set(await proxy.asked()), new Set([url, endpoint].map((each) => new URL(each).host)));
+  const refused = { ...lake, endpoint: "https://refused.example" };
+  const checked = await command(at, "check", { settings: { ...settings, targets: [refused] }, env: s3.env });
+  assert.equal(checked.code, 26, checked.stdout);
+  const sentence = `No way is opened to https://refused.example over the proxy ${proxy.host}`;
+  assert.ok(checked.stdout.includes(sentence), checked.stdout);
+});
