@@ -27,7 +27,7 @@ export async function listOf<C extends Columns, R>(
     `SELECT count(*) AS rows FROM (${sql})`,
   );
   return {
-    ...(limit === undefined ? {} : { limit, all: "--limit" }),
+    ...(limit === undefined ? {} : { limit, all: `--limit ${size?.rows}` }),
     rows: rows.map(toRow),
     total: size?.rows,
     every: async function* () {

@@ -106,7 +106,12 @@ export class CliCommand extends Command {
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {
       const { env, cwd } = processEnvironment();
-      command.setOptionValue("warehouse", await warehouseFolder({ env, cwd, flags: command.opts() }));
+      // Others may have a name that means something else for a run, as --limit has.
+      const { warehouse, config, sample } = command.opts<ConfigFlags>();
+      command.setOptionValue(
+        "warehouse",
+        await warehouseFolder({ env, cwd, flags: { warehouse, config, sample } }),
+      );
     });
   }
 

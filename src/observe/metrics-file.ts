@@ -6,7 +6,15 @@ import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
-import { besideFile, gaugesOf, PREFIX, replaceFile, type Sample, unwritable } from "./prometheus-text.ts";
+import {
+  besideFile,
+  gaugesOf,
+  labelText,
+  PREFIX,
+  replaceFile,
+  type Sample,
+  unwritable,
+} from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
 const OF_PUBLISHED = linesAbout("published_");
@@ -20,7 +28,11 @@ function linesAbout(name: string): RegExp {
 /** `startedMs`: milliseconds since 1970. */
 type MeasuredRun = Pick<StartedRun, "warehouse" | "startedMs">;
 
-/** Writes the file when the run begins and when it ends, under another name first, so that nobody reads half of it. */
+/**
+ * Writes the file when the run begins and when it ends, under another name first, so that nobody reads half of it. Where
+ * the file has what another warehouse published, a run that publishes nothing leaves it as it is: an alert on that
+ * warehouse would have nothing to go by.
+ */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   /** Attempts by HTTP status: there is always a 429 to look at. */
   const byStatus = new Map([["429", 0]]);
@@ -28,7 +40,9 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   return {
     name: "`metricsFile`",
     onStart: async () => {
-      const others = (await linesOf(file)).filter((line) => !OF_ATTEMPT.test(line));
+      const lines = await linesOf(file);
+      if (isOfAnother(lines, run)) return;
+      const others = lines.filter((line) => !OF_ATTEMPT.test(line));
       await replaceFile(file, [attempt(run), ...others].join(""));
     },
     onEvent: (event) => {
@@ -39,9 +53,11 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
     },
     onEnd: async (ended) => {
       const { outcome, content, endedMs } = ended;
+      const lines = await linesOf(file);
+      if (content === null && isOfAnother(lines, run)) return;
       const published =
         content === null
-          ? (await linesOf(file)).filter((line) => OF_PUBLISHED.test(line))
+          ? lines.filter((line) => OF_PUBLISHED.test(line))
           : publishedMetrics(outcome, endedMs);
       await replaceFile(
         file,
@@ -55,6 +71,15 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       });
     },
   };
+}
+
+const LAST_PUBLISHED = `${PREFIX}_published_timestamp_seconds`;
+
+/** Whether the file has what another warehouse published. */
+function isOfAnother(lines: readonly string[], { warehouse }: Pick<MeasuredRun, "warehouse">): boolean {
+  const own = `${LAST_PUBLISHED}${labelText({ warehouse })} `;
+  const last = lines.filter((line) => line.startsWith(`${LAST_PUBLISHED}{`));
+  return last.length > 0 && !last.some((line) => line.startsWith(own));
 }
 
 function attempt({ warehouse, startedMs }: MeasuredRun): string {

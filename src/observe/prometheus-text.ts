@@ -18,7 +18,7 @@ export function gaugesOf(all: Labels) {
   };
 }
 
-function labelText(labels: Labels): string {
+export function labelText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => {
     const escaped = value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
     return `${name}="${escaped}"`;

@@ -67,7 +67,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["schema --format jsno", "did you mean json?"],
 
   ["runs lst", '"content-warehouse runs" has no command "lst"; did you mean list?'],
-  ["runs show", '"content-warehouse runs show" needs <run>'],
+  ["runs rollback", '"content-warehouse runs rollback" needs <run>'],
   ["runs show curent", 'The nearest is "current".'],
   ["runs rollback 2", 'There is no run "2"'],
   ["runs prune --keep 0", '--keep "0": give a whole number from 1.'],

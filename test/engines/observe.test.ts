@@ -1,7 +1,7 @@
 /** What observers write, read by the programs that it is for: OpenLineage's client, Prometheus' parser, an SDK of OpenTelemetry. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -129,7 +129,9 @@ suite("OpenLineage's models, generated from its JSON Schema", () => {
 
   test("have a place for FAIL, as it is posted to an endpoint", async (t) => {
     const endpoint = await Endpoint.start(t);
-    await copyFile(join(folder, "run.prom"), join(folder, "failed.prom"));
+    const warehouse = join(folder, "none");
+    const metrics = await readFile(join(folder, "run.prom"), "utf8");
+    await writeFile(join(folder, "failed.prom"), metrics.replaceAll(join(folder, "warehouse"), warehouse));
     const service = await Scripted.start(t, itemsOf(3));
     service.script = () => ({ status: 401 });
     const config = join(folder, "failing.json");
@@ -137,7 +139,7 @@ suite("OpenLineage's models, generated from its JSON Schema", () => {
       config,
       JSON.stringify({ metricsFile: "failed.prom", openLineage: { url: endpoint.url } }),
     );
-    const ran = await program(["run", "nightly", "--config", config, "--warehouse", join(folder, "none")], {
+    const ran = await program(["run", "nightly", "--config", config, "--warehouse", warehouse], {
       env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
     });
     assert.equal(ran.code, 20, ran.stderr);

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { auditCommand } from "../../src/cli/commands/audit.ts";
 import { replayCommand } from "../../src/cli/commands/replay.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parsePage } from "../audit/report/dom.ts";
-import { outcome } from "../cli/capture.ts";
+import { capture, outcome } from "../cli/capture.ts";
 import { exportFrom, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, Scripted } from "./scripted.ts";
 import { summaryText } from "./summary-text.ts";
@@ -91,6 +92,16 @@ test("a destination that is ignored is not warned of and not counted, its rows s
   assert.deepEqual(await rowsOf(warned.directory, NAMELESS), [["warning", 1]]);
   assert.deepEqual(await rowsOf(directory, NAMELESS), [["passed", 0]]);
   const page = parsePage(await readFile(join(directory, "report.html"), "utf8"));
+  const unknown = "names in ignoreDestinations that no destination of the run has";
+  assert.match(
+    await capture(runsCommand, ["show", "--warehouse", out]),
+    new RegExp(`${unknown} +│ warning +│ +1 │.*│ Shp +│`),
+  );
+  assert.ok(
+    page
+      .all("#checks tr")
+      .some(({ textContent }) => textContent?.includes(unknown) && textContent.includes("Shp")),
+  );
   const tiles = page.all(".figures dd").map(({ textContent }) => textContent);
   assert.ok(
     tiles.some((tile) => /1 at Print \(ignored\), 1 at d-gone \(ignored\)$/.test(tile)),

@@ -21,6 +21,7 @@ export interface Matching extends Pick<ExtractRecord, "asked" | "unmatched"> {
 export const MAPPED_VALUES_CHECK = "mapped values for the configured destinations";
 
 const NAMELESS_CHECK = "destinations in mappings that have no name";
+const IGNORED_CHECK = "names in ignoreDestinations that no destination of the run has";
 
 const MAPPED_VALUES = "content_mapped_values";
 const CUSTOM_FIELDS = "custom_fields";
@@ -61,6 +62,7 @@ export function judgeMatching(matching: Matching): JudgedMatching {
       ),
       noneNamed("custom fields that the service does not have", unmatched.customFields),
       noneNamed(NAMELESS_CHECK, nameless),
+      ...(matching.asked.ignoreDestinations.length === 0 ? [] : [noneNamed(IGNORED_CHECK, ignored.unknown)]),
       {
         name: MAPPED_VALUES_CHECK,
         verdict: missing === null ? "passed" : "warning",
@@ -80,7 +82,7 @@ function namelessOf({ lookups, rows }: Matching): string[] {
 }
 
 /** What `ignoreDestinations` names, of all destinations of the run. */
-function ignoredOf({ asked, lookups }: Matching): { ids: string[]; warnings: string[] } {
+function ignoredOf({ asked, lookups }: Matching) {
   const found = lookups.destinations.map(({ id, answer }): Candidate => ({ id, ...namesIn(answer) }));
   const others = [...mappedDestinations(lookups)].filter((id) => !found.some((each) => each.id === id));
   const candidates = [...found, ...others.map((id): Candidate => ({ id, name: null, platform: null }))];
@@ -88,10 +90,11 @@ function ignoredOf({ asked, lookups }: Matching): { ids: string[]; warnings: str
   const unknown = asked.ignoreDestinations.filter((wanted) => called(candidates, wanted).length === 0);
   return {
     ids: [...new Set(ids)].sort(),
-    warnings: unknown.map(
-      (wanted) =>
-        `\`ignoreDestinations\` names "${printable(wanted)}", which no destination of the run is called.${nearestOf(candidates, wanted)}`,
-    ),
+    unknown,
+    warnings: unknown.map((wanted) => ({
+      text: `\`ignoreDestinations\` names "${printable(wanted)}", which no destination of the run is called.${nearestOf(candidates, wanted)}`,
+      check: IGNORED_CHECK,
+    })),
   };
 }
 

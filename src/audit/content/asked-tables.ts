@@ -4,7 +4,7 @@ import { listed, suggestion } from "../../common/nearest.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import type { RunPair } from "../diff/diff-runs.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { findItem } from "../questions/explain.ts";
+import { lastSeen, nearestItems } from "../questions/explain.ts";
 import { notFound } from "../questions/filters.ts";
 import {
   type ComparedTable,
@@ -89,7 +89,14 @@ export async function idOf(opened: OpenedRun, wanted: string): Promise<string> {
     [wanted],
   );
   const ids = rows.map(({ content_id }) => String(content_id));
-  if (ids[0] === undefined) return (await findItem(opened, wanted)).contentId;
+  if (ids[0] === undefined) {
+    const seen = await lastSeen(opened, wanted);
+    throw notFound(
+      seen === undefined
+        ? `Neither run has an item "${wanted}", by ID or by slug. ${await nearestItems(opened.connection, wanted)}`
+        : `${seen.said}; name that run as one of the two.`,
+    );
+  }
   if (ids.length === 1 || ids[0] === wanted) return ids[0];
   throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
 }

@@ -132,7 +132,7 @@ export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">):
       columns: DEFINITIONS,
       rows: definitionRows.slice(0, limit),
       total: definitionRows.length,
-      ...(limit === undefined ? {} : { limit, all: "--limit" }),
+      ...(limit === undefined ? {} : { limit, all: `--limit ${definitionRows.length}` }),
     }),
   ];
 }

@@ -111,7 +111,12 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
     [wanted],
   );
   const [row] = rows;
-  if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(opened, wanted));
+  if (row === undefined) {
+    const seen = await lastSeen(opened, wanted);
+    throw seen === undefined
+      ? await unknownItem(opened, wanted)
+      : notFound(`${seen.said}; ask as of ${seen.sequence} for what it produced there.`);
+  }
   if (rows.length > 1 && row.contentId !== wanted) {
     const ids = rows.map(({ contentId }) => contentId);
     throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
@@ -127,8 +132,14 @@ const LAST_SEEN = `
   ORDER BY runs.sequence DESC
   LIMIT 1`;
 
-/** What became of an item that the run does not have; undefined where its history does not know it either. */
-async function removedItem(opened: OpenedRun, wanted: string): Promise<WarehouseError | undefined> {
+/**
+ * What became of an item that the run does not have, and the number of the last run that had it; undefined where its
+ * history does not know it either.
+ */
+export async function lastSeen(
+  opened: OpenedRun,
+  wanted: string,
+): Promise<{ readonly said: string; readonly sequence: number } | undefined> {
   if (!hasHistory(opened)) return undefined;
   const [last] = await all(opened.connection, LAST_SEEN, [wanted]);
   if (last === undefined) return undefined;
@@ -136,9 +147,10 @@ async function removedItem(opened: OpenedRun, wanted: string): Promise<Warehouse
     last.valid_to_run === null
       ? `was not seen by run ${opened.run}`
       : `was removed: run ${last.valid_to_run} found it gone`;
-  return notFound(
-    `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; ask as of ${last.sequence} for what it produced there.`,
-  );
+  return {
+    said: `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}`,
+    sequence: Number(last.sequence),
+  };
 }
 
 /** Enough of an ID that it cannot be a slug or words of a title. */
@@ -166,16 +178,20 @@ const REMOVED_ITEMS = "SELECT 1 FROM content_history ANTI JOIN content USING (co
 
 async function unknownItem(opened: OpenedRun, wanted: string): Promise<WarehouseError> {
   const { connection } = opened;
-  const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
-  const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
-  const near =
-    names.length === 0
-      ? "No item is like it; a query over the table content may find it."
-      : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
+  const near = await nearestItems(connection, wanted);
   const removed = hasHistory(opened) && !ID_LIKE.test(wanted) ? await all(connection, REMOVED_ITEMS) : [];
   const byId =
     removed.length === 0
       ? ""
       : " Of removed items the history knows the ID alone: name one by it, or ask as of a kept run that had it.";
   return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
+}
+
+/** A sentence with the nearest items that the run has. */
+export async function nearestItems(connection: DuckDBConnection, wanted: string): Promise<string> {
+  const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
+  const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
+  return names.length === 0
+    ? "No item is like it; a query over the table content may find it."
+    : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
 }

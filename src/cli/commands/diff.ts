@@ -56,7 +56,7 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     )
     .option("--table <table>", "with --content, only this table")
     .option("--item <item>", "with --content, only this item, by ID or slug")
-    .option("--limit <n>", "rows of each list (default: 20 on a screen, else all)", positive)
+    .option("--limit <n>", "rows of each list at most (default: 20 as a table, else all)", positive)
     .format(...ANSWER_FORMATS)
     .spreadsheet()
     .addHelpText("after", EXAMPLES)

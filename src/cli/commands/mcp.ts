@@ -90,7 +90,9 @@ class QuestionServer implements Questions, Disposable {
 
   /** Ends the questions under way: nobody waits for them any more. */
   [Symbol.dispose](): void {
-    this.#closing.abort();
+    this.#closing.abort(
+      new WarehouseError("run.interrupted", "The client closed the connection before this was answered."),
+    );
   }
 }
 

@@ -55,8 +55,8 @@ function listCommand({ out }: CliEnvironment): CliCommand {
 }
 
 function showCommand({ out }: CliEnvironment): CliCommand {
-  return subcommand("show", "show what a run published", "show current")
-    .argument("<run>", "name or number of a run, or current")
+  return subcommand("show", "show what a run published", "show 42")
+    .argument("[run]", "name or number of a run, or current", "current")
     .format("table", "json", "markdown")
     .action(async (run: string, { warehouse, format }: Shown) => {
       const found = await findReadable(existingFolder(warehouse), run);

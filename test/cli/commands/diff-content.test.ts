@@ -227,7 +227,8 @@ test("it is drawn as every answer is, also by the program", async () => {
       `^Content of run ${first} and of run ${second}\\. 1 item added, 1 removed, \\d+ changed\\.\n\nChanges by table and column\n`,
     ),
   );
-  assert.match(stdout, /\nand \d+ more rows; --limit shows all\n/);
+  const [, more, all] = /\nand (\d+) more rows; --limit (\d+) shows all\n/.exec(stdout) ?? [];
+  assert.equal(Number(all), 3 + Number(more));
   const csv = await diff("--format", "csv");
   assert.match(csv, /^content_id,title,table,row,column,change,before,after,words\n/);
   assert.equal(csv.match(/^[0-9a-f]{24},/gm)?.length, (await answered()).changes.length);
@@ -257,7 +258,17 @@ test("what cannot be compared is told in a sentence, and ends with 2", async () 
     await refused("--content", "--table", "content_mapped_values"),
     /^The table "content_mapped_values" is made from others, and is no content by itself; /,
   );
-  assert.match(await refused("--content", "--item", "no-such-item"), /^The run has no item "no-such-item"/);
+  assert.match(
+    await refused("--content", "--item", "no-such-item"),
+    /^Neither run has an item "no-such-item", by ID or by slug\. (?!.*\bas of\b)/,
+  );
+  const { message = "" } =
+    (await outcome(diffCommand, ["2", "2", "--content", "--item", ids.removed, "--warehouse", out])).error ??
+    {};
+  assert.equal(
+    message,
+    `The item ${ids.removed} was removed: run ${second} found it gone. The last run that had it is ${first}; name that run as one of the two.`,
+  );
   assert.match(await refused("--table", "content"), /^--table is for changes of content; add --content/);
   assert.match(await refused("--item", "x"), /^--item is for changes of content; add --content/);
   assert.match(await refused("2", "1", "--content"), /is later than/);

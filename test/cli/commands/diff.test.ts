@@ -62,6 +62,16 @@ test("a screen gets the totals per cause first, then a line per change with the 
   assert.match(narrow, /│ "UK & Ireland": +│ mapping entry +│\n/, "a change that is too long goes on below");
 });
 
+test("--limit is of the rows shown: the warehouse is the one that is named for all commands", async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ warehouse: out }));
+  for (const setting of [{ cwd }, { env: { CONTENT_WAREHOUSE_DIR: out } }]) {
+    const { code, stdout, stderr } = await program(["diff", "1", "2", "--limit", "3"], setting);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.ok(stdout.startsWith(`From run ${first} to run ${second}, `), stdout);
+  }
+});
+
 long("filters narrow every part of the answer, and the items can be listed", async () => {
   const asked = ["1", "2", "--cause", "mapping_changed", "--destination", "Web CMS", "--field", "region"];
   const text = await diff(...asked, "--items", "--limit", "3");
@@ -70,7 +80,7 @@ long("filters narrow every part of the answer, and the items can be listed", asy
     text,
     /│ 66d977b29df0deca35000002 │ September.*│ Web CMS +│ region │ mapping_changed │ "UK & Ireland": "en-gb" -> "en-uk-ie" │/,
   );
-  assert.match(text, /\nand 67 more rows; --limit shows all\n/);
+  assert.match(text, /\nand 67 more rows; --limit 70 shows all\n/);
   const json = JSON.parse(await diff(...asked, "--items", "--format", "json"));
   assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [70, 70, 70]);
   assert.deepEqual([json.payloads_changed, json.items_with_changed_payload], [70, 70]);

@@ -111,6 +111,7 @@ test("runs are listed also for those who may not see what is staged", async (t) 
 test("show tells what a run published, by name, by number and as the current one", async (t) => {
   const { runs } = await warehouse(t, 2);
   const text = await runs("show", "current");
+  assert.equal(text, await runs("show"));
   assert.equal(text, await runs("show", "2"));
   assert.equal(text, await runs("show", "000002-20261120T020000Z"));
   assert.match(text, /^ {2}Run +000002-20261120T020000Z \(current\)\n/);
