@@ -165,7 +165,8 @@ long(
       .fill(external?.content_id ?? "");
     await page.locator("#changes-items tbody a").first().click();
     const dialog = page.locator("#item");
-    assert.ok(await dialog.isVisible());
+    // The page hears of an address a moment after it changed.
+    await dialog.waitFor();
     const since = await dialog.locator(".since").allTextContents();
     assert.ok(
       since.some(
@@ -181,6 +182,7 @@ long(
         change === "lost" && status_after === null && known.has(content_id ?? ""),
     );
     await page.goto(`${page.url().split("#")[0]}#item=${lost?.content_id}`);
+    await dialog.locator(".item-head", { hasText: lost?.content_id ?? "" }).waitFor();
     const told = (await dialog.textContent()) ?? "";
     assert.ok(told.includes("No longer sent, since run 2"), told);
     assert.ok(told.includes(lost?.before ?? "?"), told);
@@ -191,6 +193,7 @@ long(
     );
     assert.ok(unsent !== undefined);
     await page.goto(`${page.url().split("#")[0]}#item=${unsent.content_id}`);
+    await dialog.locator(".item-head", { hasText: unsent.content_id ?? "" }).waitFor();
     const notSent = dialog.locator("h4:text('Not sent') + dl .since");
     const entries = await notSent.allTextContents();
     assert.ok(

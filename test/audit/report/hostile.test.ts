@@ -156,8 +156,15 @@ test("each figure of a table is the one that a command gives", async () => {
     .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
     others.map((caption) => caption.split(",")[0]),
-    ["Share of values that are mapped", "Item by item", "Items", "Columns"],
-    "all tables were compared, but for the shaded form of one, one of more rows than a page has, and the two searches",
+    [
+      "Share of values that are mapped",
+      "Item by item",
+      "Changes of content",
+      "Items whose content changed",
+      "Items",
+      "Columns",
+    ],
+    "all tables were compared, but for the shaded form of one, one of more rows than a page has, those that the tests of changes compare, and the two searches",
   );
 });
 
