@@ -341,14 +341,13 @@ test("drift: what is new since the run before needs attention, and the policy's 
   const before = { run: "000041-20261119T020000Z", sequence: 41, directory, manifest };
   const page = await pageOf({
     tables: {
+      ...Object.fromEntries(Object.keys(manifest.rows).map((name) => [`before_${name}`, "FROM {}"])),
       run_drift:
         DRIFT(`('ai_<b>', 'unknown_field', 3, 'aa11', 'a summary'), ('old', 'unknown_field', 5, 'bb22', 'x'),
         ('rank', 'type', 2, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 9, NULL, NULL)`),
       before_run_drift:
         DRIFT(`('old', 'unknown_field', 4, 'bb22', 'x'), ('gone', 'unknown_field', 6, 'dd44', 'only-before'),
         ('rank', 'type', 1, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 8, NULL, NULL)`),
-      before_run_checks: "FROM {}",
-      before_content: "FROM {}",
     },
     earlier: { previous: 41, before, listed: [] },
   });

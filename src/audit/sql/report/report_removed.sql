@@ -7,5 +7,5 @@ WITH removed AS (
   LEFT JOIN diff_payloads AS payloads USING (content_id, destination_id)
   GROUP BY content_id
 )
-SELECT count(*) AS changed, count_if(differs) AS payload
+SELECT count(*) AS changed, count(*) FILTER (WHERE differs) AS payload
 FROM removed
