@@ -334,7 +334,7 @@ suite("a composition is refused for", () => {
       },
       'test " " has no option "limits" (did you mean "limit"?)',
       'test " ": name is not one line of 1 to 100 characters, or begins with "mapping coverage"',
-      'test " ": sql is empty; give a query',
+      'test " ": sql is empty: give a query',
       'test " ": severity is not "error" or "warning"',
       'test " ": limit is not a number of rows',
       "test undefined takes an object",

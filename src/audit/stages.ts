@@ -48,7 +48,7 @@ const OPTIONS: Options = {
   name: (value) =>
     (isText(value) && NAME.test(value) && !value.startsWith(COVERAGE)) ||
     `is not one line of 1 to 100 characters, or begins with "${COVERAGE}"`,
-  sql: (value) => (isText(value) ? value.trim() !== "" || "is empty; give a query" : "is not a text"),
+  sql: (value) => (isText(value) ? value.trim() !== "" || "is empty: give a query" : "is not a text"),
   severity: isSeverity,
   limit: (value) => isLimit(value) || "is not a number of rows",
 };

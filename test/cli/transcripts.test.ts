@@ -59,6 +59,7 @@ const HERE: readonly (readonly [there: RegExp, here: string])[] = [
   [/^content-warehouse check$/, "content-warehouse check --sample"],
   [/^npx /, ""],
   [/ --warehouse \/srv\/warehouse/, ""],
+  [/ --limit 20$/, " --limit 20 --sample"],
   [/\bITEM\b/, "fellgate-mid"],
   [/\b41\b/, either("1", "2")],
 ];
