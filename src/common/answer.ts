@@ -4,7 +4,7 @@
  */
 
 /** What a cell holds. Counts are whole and exact as a number; an instant is in UTC. */
-interface CellTypes {
+export interface CellTypes {
   readonly text: string | null;
   /** A name or ID that people type again: shown whole. */
   readonly name: string | null;
