@@ -162,7 +162,8 @@ long(
     await assertNowhereIn(directory, [...CANARIES, key.reveal()]);
     const hashed = personalHash(Buffer.from(key.reveal()), "email", "canary.mail@example.com");
     assert.deepEqual(await rowsOf(directory, "SELECT email FROM users"), [[hashed]]);
-    assert.deepEqual((await readManifest(directory)).personalData, { policy: "hash", keyId: keyId(key) });
+    const { policy, keyId: named } = (await readManifest(directory)).personalData;
+    assert.deepEqual({ policy, named }, { policy: "hash", named: keyId(key) });
   },
 );
 
