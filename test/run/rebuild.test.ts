@@ -170,7 +170,7 @@ long(
   },
 );
 
-const ITEMS = 1500;
+const ITEMS = 800;
 
 /**
  * From the place on every 50th item gets another title and time, and the values of another item or none; every 100th
