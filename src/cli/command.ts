@@ -106,7 +106,7 @@ export class CliCommand extends Command {
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {
       const { env, cwd } = processEnvironment();
-      // Others may have a name that means something else for a run, as --limit has.
+      // Not all options: --limit of `diff` counts rows, and that of `run` items.
       const { warehouse, config, sample } = command.opts<ConfigFlags>();
       command.setOptionValue(
         "warehouse",

@@ -42,7 +42,7 @@ export async function s3Program(): Promise<string> {
   return path;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createSocketServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { packagePath } from "../../src/common/package-root.ts";
 import { temporaryFolder } from "../folders.ts";
+import { freePort } from "./s3-server.ts";
 
 export const USER = "night";
 /** A password whose shape nothing else has. */
@@ -74,15 +75,6 @@ async function answersAt(port: number): Promise<boolean> {
   );
   socket.destroy();
   return answers;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** The certificate of {@link serveTls}, which is one's own authority too. */
