@@ -4,10 +4,11 @@ import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
-import { inHistory } from "../warehouse/identity.ts";
+import { inHistory, type RunInHistory } from "../warehouse/identity.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
-import type { PublishedRun } from "../warehouse/retention.ts";
+import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
 import { digestOf } from "../warehouse/verify.ts";
 
 export interface DeliveryOptions {
@@ -17,6 +18,21 @@ export interface DeliveryOptions {
   readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
   readonly onProgress: DeliveredRun["onProgress"];
+  /** Whether somebody rolled back to it; false unless given. */
+  readonly isRollback?: boolean;
+}
+
+/** The run that readers of a warehouse folder see, with the others there. */
+export interface Current extends PublishedRun, RunInHistory {
+  readonly sha256: string | undefined;
+  readonly known: readonly PublishedRun[];
+}
+
+/** Undefined: nothing is published in the folder, or it is not there. */
+export async function currentIn(folder: OutputFolder): Promise<Current | undefined> {
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  return current && { ...current, ...inHistory(current, runs), known: runs };
 }
 
 /**
@@ -43,6 +59,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
     sha256,
     past: [...past],
     known: known.map((each) => ({ run: each.run, sequence: each.sequence, sha256: each.sha256 })),
+    isRollback: options.isRollback ?? false,
     tables: await tablesOf({ directory, manifest }, options.temporaryDirectory),
     signal: options.signal,
     onProgress: options.onProgress,

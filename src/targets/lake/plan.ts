@@ -11,7 +11,7 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { FileContent } from "../store/store.ts";
 import { type Claim, type ClaimedTable, type ColumnStatistics, isCopied } from "./claim.ts";
-import { filePath, runFolder } from "./keys.ts";
+import { filePath, renumbered, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
 
 export interface Upload extends FileContent {
@@ -23,6 +23,8 @@ export interface Upload extends FileContent {
 }
 
 export interface Plan {
+  /** That the run is to be delivered under. */
+  readonly number: number;
   /** Attempt of the claim whose files are used again; null: none are. */
   readonly after: string | null;
   readonly tables: readonly ClaimedTable[];
@@ -34,7 +36,11 @@ export interface Plan {
  * `last`: the last claim, once all tables have it; null: there is none, or it cannot be finished. Nothing is used again of
  * such a one: what the tables have may be what the run after it has, and whoever goes on with it would not see that run.
  */
-export async function planDelivery(run: DeliveredRun, instance: string, last: Claim | null): Promise<Plan> {
+export async function planDelivery(
+  run: DeliveredRun,
+  instance: string,
+  { last, number }: { readonly last: Claim | null; readonly number: number },
+): Promise<Plan> {
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -49,7 +55,7 @@ export async function planDelivery(run: DeliveredRun, instance: string, last: Cl
         if (content === undefined) throw new TypeError(`${file} is not in the manifest of its run`);
         const { bytes, sha256 } = content;
         const same = before.find((each) => each.sha256 === sha256);
-        const path = same?.path ?? filePath(instance, name, run.sequence, sha256);
+        const path = same?.path ?? filePath(instance, name, number, sha256);
         uploads.push({ key: `${name}/${path}`, file, bytes, sha256, isKept: same !== undefined });
         return { path, bytes, sha256, ...rows };
       });
@@ -57,11 +63,11 @@ export async function planDelivery(run: DeliveredRun, instance: string, last: Cl
     }
   };
   await inScratch(describe, { reading: [run.directory] });
-  const folder = runFolder(instance, run.run, run.manifest.sha256);
+  const folder = runFolder(instance, renumbered(run.run, number), run.manifest.sha256);
   const copied = run.files.filter(({ path }) => isCopied(path));
   for (const { path, bytes, sha256 } of [...copied, run.manifest])
     uploads.push({ key: `${folder}${path}`, file: join(run.directory, path), bytes, sha256, isKept: false });
-  return { after: last?.attempt ?? null, tables, uploads };
+  return { number, after: last?.attempt ?? null, tables, uploads };
 }
 
 /** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */
