@@ -33,7 +33,8 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 }
 
 /**
- * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current.
+ * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current,
+ * unless another is pinned: the next run goes on from it either way.
  * Gives the name of its folder, which is another than the run's where another run has that. Throws `target.*`,
  * `verify.failed` where what came is not what was published, `config.other_instance` where the folder has the content of
  * another instance, and `config.invalid` where it has limited runs; then nothing was changed. Needs the lock.
@@ -141,7 +142,7 @@ export async function restoreNewest(
     if (failure !== null)
       warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
   }
-  const current = await currentInHistory(folder);
+  const current = await latestInHistory(folder);
   const foreign = states.flatMap(({ target, last }) =>
     last !== null && isForeign(last, current) ? [{ target, last }] : [],
   );
@@ -152,7 +153,7 @@ export async function restoreNewest(
     const { target, last } = newest;
     const name = await restoreRun(folder, target, last, signal);
     const runs = await listRuns(folder);
-    const restored = runs.find((each) => each.current);
+    const restored = runs.find((each) => each.latest);
     const isFork = current && restored && goesOnWithout(current, restored, runs);
     warn(restoredText(target, last, { name, fork: isFork ? current : undefined }));
   }
@@ -165,11 +166,11 @@ export async function restoreNewest(
   }
 }
 
-/** The run that `current` names; undefined: there is none. */
-async function currentInHistory(folder: OutputFolder): Promise<RunInHistory | undefined> {
+/** The run that this one would go on from; undefined: there is none. */
+async function latestInHistory(folder: OutputFolder): Promise<RunInHistory | undefined> {
   const runs = await listRuns(folder);
-  const current = runs.find((each) => each.current);
-  return current && inHistory(current, runs);
+  const latest = runs.find((each) => each.latest);
+  return latest && inHistory(latest, runs);
 }
 
 const FOREIGN: ReadonlySet<Standing> = new Set(["other", "later", "apart"]);

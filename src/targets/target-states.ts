@@ -4,6 +4,7 @@ import { WarehouseError } from "../common/errors.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
 import { inHistory, type RunInHistory, type Standing, standingOf } from "../warehouse/identity.ts";
 import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
+import { pinnedText } from "../warehouse/pin.ts";
 import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
 import { keepsRuns } from "./restore.ts";
@@ -49,10 +50,17 @@ export async function currentIn(folder: OutputFolder): Promise<Current | undefin
 /** What `targets` answers. */
 export function targetsAnswer(states: readonly TargetState[], current: Current | undefined): Answer {
   return {
-    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}`}.`,
-    facts: { current: current?.run ?? null },
+    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}${pinnedClause(current)}`}.`,
+    facts: { current: current?.run ?? null, pinnedSince: current?.pinnedSince?.toISOString() ?? null },
     sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows: states, limit: 1000 })],
   };
+}
+
+/** Targets are to have what is current, whatever is published since. */
+function pinnedClause({ run, pinnedSince }: Current): string {
+  return pinnedSince === null
+    ? ""
+    : `: ${pinnedText({ run, pinnedSince })}, and later runs are not delivered`;
 }
 
 async function stateOf(
