@@ -22,17 +22,29 @@ export interface DeliveryOptions {
   readonly isRollback?: boolean;
 }
 
-/** The run that readers of a warehouse folder see, with the others there. */
+/** A run of a warehouse folder, mostly the one that readers see, with the others there. */
 export interface Current extends PublishedRun, RunInHistory {
   readonly sha256: string | undefined;
   readonly known: readonly PublishedRun[];
 }
 
 /** Undefined: nothing is published in the folder, or it is not there. */
-export async function currentIn(folder: OutputFolder): Promise<Current | undefined> {
+export function currentIn(folder: OutputFolder): Promise<Current | undefined> {
+  return runIn(folder, ({ current }) => current);
+}
+
+/** The run that the next one goes on from; undefined: there is none. */
+export function latestIn(folder: OutputFolder): Promise<Current | undefined> {
+  return runIn(folder, ({ latest }) => latest);
+}
+
+async function runIn(
+  folder: OutputFolder,
+  isWanted: (run: PublishedRun) => boolean,
+): Promise<Current | undefined> {
   const runs = await listRuns(folder);
-  const current = runs.find((each) => each.current);
-  return current && { ...current, ...inHistory(current, runs), known: runs };
+  const found = runs.find(isWanted);
+  return found && { ...found, ...inHistory(found, runs), known: runs };
 }
 
 /**

@@ -22,7 +22,7 @@ import { readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
 import { listRuns, rollback } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
-import { currentIn } from "./published-run.ts";
+import { latestIn } from "./published-run.ts";
 import { restoreDatabase } from "./restored-database.ts";
 
 /** A target that keeps published runs. */
@@ -33,7 +33,8 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 }
 
 /**
- * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current.
+ * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current,
+ * unless another is pinned: the next run goes on from it either way.
  * Gives the name of its folder, which is another than the run's where another run has that. Throws `target.*`,
  * `verify.failed` where what came is not what was published, `config.other_instance` where the folder has the content of
  * another instance, and `config.invalid` where it has limited runs; then nothing was changed. Needs the lock.
@@ -142,7 +143,7 @@ export async function restoreNewest(
     if (failure !== null)
       warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
   }
-  const current = await currentIn(folder);
+  const current = await latestIn(folder);
   const foreign = states.flatMap(({ target, last }) =>
     last !== null && isForeign(last, current) ? [{ target, last }] : [],
   );
@@ -159,7 +160,7 @@ export async function restoreNewest(
     const { target, last, get, isHere } = newest;
     const name = await get();
     const runs = await listRuns(folder);
-    const restored = runs.find((each) => each.current);
+    const restored = runs.find((each) => each.latest);
     const isFork = current && restored && goesOnWithout(current, restored, runs);
     const got = isHere
       ? `Rolled back to the run ${last.run}, as the target ${target.name} was`

@@ -5,7 +5,6 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import fc from "fast-check";
 import type { Client } from "pg";
 import { removeTree } from "../../src/common/tree.ts";
 import { loadTableOf } from "../../src/load/load-tables.ts";
@@ -24,6 +23,7 @@ import {
 } from "../../src/tables/declare.ts";
 import { deliver } from "../../src/targets/deliver.ts";
 import { postgres } from "../../src/targets/postgres/postgres.ts";
+import fc from "../properties.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 let folder: string;

@@ -149,11 +149,17 @@ export async function claimNumbers(store: Store, instance: string): Promise<read
 
 /** The claim that was put last, finished or not; null: the instance has none. */
 export async function lastClaim(store: Store, instance: string): Promise<Claim | null> {
-  const number = (await claimNumbers(store, instance)).at(-1);
-  if (number === undefined) return null;
-  const last = await readClaim(store, instance, number);
-  if (isPast(last)) throw changedByHand(store, claimKey(instance, number), "the last claim has no tables");
-  return last;
+  let before: number | undefined;
+  for (;;) {
+    const number = (await claimNumbers(store, instance)).at(-1);
+    if (number === undefined) return null;
+    const last = await readClaim(store, instance, number);
+    if (!isPast(last)) return last;
+    // A later one may have been put after the list, and this one been shortened then.
+    if (number === before)
+      throw changedByHand(store, claimKey(instance, number), "the last claim has no tables");
+    before = number;
+  }
 }
 
 /** The claim of a number that a run was delivered under, whatever its key; undefined: none was. */
