@@ -203,6 +203,12 @@ export interface TargetRun {
   readonly sha256?: string | undefined;
 }
 
+/** The last run of a target. */
+export interface LastRun extends TargetRun {
+  /** Which parts of the target do not have it yet, why, and the way out: a sentence. Undefined: all have it. */
+  readonly waits?: string | undefined;
+}
+
 /** A file of a published run. `path` is relative to the run's folder, with slashes; SHA-256 in lower-case hexadecimal. */
 export interface DeliveredFile {
   readonly path: string;
@@ -241,7 +247,7 @@ export interface Target {
    * The last run that readers see. Where a delivery was left half-way once it was decided, it is finished first. `null`
    * for the instance: it is not known yet. Throws where the place belongs to another instance.
    */
-  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<TargetRun | null>;
+  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<LastRun | null>;
   /** The highest number that it knows of any run, whether readers see that run or not; unless given, that of `last`. */
   readonly taken?: (signal: AbortSignal) => Promise<number>;
   /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */

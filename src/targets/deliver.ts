@@ -72,8 +72,11 @@ function interrupted({ reason }: AbortSignal): Ended {
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
-  if (last !== null && sameRun(last, run)) return { state: "present", warnings: [], failure: null };
-  assertMayFollow(target, last, run);
+  if (last !== null && sameRun(last, run)) {
+    if (last.waits === undefined) return { state: "present", warnings: [], failure: null };
+  } else {
+    assertMayFollow(target, last, run);
+  }
   const staged = await target.stage(run);
   try {
     await staged.commit();
@@ -109,6 +112,11 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
   );
 }
 
+/** What was not done, after "not delivered": a target may have all of the run but some tables. */
+export function missedText(target: string, code: ErrorCode): string {
+  return `${code === "target.waits" ? "whole to" : "to"} ${printable(target)}`;
+}
+
 /** With the name of the target, which may be one of several. */
 export function deliveryWarnings(deliveries: readonly Delivery[]): readonly string[] {
   return deliveries.flatMap(({ target, warnings }) =>
@@ -127,7 +135,7 @@ export function deliveryError(run: string, deliveries: readonly Delivery[]): War
   const first = failures.find(({ code }) => !code.startsWith("target.")) ?? failures[0];
   if (first === undefined) return undefined;
   const reasons = failures
-    .map(({ target, message }) => `to ${printable(target)}: ${message}`)
+    .map(({ target, code, message }) => `${missedText(target, code)}: ${message}`)
     .join(" And not ");
   const isFenced = failures.every(({ code }) => code === "target.fenced");
   // Repeating it would be refused again.

@@ -69,9 +69,9 @@ async function stateOf(
       target: target.name,
       ...runCells(last),
       state,
-      says: WORDS[state](last),
-      code: null,
-      problem: null,
+      says: last?.waits === undefined ? WORDS[state](last) : `${WORDS[state](last)}, but some tables wait`,
+      code: last?.waits === undefined ? null : "target.waits",
+      problem: last?.waits ?? null,
     };
   } catch (thrown) {
     signal.throwIfAborted();

@@ -13,6 +13,7 @@ import type { FileContent } from "../store/store.ts";
 import { type Claim, type ClaimedTable, type ColumnStatistics, isCopied } from "./claim.ts";
 import { filePath, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface Upload extends FileContent {
   readonly key: string;
@@ -31,10 +32,17 @@ export interface Plan {
 }
 
 /**
- * `last`: the last claim, once all tables have it; null: there is none, or it cannot be finished. Nothing is used again of
- * such a one: what the tables have may be what the run after it has, and whoever goes on with it would not see that run.
+ * `last`: the last claim, once all tables have it but those that wait; null: there is none, or it cannot be finished.
+ * Nothing is used again of such a one, nor of a table that waits: what the tables have may be what the run after it has,
+ * and whoever goes on with it would not see that run.
  */
-export async function planDelivery(run: DeliveredRun, instance: string, last: Claim | null): Promise<Plan> {
+export async function planDelivery(
+  run: DeliveredRun,
+  instance: string,
+  last: Claim | null,
+  waiting: readonly Waiting[] = [],
+): Promise<Plan> {
+  const isWhole = (name: string) => waiting.every(({ table }) => table !== name);
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -42,7 +50,7 @@ export async function planDelivery(run: DeliveredRun, instance: string, last: Cl
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
-      const before = last?.tables.find((each) => each.name === name)?.files ?? [];
+      const before = last?.tables.find((each) => each.name === name && isWhole(name))?.files ?? [];
       const described = columnsWithStatistics(table);
       const files = (await rowsOf(connection, paths, described)).map(({ file, ...rows }) => {
         const content = stated.get(file);

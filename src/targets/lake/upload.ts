@@ -15,7 +15,7 @@ export async function planAfter(
 ): Promise<Plan> {
   const last = finished(settled);
   if (earlier !== undefined && earlier.after === (last?.attempt ?? null)) return earlier;
-  return planDelivery(run, instance, last);
+  return planDelivery(run, instance, last, settled.waiting);
 }
 
 function finished({ claim, fault }: Settled): Claim | null {
