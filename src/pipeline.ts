@@ -201,6 +201,11 @@ export interface TargetRun {
    * target does not know.
    */
   readonly sha256?: string | undefined;
+  /**
+   * Where somebody rolled a target back to this run: the latest run that was there. That, and what goes on from it, is
+   * delivered no more, unless somebody rolls back to it.
+   */
+  readonly rollbackOf?: TargetRun | undefined;
 }
 
 /** The last run of a target. */
@@ -231,6 +236,8 @@ export interface DeliveredRun extends LoadRun {
   readonly past: readonly TargetRun[];
   /** All runs of its warehouse folder. */
   readonly known: readonly TargetRun[];
+  /** Whether somebody rolled back to it: then it also takes the place of a later run, if that is one of `known`. */
+  readonly isRollback: boolean;
   /** Told as the work goes on, in units of the target's own. */
   readonly onProgress: (done: number, total: number) => void;
 }
@@ -250,7 +257,10 @@ export interface Target {
   readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<LastRun | null>;
   /** The highest number that it knows of any run, whether readers see that run or not; unless given, that of `last`. */
   readonly taken?: (signal: AbortSignal) => Promise<number>;
-  /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */
+  /**
+   * Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. That
+   * may be for a rollback: then `last` gives the later one as `rollbackOf` from then on, until a run after that is here.
+   */
   readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
   /** Proves, without delivering anything, that a run of these tables could be delivered now. */
   readonly check?: (signal: AbortSignal, tables: readonly Table[]) => Promise<void>;

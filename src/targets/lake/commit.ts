@@ -1,8 +1,8 @@
 /** Claims the number of a run that was uploaded, and commits each table. */
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun } from "../../pipeline.ts";
-import { sameRun, standingOf } from "../../warehouse/identity.ts";
-import { fenced } from "../fenced.ts";
+import { rolledBackFrom, sameRun } from "../../warehouse/identity.ts";
+import { assertMayFollow } from "../fenced.ts";
 import type { Store } from "../store/store.ts";
 import { droppedSince } from "./check.ts";
 import { type Claim, newClaim, putClaim, runOf } from "./claim.ts";
@@ -33,7 +33,16 @@ export async function commitDelivery(
     plan = await planAfter(place, delivered, settled, before);
     if (plan !== before) await uploadAll(store, plan.uploads, delivered);
     const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    const claim = newClaim({ ...delivered, ...made, published: delivered.sha256, instance, tables });
+    const rollbackOf = settled.claim === null ? undefined : rolledBackFrom(runOf(settled.claim), delivered);
+    const claim = newClaim({
+      ...delivered,
+      ...made,
+      sequence: plan.number,
+      published: delivered.sha256,
+      instance,
+      tables,
+      rollbackOf,
+    });
     if (!(await putClaim(store, claim, settled.claim))) continue;
     const waiting = await finish(place, claim, signal);
     if (waiting !== null) return assertWhole(waiting);
@@ -56,6 +65,5 @@ export function isOf(run: DeliveredRun, claim: Claim | null): boolean {
 
 /** Throws `target.fenced` where the last claim leaves no place for the run. */
 export function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
-  if (last === null || isOf(run, last) || standingOf(runOf(last), run) === "earlier") return;
-  throw fenced(address, runOf(last), run);
+  assertMayFollow({ name: address, keepsRuns: true }, last && runOf(last), run);
 }

@@ -29,7 +29,10 @@ export const RUN_SNAPSHOTS = defineTable({
   stage: "run",
   key: ["sequence", "table_name"],
   columns: [
-    bigint("sequence", { comment: "Number of the run.", required: true }),
+    bigint("sequence", {
+      comment: "Number that the run was delivered under: its own, or after a rollback a later one.",
+      required: true,
+    }),
     text("run", { comment: "Name of the run.", required: true }),
     text("verdict", { comment: "Verdict of the run: complete or unsettled.", required: true }),
     text("table_name", { comment: "Table.", required: true }),

@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import type { TargetRun } from "../../pipeline.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
@@ -14,9 +15,8 @@ import type { FileContent, Store } from "../store/store.ts";
 import {
   type Claim,
   type ClaimedTable,
-  claimOf,
+  claimOfRun,
   isCopied,
-  isPast,
   keyedFiles,
   lastClaim,
   rowsIn,
@@ -104,8 +104,9 @@ async function wantedClaim(store: Store, instance: string, wanted: string | unde
     if (last !== null) return last;
   } else {
     const sequence = parseRunName(wanted)?.sequence ?? Number(wanted);
-    const claim = await claimOf(store, instance, sequence);
-    if (claim !== undefined && !isPast(claim) && runCalled(wanted, [claim]) !== undefined) return claim;
+    const isWanted = (run: TargetRun) => runCalled(wanted, [run]) !== undefined;
+    const claim = await claimOfRun(store, instance, sequence, isWanted);
+    if (claim !== undefined) return claim;
   }
   const what = wanted === undefined ? "no run" : `no run "${wanted}", or does not keep it any more,`;
   throw new WarehouseError(

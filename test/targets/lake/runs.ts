@@ -78,7 +78,8 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     ),
   );
   const { sha256 } = await digestOf(join(directory, "manifest.json"));
-  const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, current: true };
+  const standing = { current: true, latest: true, pinnedSince: null };
+  const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
   return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }
 

@@ -56,6 +56,7 @@ suite("a lake", () => {
       bytes: 0,
       runs: 0,
       damaged: [],
+      waiting: [],
     });
     const later = await vacuum(store, { allVersions: false, nowMs: nowMs + 40 * DAY_MS });
     assert.deepEqual([later.files, later.runs], [2, 0], "of run_snapshots: the copies live on all others");

@@ -24,6 +24,8 @@ const SYSTEM: CommitTiming = { clock: systemClock, random: Math.random };
 
 /** A replacement of all files that one instance has in a table. `sequence` is the version of the instance's `txn`. */
 export interface Replacement extends Pick<Claim, "instance" | "sequence" | "run" | "attempt" | "atMs"> {
+  /** The latest run that it takes the place of by a rollback. */
+  readonly rollbackOf?: Claim["rollbackOf"];
   readonly table: DeclaredTable;
   readonly files: readonly AddedFile[];
   /** Days that other programs keep earlier versions, where this makes the table. */
@@ -95,13 +97,19 @@ function actionsOf(state: TableState | null, replacement: Replacement, nowMs: nu
 
 function commitInfo(
   state: TableState | null,
-  { run, attempt, instance }: Replacement,
+  { run, attempt, instance, rollbackOf }: Replacement,
   nowMs: number,
 ): object {
   return {
     timestamp: nowMs,
     operation: "WRITE",
-    operationParameters: { mode: "Overwrite", partitionBy: JSON.stringify([INSTANCE]), instance, run },
+    operationParameters: {
+      mode: "Overwrite",
+      partitionBy: JSON.stringify([INSTANCE]),
+      instance,
+      run,
+      ...(rollbackOf && { rollbackOf: rollbackOf.run }),
+    },
     ...(state === null ? {} : { readVersion: state.version }),
     isBlindAppend: false,
     engineInfo: `content-warehouse/${VERSION}`,

@@ -1,7 +1,6 @@
 /** Laws of commits to one table by several processes at once, in every order of their operations and with lost answers. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import fc from "fast-check";
 import { asWarehouseError } from "../../../../src/common/errors.ts";
 import { type Action, parseActions } from "../../../../src/targets/lake/delta/actions.ts";
 import { writeCheckpoint } from "../../../../src/targets/lake/delta/checkpoint.ts";
@@ -10,6 +9,7 @@ import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.
 import { filesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
 import { either } from "../../../long.ts";
+import fc from "../../../properties.ts";
 import { type Answer, type LogStore, logStore } from "./memory-store.ts";
 import { content, NEVER, pathsOf, runOf } from "./runs.ts";
 
