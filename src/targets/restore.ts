@@ -20,7 +20,7 @@ import {
 } from "../warehouse/layout.ts";
 import { readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { listRuns, rollback } from "../warehouse/retention.ts";
+import { goOnFrom, listRuns } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
 import { latestIn } from "./published-run.ts";
 import { restoreDatabase } from "./restored-database.ts";
@@ -151,7 +151,7 @@ export async function restoreNewest(
     .flatMap(({ target, last }) => {
       const here = current?.known.find((each) => sameRun(each, last));
       const get = here
-        ? async () => (await rollback(folder, here.run)).run
+        ? () => goOnFrom(folder, here.run)
         : keepsRuns(target) && (() => restoreRun(folder, target, last, signal));
       return get ? [{ target, last, get, isHere: here !== undefined }] : [];
     })
@@ -163,7 +163,7 @@ export async function restoreNewest(
     const restored = runs.find((each) => each.latest);
     const isFork = current && restored && goesOnWithout(current, restored, runs);
     const got = isHere
-      ? `Rolled back to the run ${last.run}, as the target ${target.name} was`
+      ? `The target ${target.name} was rolled back to the run ${last.run}`
       : restoredFrom(target, last);
     warn(restoredText(got, last, { name, fork: isFork ? current : undefined }));
   }

@@ -15,6 +15,7 @@ import { readClaim } from "../../../src/targets/lake/claim.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { long } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { digestIn, type Machine, nightOf, steps, worldOf } from "../../run/two-machines.ts";
 import { assertNothingMixed, snapshotsIn } from "../../targets/lake/runs.ts";
@@ -117,7 +118,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
     await digestIn(join(A, "runs", first)),
   );
   assert.deepEqual(world.warnings.B, [
-    `Rolled back to the run ${first}, as the target lake was: this run goes on from it, and not from ${second} of this machine; that stays in runs/ until it is old, and is in no later history.`,
+    `The target lake was rolled back to the run ${first}: this run goes on from it, and not from ${second} of this machine; that stays in runs/ until it is old, and is in no later history.`,
   ]);
   const after = await night("A", 3);
   assert.deepEqual([after.sequence, exitCodeOf(after)], [5, 0]);
@@ -125,29 +126,32 @@ test("a rollback says what targets have, brings them back, and holds for other m
   await assertNothingMixed(store, INSTANCE);
 });
 
-test("after a rollback a run is delivered whatever its number, where the lake could not be asked before", async (t) => {
-  const { world, first, night, a } = await twoNights(t);
-  await a(runsCommand, "rollback", "1", "--deliver");
-  const { target } = world;
-  let asked = 0;
-  const absent = {
-    ...target,
-    last: async (...given: Parameters<typeof target.last>) => {
-      asked += 1;
-      if (asked === 1) throw new Error("no answer");
-      return target.last(...given);
-    },
-  };
-  const [summary] = (await nightOf({ ...world, target: absent }, { night: 2, order: steps("A") })).values();
-  assert.deepEqual(
-    [summary?.sequence, summary && exitCodeOf(summary)],
-    [3, 0],
-    "the lake has a rollback of that number",
-  );
-  assert.equal((await readManifest(join(world.folders.A, "current"))).previousRun, first);
-  const next = await night("A", 3);
-  assert.deepEqual([next.sequence, exitCodeOf(next)], [5, 0]);
-});
+long(
+  "after a rollback a run is delivered whatever its number, where the lake could not be asked before",
+  async (t) => {
+    const { world, first, night, a } = await twoNights(t);
+    await a(runsCommand, "rollback", "1", "--deliver");
+    const { target } = world;
+    let asked = 0;
+    const absent = {
+      ...target,
+      last: async (...given: Parameters<typeof target.last>) => {
+        asked += 1;
+        if (asked === 1) throw new Error("no answer");
+        return target.last(...given);
+      },
+    };
+    const [summary] = (await nightOf({ ...world, target: absent }, { night: 2, order: steps("A") })).values();
+    assert.deepEqual(
+      [summary?.sequence, summary && exitCodeOf(summary)],
+      [3, 0],
+      "the lake has a rollback of that number",
+    );
+    assert.equal((await readManifest(join(world.folders.A, "current"))).previousRun, first);
+    const next = await night("A", 3);
+    assert.deepEqual([next.sequence, exitCodeOf(next)], [5, 0]);
+  },
+);
 
 test("a rollback takes no target back from a run that this warehouse has not", async (t) => {
   const { world, night, a, b } = await twoNights(t);
