@@ -208,6 +208,12 @@ export interface TargetRun {
   readonly rollbackOf?: TargetRun | undefined;
 }
 
+/** The last run of a target. */
+export interface LastRun extends TargetRun {
+  /** Which parts of the target do not have it yet, why, and the way out: a sentence. Undefined: all have it. */
+  readonly waits?: string | undefined;
+}
+
 /** A file of a published run. `path` is relative to the run's folder, with slashes; SHA-256 in lower-case hexadecimal. */
 export interface DeliveredFile {
   readonly path: string;
@@ -248,7 +254,7 @@ export interface Target {
    * The last run that readers see. Where a delivery was left half-way once it was decided, it is finished first. `null`
    * for the instance: it is not known yet. Throws where the place belongs to another instance.
    */
-  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<TargetRun | null>;
+  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<LastRun | null>;
   /** The highest number that it knows of any run, whether readers see that run or not; unless given, that of `last`. */
   readonly taken?: (signal: AbortSignal) => Promise<number>;
   /**

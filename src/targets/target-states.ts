@@ -82,7 +82,9 @@ async function stateOf(
     const instance = manifest instanceof WarehouseError ? undefined : manifest?.instance;
     const last = await target.last(instance ?? null, signal);
     const told = standingTold(target, last, current);
-    return { target: target.name, ...runCells(last), here, ...told, code: null, problem: null };
+    const cells = { target: target.name, ...runCells(last), here, ...told };
+    if (last?.waits === undefined) return { ...cells, code: null, problem: null };
+    return { ...cells, says: `${told.says}; some tables wait`, code: "target.waits", problem: last.waits };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);

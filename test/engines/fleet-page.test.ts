@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -12,6 +12,7 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { COMPILE_CACHE } from "../compile-cache.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { freePort } from "./s3-server.ts";
 
 const PAGE = packagePath("docs/fleet.md");
 const FILES = /<!-- ([\w.]+) -->\n\n```\w+\n([\s\S]*?)```/g;
@@ -25,19 +26,6 @@ before(async () => {
   server = await startPostgres();
 });
 after(() => server[Symbol.asyncDispose]());
-
-async function freePorts(): Promise<ReadonlyMap<string, string>> {
-  const listening = PORTS.map(() => createServer().listen(0, "127.0.0.1"));
-  const ports = new Map<string, string>();
-  for (const [index, each] of listening.entries()) {
-    if (!each.listening) await once(each, "listening");
-    const address = each.address();
-    assert.ok(typeof address === "object" && address !== null);
-    ports.set(PORTS[index] ?? "", String(address.port));
-  }
-  for (const each of listening) each.close();
-  return ports;
-}
 
 async function answering(port: string): Promise<void> {
   const isOpen = () =>
@@ -103,7 +91,8 @@ function masked(text: string): string {
 /** With UPDATE_DOCS=1 what is printed is written into the page instead. */
 test("docs/fleet.md: its files run as they stand, with one instance dead and one service away", async (t) => {
   const page = await readFile(PAGE, "utf8");
-  const ports = await freePorts();
+  const ports = new Map<string, string>();
+  for (const port of PORTS) ports.set(port, String(await freePort()));
   const here = (text: string) => text.replace(/\b810[1-5]\b/g, (port) => ports.get(port) ?? port);
   const there = (text: string) =>
     [...ports].reduce((each, [port, free]) => each.replaceAll(`:${free}`, `:${port}`), text);

@@ -8,10 +8,11 @@ import { droppedSince } from "./check.ts";
 import { type Claim, newClaim, putClaim, runOf } from "./claim.ts";
 import { finish, type LakePlace, settle } from "./finish.ts";
 import type { Plan } from "./plan.ts";
-import { snapshotVersions } from "./snapshots.ts";
+import { snapshotOf } from "./snapshots.ts";
 import { planAfter, uploadAll } from "./upload.ts";
+import { assertWhole } from "./waiting.ts";
 
-/** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first. */
+/** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first, `target.waits` where tables do. */
 export async function commitDelivery(
   place: LakePlace,
   delivered: DeliveredRun,
@@ -25,7 +26,7 @@ export async function commitDelivery(
     const settled = await settle(place, delivered.instance, signal);
     if (isOf(delivered, settled.claim)) {
       if (settled.fault !== null) throw settled.fault;
-      return;
+      return assertWhole(settled.waiting);
     }
     assertNext(store, settled.claim, delivered);
     const before = plan;
@@ -43,8 +44,9 @@ export async function commitDelivery(
       rollbackOf,
     });
     if (!(await putClaim(store, claim, settled.claim))) continue;
-    const isFinished = await finish(place, claim, signal);
-    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);
+    const waiting = await finish(place, claim, signal);
+    if (waiting !== null) return assertWhole(waiting);
+    if ((await snapshotOf(store, claim)).versions.size === 0) throw givenUp(store, delivered);
     return;
   }
 }

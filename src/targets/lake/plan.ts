@@ -13,6 +13,7 @@ import type { FileContent } from "../store/store.ts";
 import { type Claim, type ClaimedTable, type ColumnStatistics, isCopied } from "./claim.ts";
 import { filePath, renumbered, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface Upload extends FileContent {
   readonly key: string;
@@ -32,15 +33,25 @@ export interface Plan {
   readonly uploads: readonly Upload[];
 }
 
-/**
- * `last`: the last claim, once all tables have it; null: there is none, or it cannot be finished. Nothing is used again of
- * such a one: what the tables have may be what the run after it has, and whoever goes on with it would not see that run.
- */
+/** What a run comes after. */
+export interface Follow {
+  /**
+   * The last claim, once all tables have it but those that wait; null: there is none, or it cannot be finished. Nothing is
+   * used again of such a one, nor of a table that waits: what the tables have may be what the run after it has, and whoever
+   * goes on with it would not see that run.
+   */
+  readonly last: Claim | null;
+  /** That the run is to be delivered under. */
+  readonly number: number;
+  readonly waiting?: readonly Waiting[];
+}
+
 export async function planDelivery(
   run: DeliveredRun,
   instance: string,
-  { last, number }: { readonly last: Claim | null; readonly number: number },
+  { last, number, waiting = [] }: Follow,
 ): Promise<Plan> {
+  const isWhole = (name: string) => waiting.every(({ table }) => table !== name);
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -48,7 +59,7 @@ export async function planDelivery(
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
-      const before = last?.tables.find((each) => each.name === name)?.files ?? [];
+      const before = last?.tables.find((each) => each.name === name && isWhole(name))?.files ?? [];
       const described = columnsWithStatistics(table);
       const files = (await rowsOf(connection, paths, described)).map(({ file, ...rows }) => {
         const content = stated.get(file);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../common/clock.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { proveConditionalPut } from "../store/store.ts";
-import { tablesTaken } from "./check.ts";
+import { assertTaken } from "./check.ts";
 import { claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
 import { assertNext, commitDelivery, isOf } from "./commit.ts";
 import { type LakePlace, settle } from "./finish.ts";
@@ -25,10 +25,11 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
   return open(run.signal, async (place) => {
     const { store, instance } = place;
     const settled = await settle(place, run.instance, run.signal);
-    if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
+    const isWhole = settled.fault === null && settled.waiting.length === 0;
+    if (isWhole && isOf(run, settled.claim)) return NOTHING_TO_DO;
     assertNext(store, settled.claim, run);
     const plan = await planAfter(place, run, settled);
-    await tablesTaken(store, settled, plan.tables);
+    await assertTaken(store, plan.tables);
     if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
     await register(store, instance, run.instance);
     await uploadAll(store, plan.uploads, run);

@@ -16,7 +16,7 @@ export async function planAfter(
   const last = finished(settled);
   const number = numberAfter(settled.claim, run);
   if (earlier?.number === number && earlier.after === (last?.attempt ?? null)) return earlier;
-  return planDelivery(run, instance, { last, number });
+  return planDelivery(run, instance, { last, number, waiting: settled.waiting });
 }
 
 function finished({ claim, fault }: Settled): Claim | null {

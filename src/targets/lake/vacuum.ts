@@ -7,6 +7,7 @@ import { inParallel } from "../../storage/parallel.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
 import { claimNumbers, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
+import { assertWritable } from "./delta/blocked.ts";
 import { DAY_MS } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
 import { filesOf, type TableState } from "./delta/state.ts";
@@ -15,6 +16,7 @@ import { runsFolder, uploadOf } from "./keys.ts";
 import { folderOf } from "./restore.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { type Damage, eachUndamaged, instancesIn, tablesIn } from "./status.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface VacuumOptions {
   /** Leaves the newest version alone: earlier ones cannot be read any more. */
@@ -31,6 +33,8 @@ export interface Vacuumed {
   readonly runs: number;
   /** Tables and instances of which nothing was removed, because their files cannot be read. */
   readonly damaged: readonly Damage[];
+  /** Tables of which nothing was removed, because another program gave them what may forbid that. */
+  readonly waiting: readonly Waiting[];
 }
 
 /** Copies of runs that stay whatever their age. */
@@ -58,7 +62,13 @@ export async function vacuumLake(
   await inParallel(LANES, tables.found, (_, unused) => store.remove(unused.map(({ key }) => key)));
   const unused = tables.found.flat();
   const bytes = unused.reduce((sum, each) => sum + each.bytes, 0);
-  return { files: unused.length, bytes, runs, damaged: [...tables.damaged, ...claims.damaged] };
+  return {
+    files: unused.length,
+    bytes,
+    runs,
+    damaged: [...tables.damaged, ...claims.damaged],
+    waiting: tables.waiting,
+  };
 }
 
 /**
@@ -77,6 +87,7 @@ async function unusedFiles(
   const state = await readTable(store, table);
   const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
   if (!isOurs) return [];
+  assertWritable(state, { columns: [] });
   const isKept = keeper(state, instances, moments);
   return objects.filter((object) => !isKept(object));
 }

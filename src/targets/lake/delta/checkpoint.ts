@@ -1,6 +1,7 @@
 /** Keeps logs short: checkpoints, and what they make superfluous. */
 import type { Store } from "../../store/store.ts";
 import { metaDataLine } from "./actions.ts";
+import { blockedText, protectedBefore } from "./blocked.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
 import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog } from "./log-files.ts";
 import { readTable } from "./read.ts";
@@ -34,7 +35,8 @@ export async function checkpointIfDue(
   if (behind === 0) return false;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
-  if (state === null) return false;
+  // A table without change stays readable where another program gave it actions that we would leave out.
+  if (state === null || blockedText(state) !== null) return false;
   await writeCheckpoint(store, state, retention);
   return true;
 }
@@ -65,6 +67,8 @@ export async function cleanLog(
   const old = commits.findLast(({ modifiedMs }) => modifiedMs < nowMs - retentionMs);
   const kept = checkpoints.findLast(({ version }) => old !== undefined && version <= old.version);
   if (kept === undefined) return 0;
+  const state = await readTable(store, table);
+  if (state === null || kept.version < protectedBefore(state)) return 0;
   const keys = files.filter(({ version }) => version < kept.version).map(({ key }) => key);
   if (keys.length > 0) await store.remove(keys);
   return keys.length;

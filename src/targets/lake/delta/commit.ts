@@ -5,9 +5,10 @@ import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
 import type { Claim, ClaimedFile } from "../claim.ts";
 import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.ts";
+import { assertWritable } from "./blocked.ts";
 import { commitKey } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
-import { assertWritable, type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
+import { type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
 import { type ActiveFile, filesOf, type TableState } from "./state.ts";
 import { namingStatistics, statisticsText } from "./statistics.ts";
 
@@ -29,6 +30,10 @@ export interface Replacement extends Pick<Claim, "instance" | "sequence" | "run"
   readonly files: readonly AddedFile[];
   /** Days that other programs keep earlier versions, where this makes the table. */
   readonly retentionDays: number;
+  /** Version that has other files of the same run, in place of which these come; unless given, there is none. */
+  readonly revises?: number | undefined;
+  /** Applications that get a `txn` with the run's number beside the instance's own. */
+  readonly also?: readonly string[];
 }
 type AddedFile = Omit<ClaimedFile, "sha256">;
 
@@ -37,7 +42,7 @@ type AddedFile = Omit<ClaimedFile, "sha256">;
  * later run of the instance. Files that the table has stay as they are. Where it has these and no others, nothing is
  * committed, and the version that is there has the run. Told again, by anybody, it finds that version, or the one that was
  * committed: the `txn` of the instance decides, whatever became of the answer to its put. Where others commit at the same time it tries again until the signal
- * is aborted, and throws its reason then. Throws `target.refused` where the table cannot take the run.
+ * is aborted, and throws its reason then. Throws BlockedTable where the table cannot take the run.
  */
 export async function commitReplacement(
   store: Store,
@@ -49,7 +54,8 @@ export async function commitReplacement(
   let state = await readTable(store, table.name);
   for (let failed = 0; ; failed++) {
     const there = state?.transactions.get(instance);
-    if (there !== undefined && there.sequence >= sequence)
+    const isRevised = there?.sequence === sequence && there.version === replacement.revises;
+    if (there !== undefined && there.sequence >= sequence && !isRevised)
       return there.sequence === sequence ? there.version : null;
     if (state !== null && hasFiles(state, replacement)) return state.version;
     assertWritable(state, table);
@@ -73,7 +79,7 @@ function hasFiles(state: TableState, { instance, files }: Replacement): boolean 
 
 /** The lines of the commit that makes a table's next version. */
 function actionsOf(state: TableState | null, replacement: Replacement, nowMs: number): object[] {
-  const { instance, sequence, files } = replacement;
+  const { instance, sequence, files, also = [] } = replacement;
   const paths = new Set(files.map(({ path }) => path));
   const active = state === null ? [] : [...state.files.values()];
   const isKept = (file: ActiveFile) => file.instance !== instance || paths.has(file.path);
@@ -83,7 +89,7 @@ function actionsOf(state: TableState | null, replacement: Replacement, nowMs: nu
   return [
     { commitInfo: commitInfo(state, replacement, nowMs) },
     ...definition(state, replacement, { adds: [...kept.map(({ add }) => add), ...added], nowMs }),
-    { txn: { appId: instance, version: sequence, lastUpdated: nowMs } },
+    ...[instance, ...also].map((appId) => ({ txn: { appId, version: sequence, lastUpdated: nowMs } })),
     ...active.filter((file) => !isKept(file)).map((file) => ({ remove: removal(file, nowMs) })),
     ...added.map((add) => ({ add })),
   ];
