@@ -40,6 +40,7 @@ export type {
   Pipeline,
   PipelineSpec,
   QueryTest,
+  Remaining,
   Row,
   RowOf,
   Severity,

@@ -9,7 +9,7 @@ import { assertReadable } from "./schema.ts";
 import { apply, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
-const READERS = Array.from({ length: 16 }, (_, reader) => reader);
+export const READERS = Array.from({ length: 16 }, (_, reader) => reader);
 const COMMITS_IN_MEMORY = 1024;
 
 /**
@@ -100,7 +100,7 @@ async function read(
 }
 
 /** Null: there is no such version. */
-async function readCommit(store: Store, table: string, version: number): Promise<Action[] | null> {
+export async function readCommit(store: Store, table: string, version: number): Promise<Action[] | null> {
   const body = await store.get(commitKey(table, version));
   if (body === null) return null;
   try {
