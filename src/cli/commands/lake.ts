@@ -103,8 +103,8 @@ Examples:
   $ content-warehouse lake vacuum --all-versions
 
 Earlier versions stay readable for as long as the lake's logRetentionDays says, 30 days by default. With --all-versions
-only the newest can be read afterwards, so that nothing of an erased person stays. All instances of the lake are cleaned
-up; runs may be delivered meanwhile.
+only the newest can be read afterwards, and the logs say nothing of others, so that nothing of an erased person stays. All
+instances of the lake are cleaned up; runs may be delivered meanwhile.
 
 Exit code 0: all was looked at. 26: a table or an instance is damaged; it is named, nothing of it was removed, and all
 others are cleaned up.
@@ -143,11 +143,11 @@ function assertNoneWaits([first, ...others]: readonly string[]): void {
   throw new WarehouseError("target.waits", `${first}${more}`);
 }
 
-function vacuumedText({ files, bytes, runs, damaged, waiting }: Vacuumed): string {
+function vacuumedText({ files, bytes, logFiles, runs, damaged, waiting }: Vacuumed): string {
   const size = `${counted(files, "data file")} (${fileSize(bytes)})`;
   const removed =
-    files === 0 && runs === 0
+    files + logFiles + runs === 0
       ? "nothing to remove"
-      : `removed ${size} and the copies of ${counted(runs, "run")}`;
+      : `removed ${size}, ${counted(logFiles, "file")} of logs and the copies of ${counted(runs, "run")}`;
   return `${removed}\n${damageText(damaged)}${waitsText(waiting.map(({ why }) => why))}`;
 }

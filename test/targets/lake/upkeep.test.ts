@@ -54,6 +54,7 @@ suite("a lake", () => {
     assert.deepEqual(await vacuum(store, { allVersions: false, nowMs }), {
       files: 0,
       bytes: 0,
+      logFiles: 0,
       runs: 0,
       damaged: [],
       waiting: [],
@@ -233,9 +234,12 @@ suite("a lake", () => {
 
   test("forgets the copies of earlier runs, and says what holds the person still", async () => {
     const store = memoryStore(new Map(three));
-    const [sentence, ...others] = (await on(store).forget?.(signal)) ?? [];
-    assert.match(sentence ?? "", /lake vacuum --all-versions/);
-    assert.deepEqual(others, []);
+    assert.deepEqual(await on(store).forget?.(signal), [
+      {
+        what: "earlier versions of 2 tables in memory:",
+        command: "lake vacuum --all-versions --target lake",
+      },
+    ]);
     assert.deepEqual(await on(store).restorable?.(signal), [
       { run: runs.a3.run, sequence: 3, sha256: runs.a3.sha256 },
     ]);
@@ -245,8 +249,39 @@ suite("a lake", () => {
     );
     await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
     assert.deepEqual(await on(store).forget?.(signal), []);
+    await deliver(on(store, "two"), runs.a1);
+    assert.deepEqual(await on(store).forget?.(signal), [], "the log has versions of another instance");
     await deliver(on(store), runs.a4);
     await assertNothingMixed(store, INSTANCE);
+  });
+
+  test("is not said to be rid of a person whom its logs, a dead upload or another program's file may have", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    const empty = on(store);
+    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    assert.deepEqual(await empty.forget?.(signal), []);
+    const left = async () => ((await empty.forget?.(signal)) ?? []).map(({ what }) => what);
+
+    await deliver(empty, runs.a4);
+    const before = [...filesOf(objects, "tags"), ...filesOf(objects, "content")];
+    await store.remove(before.filter((key) => key.includes("-000003-")));
+    assert.deepEqual(
+      await left(),
+      ["earlier versions of 2 tables in memory:"],
+      "their statistics stand in the log",
+    );
+    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    assert.deepEqual(await left(), []);
+
+    const dead = `tags/instance=${INSTANCE}/tags-000002-${"0".repeat(16)}.parquet`;
+    await store.put(dead, Buffer.from("dead"));
+    assert.deepEqual(await left(), ["earlier versions of 1 table in memory:"]);
+    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    assert.deepEqual(await left(), []);
+
+    await store.put(`tags/instance=${INSTANCE}/part-0.parquet`, Buffer.from("not committed yet"));
+    assert.match((await left()).join(), /^1 data file in memory: that another program has not committed; /);
   });
 
   test("forgets what an earlier attempt to forget had left, and copies that no claim names", async () => {

@@ -6,7 +6,7 @@ import type { Store } from "../../store/store.ts";
 import type { Claim, ClaimedFile } from "../claim.ts";
 import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.ts";
 import { assertWritable } from "./blocked.ts";
-import { commitKey } from "./log-files.ts";
+import { commitKey, listLog } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
 import { type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
 import { type ActiveFile, filesOf, type TableState } from "./state.ts";
@@ -61,11 +61,21 @@ export async function commitReplacement(
     assertWritable(state, table);
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
-    if (await store.putNew(commitKey(table.name, version), body)) return version;
+    const isPut = await store.putNew(commitKey(table.name, version), body);
+    const mayBePassed = await hasCheckpointFrom(store, table.name, version);
+    if (isPut && !mayBePassed) return version;
     if (failed > 0)
       await clock.sleep(random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
-    state = await (state === null ? readTable(store, table.name) : readNewer(store, state));
+    state = await (state === null || mayBePassed ? readTable(store, table.name) : readNewer(store, state));
   }
+}
+
+/**
+ * Whether readers may begin after a version: then it may have been put where the log before a checkpoint is gone, which
+ * nobody reads any more.
+ */
+async function hasCheckpointFrom(store: Store, table: string, version: number): Promise<boolean> {
+  return (await listLog(store, table, version)).checkpoints.length > 0;
 }
 
 /**
