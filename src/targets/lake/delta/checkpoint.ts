@@ -41,7 +41,7 @@ export async function checkpointIfDue(
   if (behind === 0) return false;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
-  // A table without change stays readable where another program gave it actions that we would leave out.
+  // Another program may have given it actions since that we would leave out.
   if (state === null || blockedText(state) !== null) return false;
   await writeCheckpoint(store, state, retention);
   return true;

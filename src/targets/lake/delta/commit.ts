@@ -57,8 +57,9 @@ export async function commitReplacement(
     const isRevised = there?.sequence === sequence && there.version === replacement.revises;
     if (there !== undefined && there.sequence >= sequence && !isRevised)
       return there.sequence === sequence ? there.version : null;
-    if (state !== null && hasFiles(state, replacement)) return state.version;
+    // Also before one without change: a check, which does not know the rows, says the same.
     assertWritable(state, table);
+    if (state !== null && hasFiles(state, replacement)) return state.version;
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
     const isPut = await store.putNew(commitKey(table.name, version), body);
