@@ -12,6 +12,7 @@ import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
+import { missedText } from "../targets/deliver.ts";
 import { pinnedText } from "../warehouse/pin.ts";
 import { otherSettingsText } from "./reuse.ts";
 
@@ -50,7 +51,9 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
   const { verdict } = summary;
   const { warehouse } = summary;
   const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
-  const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
+  const failed = summary.deliveries.flatMap(({ target, failure }) =>
+    failure === null ? [] : [missedText(target, failure.code)],
+  );
   return [
     ["Items", items(summary)],
     mappedValues !== null && ["Values", valuesText(mappedValues)],
@@ -73,7 +76,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     ...drifted(summary).map((text): Field => ["Drift", text]),
     ["Checks", checks(summary)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
-    failed.length > 0 && ["Warning", `NOT delivered to ${failed.join(", ")}: ${deliverAgain(summary)}`],
+    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],

@@ -13,7 +13,7 @@ import {
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
-import { type Pin, pinInEffect, readPin, removePin, writePin } from "./pin.ts";
+import { makeLatest, type Pin, pinInEffect, readPin, removePin, writePin } from "./pin.ts";
 import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
@@ -131,6 +131,16 @@ export async function unpin(folder: OutputFolder): Promise<Pin> {
   await pointCurrentAt(folder, pin.latest);
   await removePin(folder);
   return pin;
+}
+
+/**
+ * Has the next run go on from an earlier one, as a target does that was rolled back; it is current again unless another is
+ * pinned. Gives its folder's name. Needs the lock, with nothing to finish. Throws what {@link rollback} throws.
+ */
+export async function goOnFrom(folder: OutputFolder, wanted: string): Promise<string> {
+  const { run } = await findWhole(folder, wanted);
+  await makeLatest(folder, run);
+  return run;
 }
 
 /** A run that readers can be given. */
