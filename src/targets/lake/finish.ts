@@ -4,8 +4,10 @@ import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { type Claim, keyedFiles, lastClaim } from "./claim.ts";
-import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
+import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
+import { readTable } from "./delta/read.ts";
+import { DAY_MS, retentionOf } from "./delta/retention.ts";
 import { assertSameService, registeredService } from "./registration.ts";
 import { commitSnapshot, RUN_SNAPSHOTS, snapshotSequence } from "./snapshots.ts";
 
@@ -69,9 +71,16 @@ export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal
   if (versions.size < claim.tables.length) return false;
   const last = await commitSnapshot(place, claim, versions, signal);
   if (last !== null) versions.set(RUN_SNAPSHOTS.name, last);
-  const retention = { nowMs: Date.now(), retentionMs: retentionDays * DAY_MS };
+  const nowMs = Date.now();
   await inParallel(LANES, [...versions], async (_, [table, version]) => {
-    if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
+    const isMade = await checkpointIfDue(store, table, version, {
+      nowMs,
+      retentionMs: retentionDays * DAY_MS,
+    });
+    const state = isMade ? await readTable(store, table) : null;
+    if (state === null) return;
+    const { logMs } = retentionOf(state.metaData.configuration, { ...place, retentionDays });
+    await cleanLog(store, table, { nowMs, retentionMs: logMs });
   });
   return true;
 }
