@@ -34,6 +34,7 @@ export type {
   FullDocument,
   InstanceIdentity,
   ItemDocuments,
+  LastRun,
   Loader,
   LoadRun,
   LoadTable,

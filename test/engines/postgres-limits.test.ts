@@ -67,7 +67,15 @@ async function delivered(tables: readonly LoadTable[]): Promise<readonly string[
   const { sha256 } = runOf(sequence);
   const past = Array.from({ length: sequence - 1 }, (_, i) => runOf(sequence - 1 - i));
   const run: DeliveredRun = {
-    ...{ ...runOf(sequence), pipeline: "made", verdict: "complete", tables, past, known: past },
+    ...{
+      ...runOf(sequence),
+      pipeline: "made",
+      verdict: "complete",
+      tables,
+      past,
+      known: past,
+      isRollback: false,
+    },
     instance: { id: "one", origin: "https://one.example.com" },
     ...{
       directory: folder,

@@ -7,16 +7,17 @@ import { inParallel } from "../../storage/parallel.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
 import { claimNumbers, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
+import { assertWritable } from "./delta/blocked.ts";
 import { shortenLog } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
 import { DAY_MS, type OwnRetention, type RetentionSetting, retentionOf } from "./delta/retention.ts";
-import { assertWritable } from "./delta/schema.ts";
 import type { TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
 import { folderOf } from "./restore.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { type Damage, eachUndamaged, instancesIn, tablesIn } from "./status.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface VacuumOptions {
   /** Leaves the newest version alone: earlier ones cannot be read any more. */
@@ -37,6 +38,8 @@ export interface Vacuumed {
   readonly own: readonly (OwnRetention & { readonly table: string; readonly isKept: boolean })[];
   /** Tables and instances of which nothing was removed, because their files cannot be read. */
   readonly damaged: readonly Damage[];
+  /** Tables of which nothing was removed, because another program gave them what may forbid that. */
+  readonly waiting: readonly Waiting[];
 }
 
 /** Copies of runs that stay whatever their age. */
@@ -72,7 +75,6 @@ export async function vacuumLake(
   const states = new Map(tables.found.flatMap(({ state }) => (state === null ? [] : [[state.table, state]])));
   const logs = await eachUndamaged("table", allVersions ? [...states.keys()] : [], async (table) => {
     const state = states.get(table) ?? null;
-    assertWritable(state, { name: table, comment: "", columns: [] });
     return state === null ? 0 : await shortenLog(store, state, retention);
   });
   const unused = tables.found.flatMap((each) => each.unused);
@@ -90,6 +92,7 @@ export async function vacuumLake(
     runs,
     own,
     damaged: [...tables.damaged, ...logs.damaged, ...claims.damaged],
+    waiting: tables.waiting,
   };
 }
 
@@ -109,6 +112,7 @@ async function unusedFiles(
   const state = await readTable(store, table);
   const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
   if (!isOurs) return { state: null, unused: [] };
+  assertWritable(state, { columns: [] });
   const isKept = keeper(state, instances, moments);
   return { state, unused: objects.filter((object) => !isKept(object)) };
 }

@@ -3,9 +3,9 @@ import { WarehouseError } from "../../../common/errors.ts";
 import { inParallel } from "../../../storage/parallel.ts";
 import type { Store } from "../../store/store.ts";
 import { type Action, parseActions } from "./actions.ts";
+import { assertReadable } from "./blocked.ts";
 import { readCheckpoint } from "./checkpoint-file.ts";
 import { commitKey, damagedLog, type LogFiles, lastCheckpointVersion, listLog } from "./log-files.ts";
-import { assertReadable } from "./schema.ts";
 import { apply, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
@@ -13,8 +13,8 @@ export const READERS = Array.from({ length: 16 }, (_, reader) => reader);
 const COMMITS_IN_MEMORY = 1024;
 
 /**
- * A table as its last version has it; null: there is none. Throws `target.refused` where its log is damaged or demands
- * what reader version 1 does not know.
+ * A table as its last version has it; null: there is none. Throws `target.refused` where its log is damaged, and
+ * BlockedTable where it demands what reader version 1 does not know.
  */
 export async function readTable(store: Store, table: string): Promise<TableState | null> {
   for (let files = await listFromCheckpoint(store, table); ; ) {
@@ -123,6 +123,7 @@ function finished(store: Store, replay: Replay): TableState {
   if (protocol === null || metaData === null) {
     throw damagedLog(store, replay.table, "it has no protocol or no metadata");
   }
-  assertReadable(replay.table, protocol);
-  return { ...replay, protocol, metaData };
+  const state = { ...replay, protocol, metaData };
+  assertReadable(state);
+  return state;
 }
