@@ -201,6 +201,17 @@ export interface TargetRun {
    * target does not know.
    */
   readonly sha256?: string | undefined;
+  /**
+   * Where somebody rolled a target back to this run: the latest run that was there. That, and what goes on from it, is
+   * delivered no more, unless somebody rolls back to it.
+   */
+  readonly rollbackOf?: TargetRun | undefined;
+}
+
+/** The last run of a target. */
+export interface LastRun extends TargetRun {
+  /** Which parts of the target do not have it yet, why, and the way out: a sentence. Undefined: all have it. */
+  readonly waits?: string | undefined;
 }
 
 /** A file of a published run. `path` is relative to the run's folder, with slashes; SHA-256 in lower-case hexadecimal. */
@@ -225,6 +236,8 @@ export interface DeliveredRun extends LoadRun {
   readonly past: readonly TargetRun[];
   /** All runs of its warehouse folder. */
   readonly known: readonly TargetRun[];
+  /** Whether somebody rolled back to it: then it also takes the place of a later run, if that is one of `known`. */
+  readonly isRollback: boolean;
   /** Told as the work goes on, in units of the target's own. */
   readonly onProgress: (done: number, total: number) => void;
 }
@@ -241,10 +254,13 @@ export interface Target {
    * The last run that readers see. Where a delivery was left half-way once it was decided, it is finished first. `null`
    * for the instance: it is not known yet. Throws where the place belongs to another instance.
    */
-  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<TargetRun | null>;
+  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<LastRun | null>;
   /** The highest number that it knows of any run, whether readers see that run or not; unless given, that of `last`. */
   readonly taken?: (signal: AbortSignal) => Promise<number>;
-  /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */
+  /**
+   * Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. That
+   * may be for a rollback: then `last` gives the later one as `rollbackOf` from then on, until a run after that is here.
+   */
   readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
   /** Proves, without delivering anything, that a run of these tables could be delivered now. */
   readonly check?: (signal: AbortSignal, tables: readonly Table[]) => Promise<void>;
@@ -257,11 +273,19 @@ export interface Target {
   readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
   /**
    * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
-   * delivered. Gives a sentence for each place that still holds them, and how that ends.
+   * delivered. Gives what may still hold them.
    */
-  readonly forget?: (signal: AbortSignal) => Promise<readonly string[]>;
+  readonly forget?: (signal: AbortSignal) => Promise<readonly Remaining[]>;
   /** What was wrong with the options that it was made with. */
   readonly faults?: readonly string[];
+}
+
+/** What a target keeps of earlier runs and may still hold an erased person. */
+export interface Remaining {
+  /** Such as `earlier versions of 3 tables in s3://bucket/lake`. */
+  readonly what: string;
+  /** Arguments of the command of content-warehouse that ends it, such as `lake vacuum --all-versions`; null: none does. */
+  readonly command: string | null;
 }
 
 export interface PipelineSpec {

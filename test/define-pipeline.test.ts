@@ -1,7 +1,6 @@
 /** What can be composed, and what a person is told of what cannot. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import fc from "fast-check";
 import { WarehouseError } from "../src/common/errors.ts";
 import { definePipeline } from "../src/define-pipeline.ts";
 import * as library from "../src/index.ts";
@@ -9,6 +8,7 @@ import type { PipelineSpec, Transformer } from "../src/pipeline.ts";
 import { CONTENT_TABLES } from "../src/tables/all.ts";
 import { bigint, text } from "../src/tables/declare.ts";
 import { either } from "./long.ts";
+import fc from "./properties.ts";
 
 const {
   contentTables,

@@ -29,7 +29,7 @@ test("the fleet file on the page is one, and the page has a row for each setting
   const { instances } = await readFleet(folder, "fleet.json");
   assert.deepEqual(
     instances.map(({ name }) => name),
-    ["north", "south", "east"],
+    ["north", "south", "east", "west", "centre"],
   );
   const page = await readFile(PAGE, "utf8");
   const { instances: list, ...fleet } = fleetSpec.shape;

@@ -1,10 +1,11 @@
 /** The configured targets, for commands that work on them. */
 import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
+import { duration } from "../common/figures.ts";
 import { hint } from "../common/nearest.ts";
 import { configuredTargets } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
-import { type Delivery, deliver } from "../targets/deliver.ts";
+import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
 import { deliveredRun } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
@@ -80,16 +81,29 @@ export async function delivered(
     readonly targets: readonly Target[];
     readonly temporaryDirectory: string;
     readonly signal: AbortSignal;
+    /** Whether somebody rolled back to it; false unless given. */
+    readonly isRollback?: boolean;
   },
 ): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
-  const { targets, temporaryDirectory, signal } = options;
+  const { targets, signal } = options;
   const published = await findRun(folder, wanted);
   const run = await deliveredRun(published, {
+    ...options,
     runs: await listRuns(folder),
-    temporaryDirectory,
-    signal,
     onProgress: () => {},
   });
   const elapsedMs = () => systemClock.elapsedMs();
   return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
+}
+
+/** What became of each delivery, a line each. */
+export function deliveryLines(run: string, deliveries: readonly Delivery[]): string[] {
+  return [...deliveries.map((each) => deliveryText(run, each)), ...deliveryWarnings(deliveries)];
+}
+
+function deliveryText(run: string, { target, state, milliseconds, failure }: Delivery): string {
+  if (failure?.code === "target.waits") return `${target}: has ${run}, but NOT whole`;
+  if (failure !== null) return `${target}: FAILED`;
+  if (state === "present") return `${target}: has ${run} already`;
+  return `${target}: delivered ${run} in ${duration(milliseconds / 1000)}`;
 }

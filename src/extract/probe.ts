@@ -25,8 +25,8 @@ export async function probeService(
   aliases: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Probe> {
-  const atService = new Map(Object.entries(aliases).map(([there, here]) => [here, there]));
-  const columns = COLUMNS.map((name) => atService.get(name) ?? name);
+  const atService = atServiceBy(aliases);
+  const columns = COLUMNS.map(atService);
   const request = listRequest({ mode: "dynamic", page: 1, perPage: 1, columns, gallery: false });
   const { response, value } = await client.readAs(request, signal, (answer) => {
     const { pagination, documents } = readList(decodeBytes(answer));
@@ -57,10 +57,10 @@ export async function probeFieldNames(
   return value;
 }
 
-/** Sizes of a page that shows which items are events; a service that refuses the first may give the second. */
-const EVENT_PAGE_SIZES = [1000, 100] as const;
-/** Events are not spread evenly, so that pages are: all of few, and so many of more. */
-const EVENT_PAGES = 10;
+/** Sizes of a page with few columns; a service that refuses the first may give the second. */
+const PAGE_SIZES = [1000, 100] as const;
+/** What items are is not spread evenly, so that pages are: all of few, and so many of more. */
+const PAGES = 10;
 
 export interface Events {
   /** Items that were looked at, and the events among them. */
@@ -76,31 +76,67 @@ export async function probeEvents(
   aliases: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Events> {
-  const bodyType = Object.entries(aliases).find(([, here]) => here === "body_type")?.[0] ?? "body_type";
+  const bodyType = atServiceBy(aliases)("body_type");
+  const { perPage, looks } = await lookAtPages(client, { columns: ["id", bodyType], signal }, (documents) => {
+    const types = documents.map((document) => isObject(document) && document[bodyType]);
+    return { items: types.length, events: types.filter((type) => type === "event").length };
+  });
+  const sum = (of: "items" | "events") => looks.reduce((all, each) => all + each[of], 0);
+  return { items: sum("items"), events: sum("events"), perPage };
+}
+
+/** Names of destinations that items were published to. The service lists none: it finds one by its name. Throws what the client throws. */
+export async function probeDestinationNames(
+  client: Pick<HttpClient, "readAs">,
+  aliases: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const atService = atServiceBy(aliases);
+  const [one, several] = [atService("publish_destination"), atService("published_urls")];
+  const columns = ["id", one, several];
+  const { looks } = await lookAtPages(client, { columns, signal }, (documents) =>
+    documents.filter(isObject).flatMap((document) => {
+      const urls: unknown = document[several];
+      const sites = (Array.isArray(urls) ? urls : []).map((url) => isObject(url) && url.external_site_name);
+      return [document[one], ...sites].filter((name) => typeof name === "string" && name.trim() !== "");
+    }),
+  );
+  return [...new Set(looks.flat())] as string[];
+}
+
+function atServiceBy(aliases: Readonly<Record<string, string>>) {
+  const atService = new Map(Object.entries(aliases).map(([there, here]) => [here, there]));
+  return (name: string) => atService.get(name) ?? name;
+}
+
+/** Reads some pages, evenly spread. `perPage`: the most items a page that the service grants. */
+async function lookAtPages<Look>(
+  client: Pick<HttpClient, "readAs">,
+  { columns, signal }: { readonly columns: readonly string[]; readonly signal: AbortSignal },
+  lookAt: (documents: readonly unknown[]) => Look,
+): Promise<{ readonly perPage: number; readonly looks: readonly Look[] }> {
   const ask = async (page: number, perPage: number) => {
-    const columns = ["id", bodyType];
     const request = listRequest({ mode: "dynamic", page, perPage, columns, gallery: false });
     const { value } = await client.readAs(request, signal, (answer) => {
       const { pagination, documents } = readList(decodeBytes(answer));
-      const types = Array.from(documents, ({ document }) => isObject(document) && document[bodyType]);
-      return { pagination, items: types.length, events: types.filter((type) => type === "event").length };
+      return { pagination, look: lookAt(Array.from(documents, ({ document }) => document)) };
     });
     return value;
   };
-  const [large, small] = EVENT_PAGE_SIZES;
+  const [large, small] = PAGE_SIZES;
   const first = await ask(1, large).catch((thrown: unknown) => {
     signal.throwIfAborted();
     if (!(thrown instanceof SourceError)) throw thrown;
     return ask(1, small);
   });
   const { per_page: perPage, pages } = first.pagination;
-  const looks = [first];
-  const wanted = Math.min(EVENT_PAGES, pages);
-  for (let look = 1; look < wanted; look++) {
-    looks.push(await ask(1 + Math.round((look * (pages - 1)) / (wanted - 1)), perPage));
+  const looks = [first.look];
+  const wanted = Math.min(PAGES, pages);
+  for (let each = 1; each < wanted; each++) {
+    const { look } = await ask(1 + Math.round((each * (pages - 1)) / (wanted - 1)), perPage);
+    looks.push(look);
   }
-  const sum = (of: "items" | "events") => looks.reduce((all, each) => all + each[of], 0);
-  return { items: sum("items"), events: sum("events"), perPage };
+  return { perPage, looks };
 }
 
 function fieldNamesIn(document: unknown): string[] {
@@ -109,9 +145,9 @@ function fieldNamesIn(document: unknown): string[] {
   return names.filter((name) => typeof name === "string");
 }
 
-function instanceIdIn(document: unknown, atService: ReadonlyMap<string, string>): string | null {
+function instanceIdIn(document: unknown, atService: (name: string) => string): string | null {
   if (!isObject(document)) return null;
-  const field = (name: string) => Reflect.get(document, atService.get(name) ?? name);
+  const field = (name: string) => Reflect.get(document, atService(name));
   const instance = field("instance");
   const ids = [field("newsroom_id"), isObject(instance) ? Reflect.get(instance, "id") : undefined];
   return ids.find((id) => typeof id === "string") ?? null;

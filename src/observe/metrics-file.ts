@@ -17,7 +17,7 @@ import {
 } from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
-const OF_PUBLISHED = linesAbout("published_");
+const OF_PUBLISHED = linesAbout("(?:published|current)_");
 /** What is known before a run ends. */
 const OF_ATTEMPT = linesAbout("attempt_");
 
@@ -104,10 +104,8 @@ function runMetrics(
   ];
 }
 
-function publishedMetrics(
-  { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished, mappedValues }: RunPublished,
-  endedMs: number,
-): string[] {
+function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
+  const { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished, mappedValues } = outcome;
   const gauge = gaugesOf({ warehouse });
   const { listed, loaded, rejected, vanished, unread } = accounting;
   const items = Object.entries({ listed, loaded, rejected, vanished, unread });
@@ -137,6 +135,21 @@ function publishedMetrics(
         : withoutSamples(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
+    ...currentMetrics(outcome, endedMs),
+  ];
+}
+
+function currentMetrics({ warehouse, run, current }: RunPublished, endedMs: number): string[] {
+  const gauge = gaugesOf({ warehouse });
+  const instant = (text: string | null): Sample[] => (text === null ? [] : [[{}, Date.parse(text) / 1000]]);
+  const published: Sample[] = current.run === run ? [[{}, endedMs / 1000]] : instant(current.publishedAt);
+  return [
+    gauge("current_timestamp_seconds", "When the run that readers see was published.", published),
+    gauge(
+      "current_pinned_timestamp_seconds",
+      "Since when the run that readers see is pinned; none: it is not.",
+      instant(current.pinnedSince),
+    ),
   ];
 }
 

@@ -43,10 +43,11 @@ export function inputsOf({ instance }: StartedRun, { tables }: PublishedContent)
     });
 }
 
-export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent) {
-  // The same every night.
-  const current = join(run.warehouse, "current");
-  const place = run.publishes.includes("parquet") ? join(current, "parquet") : join(current, DATABASE_FILE);
+/** `isCurrent`: readers see the run. */
+export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent, isCurrent: boolean) {
+  // The same every night, unless an earlier run is pinned.
+  const folder = join(run.warehouse, ...(isCurrent ? ["current"] : ["runs", run.run]));
+  const place = run.publishes.includes("parquet") ? join(folder, "parquet") : join(folder, DATABASE_FILE);
   return tables.map(({ table, rows, files, bytes }) => ({
     namespace: "file",
     name: join(place, table.name),

@@ -90,7 +90,7 @@ function endEvent(run: LineageRun, { outcome, content, endedMs }: EndedRun) {
   return {
     ...eventOf(run, "COMPLETE", endedMs, { test }),
     inputs: inputsOf(run, content),
-    outputs: outputsOf(run, content),
+    outputs: outputsOf(run, content, outcome.current.run === outcome.run),
   };
 }
 

@@ -28,6 +28,15 @@ export interface RunSummary {
   readonly warehouse: string;
   /** Folder of the published run, below `out`. */
   readonly directory: string;
+  /**
+   * What readers see now: this run, unless an earlier one is pinned. Instants are ISO 8601; `publishedAt`: null where its
+   * manifest cannot be read; `pinnedSince`: null where none is pinned.
+   */
+  readonly current: {
+    readonly run: string;
+    readonly publishedAt: string | null;
+    readonly pinnedSince: string | null;
+  };
   readonly accounting: Accounting;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly passes: readonly PassRecord[];
@@ -62,6 +71,8 @@ export interface RunSummary {
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
+  /** Of these, those that the night before had not. */
+  readonly newWarnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
   /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */

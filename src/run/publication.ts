@@ -1,19 +1,21 @@
 /** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
 import { join } from "node:path";
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
-import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { listRuns, prune } from "../warehouse/retention.ts";
+import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
-import { deliverPublished, limitedWarnings, targetsOf } from "./delivery.ts";
+import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
 import { land } from "./land.ts";
+import { newWarnings } from "./new-warnings.ts";
 import { type Published, publishedContent } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
@@ -26,33 +28,39 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
   reportProgress(run, "publish", 0, 1);
   await peak.measure();
   const stated = { ...built.statement, peakBytes: peak.bytes };
-  const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
+  const { manifest, retired, pinned, failure } = await inStage(run, { stage: "publish" }, async () => {
     const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
     const removed = await retire(run);
-    return { manifest: published, retired: removed, failure: await loads.commit() };
+    const pinnedRun = pinnedOf(await listRuns(folder));
+    // Others serve what is current here.
+    const committed = pinnedRun === undefined ? await loads.commit() : null;
+    return { manifest: published, retired: removed, pinned: pinnedRun, failure: committed };
   });
   reportProgress(run, "publish", 1, 1);
   const deliveries =
-    targetsOf(options.config).length === 0 || failure !== null
+    targetsOf(options.config).length === 0 || failure !== null || pinned !== undefined
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const { previousRun, changes, mappedValues, drift } = built;
+  const warnings = [
+    ...built.warnings,
+    ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
+    ...retired.warnings,
+    ...(failure === null ? [] : [failure.message]),
+    ...deliveryWarnings(deliveries),
+  ];
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
+    current: currentOf(manifest, pinned),
     previousRun,
     changes,
     mappedValues,
     drift,
     report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
-    warnings: [
-      ...built.warnings,
-      ...limitedWarnings(options.config, pipeline),
-      ...retired.warnings,
-      ...(failure === null ? [] : [failure.message]),
-      ...deliveryWarnings(deliveries),
-    ],
+    warnings,
+    newWarnings: await newWarnings(folder, { warnings, ongoing: built.ongoing }, options.log),
     deliveries,
   };
   return { summary, content: publishedContent(run, built, manifest), failure };
@@ -94,6 +102,14 @@ async function landAndBuild(
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
+}
+
+/** What readers see now. `pinned`: an earlier run that stays current; undefined: there is none. */
+function currentOf(own: Manifest, pinned: ReturnType<typeof pinnedOf<ListedRun>>): RunSummary["current"] {
+  if (pinned === undefined) return { run: own.run, publishedAt: own.endedAt, pinnedSince: null };
+  const { run, manifest, pinnedSince } = pinned;
+  const publishedAt = manifest instanceof WarehouseError ? null : manifest.endedAt;
+  return { run, publishedAt, pinnedSince: pinnedSince.toISOString() };
 }
 
 interface PublishedRun {

@@ -12,9 +12,18 @@ import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
+import { missedText } from "../targets/deliver.ts";
+import { pinnedText } from "../warehouse/pin.ts";
 import { otherSettingsText } from "./reuse.ts";
 
-const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning", "To add"]);
+const WORTH_A_LOOK: ReadonlySet<string> = new Set([
+  "Unsettled",
+  "Limited",
+  "Pinned",
+  "Rejected",
+  "Warning",
+  "To add",
+]);
 
 /** `cwd`: working directory; commands name the warehouse where they would not find it from there. */
 export function summaryAnswer(summary: RunSummary, cwd: string): Answer {
@@ -42,7 +51,9 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
   const { verdict } = summary;
   const { warehouse } = summary;
   const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
-  const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
+  const failed = summary.deliveries.flatMap(({ target, failure }) =>
+    failure === null ? [] : [missedText(target, failure.code)],
+  );
   return [
     ["Items", items(summary)],
     mappedValues !== null && ["Values", valuesText(mappedValues)],
@@ -54,6 +65,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
     ["Published", published(summary)],
+    pinned(summary.current) !== "" && ["Pinned", pinned(summary.current)],
     report !== null && ["Report", report],
     ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
@@ -62,9 +74,9 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     ],
     ...contradicting(summary).map((text): Field => ["Differing", text]),
     ...drifted(summary).map((text): Field => ["Drift", text]),
-    ["Checks", checks(summary.checks)],
+    ["Checks", checks(summary)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
-    failed.length > 0 && ["Warning", `NOT delivered to ${failed.join(", ")}: ${deliverAgain(summary)}`],
+    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
@@ -123,6 +135,13 @@ function published({ directory, bytesPublished, filesPublished, unchanged }: Run
   if (unchanged === null) return `${directory} (${size})`;
   const { files, bytes } = unchanged;
   return `${directory} (${size}; ${count(files)} of ${counted(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
+}
+
+/** Nothing where readers see this run. */
+function pinned({ run, pinnedSince }: RunSummary["current"]): string {
+  if (pinnedSince === null) return "";
+  const stays = pinnedText({ run, pinnedSince: new Date(pinnedSince) });
+  return `${stays}: readers and targets get later runs by "content-warehouse runs unpin"`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {
@@ -194,16 +213,23 @@ function delivered(deliveries: RunSummary["deliveries"]): string {
     .join(", ");
 }
 
+/** Behind a command that asks the current run unless another is named. */
+function argument({ run, current }: RunSummary): string {
+  return current.run === run ? "" : ` ${run}`;
+}
+
 const CHECKS_NAMED = 3;
 
 /** Those that warn, the first few by name: what is new is not lost among what is known. */
-function checks({ passed, warnings }: RunSummary["checks"]): string {
+function checks(summary: RunSummary): string {
+  const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
   const named = warnings
     .slice(0, CHECKS_NAMED)
     .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
   const more = warnings.length - named.length;
-  const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
+  const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
+  const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";
   return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
 }
 
@@ -227,7 +253,8 @@ const DRIFT: readonly (readonly [
 ];
 
 /** What is new by name, the rest as one figure. No line where the service keeps to the specification. */
-function drifted({ drift, previousRun }: RunSummary): string[] {
+function drifted(summary: RunSummary): string[] {
+  const { drift, previousRun } = summary;
   if (drift === null) return [];
   const isTold = previousRun === null ? () => true : isFresh;
   const told = DRIFT.flatMap(([part, one, several]) => {
@@ -242,7 +269,10 @@ function drifted({ drift, previousRun }: RunSummary): string[] {
   const known = DRIFT.flatMap(([part]) => drift[part]).filter((line) => !isFresh(line)).length;
   if (known === 0) return told;
   const them = known === 1 ? "it" : "them";
-  return [...told, `${count(known)} known before; "content-warehouse drift" lists ${them}`];
+  return [
+    ...told,
+    `${count(known)} known before; "content-warehouse drift${argument(summary)}" lists ${them}`,
+  ];
 }
 
 /** Whether something departs from the specification that did not in the run before. */
@@ -261,10 +291,12 @@ function linesToAdd(ids: readonly string[]): string {
 
 /** The one command that shows what this run is worth a look for. */
 function nextQuestion(summary: RunSummary): string {
-  const { accounting, mappedValues, changes } = summary;
-  if (accounting.rejected > 0) return "rejects";
-  if (driftedAnew(summary)) return "drift";
-  if (mappedValues !== null && lacksValues(mappedValues)) return "audit";
-  if (mappedValues !== null && changes !== null) return "diff";
-  return 'sql "FROM content LIMIT 5"';
+  const { accounting, mappedValues, changes, previousRun } = summary;
+  const run = argument(summary);
+  const sql = run === "" ? "sql" : `sql --run${run}`;
+  if (accounting.rejected > 0) return run === "" ? "rejects" : `${sql} "FROM run_rejects"`;
+  if (driftedAnew(summary)) return `drift${run}`;
+  if (mappedValues !== null && lacksValues(mappedValues)) return `audit${run}`;
+  if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
+  return `${sql} "FROM content LIMIT 5"`;
 }

@@ -2,9 +2,9 @@
 import { beforeEnd } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { clauseOf, printable } from "../common/printable.ts";
-import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
-import { sameRun, standingOf } from "../warehouse/identity.ts";
-import { fenced } from "./fenced.ts";
+import type { DeliveredRun, Target } from "../pipeline.ts";
+import { sameRun } from "../warehouse/identity.ts";
+import { assertMayFollow } from "./fenced.ts";
 
 /** Of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -72,8 +72,15 @@ function interrupted({ reason }: AbortSignal): Ended {
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
-  if (last !== null && sameRun(last, run)) return { state: "present", warnings: [], failure: null };
-  assertMayFollow(target, last, run);
+  if (last !== null && sameRun(last, run)) {
+    if (last.waits === undefined) return { state: "present", warnings: [], failure: null };
+  } else {
+    assertMayFollow(
+      { name: `The target ${target.name}`, keepsRuns: target.restore !== undefined },
+      last,
+      run,
+    );
+  }
   const staged = await target.stage(run);
   try {
     await staged.commit();
@@ -83,14 +90,6 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
     throw thrown;
   }
   return { state: "delivered", warnings: staged.warnings ?? [], failure: null };
-}
-
-/** Throws `target.fenced`. A run that was made apart takes the place of one that nothing can go on from. */
-function assertMayFollow(target: Target, last: TargetRun | null, run: DeliveredRun): void {
-  if (last === null) return;
-  const standing = standingOf(last, run);
-  if (standing === "earlier" || (standing === "apart" && target.restore === undefined)) return;
-  throw fenced(`The target ${target.name}`, last, run);
 }
 
 /**
@@ -109,6 +108,11 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
   );
 }
 
+/** What was not done, after "not delivered": a target may have all of the run but some tables. */
+export function missedText(target: string, code: ErrorCode): string {
+  return `${code === "target.waits" ? "whole to" : "to"} ${printable(target)}`;
+}
+
 /** With the name of the target, which may be one of several. */
 export function deliveryWarnings(deliveries: readonly Delivery[]): readonly string[] {
   return deliveries.flatMap(({ target, warnings }) =>
@@ -116,24 +120,42 @@ export function deliveryWarnings(deliveries: readonly Delivery[]): readonly stri
   );
 }
 
+/** What is true of a run that was not delivered, and what repeats its delivery. */
+interface Undelivered {
+  readonly is: string;
+  readonly repeats: string;
+}
+
+const PUBLISHED: Undelivered = {
+  is: "published",
+  repeats: '"content-warehouse deliver" repeats it, and the next run delivers itself.',
+};
+
+/** Of a run that somebody rolled back to. */
+export function rolledBackTo(sequence: number): Undelivered {
+  const repeats = `"content-warehouse runs rollback ${sequence} --deliver" repeats it.`;
+  return { is: "current now", repeats };
+}
+
 /**
  * Why each failed, and what to do; undefined: all have the run. The code is that of the first, or of the signal that
  * ended the delivery.
  */
-export function deliveryError(run: string, deliveries: readonly Delivery[]): WarehouseError | undefined {
+export function deliveryError(
+  run: string,
+  deliveries: readonly Delivery[],
+  { is, repeats }: Undelivered = PUBLISHED,
+): WarehouseError | undefined {
   const failures = deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [{ target, ...failure }],
   );
   const first = failures.find(({ code }) => !code.startsWith("target.")) ?? failures[0];
   if (first === undefined) return undefined;
   const reasons = failures
-    .map(({ target, message }) => `to ${printable(target)}: ${message}`)
+    .map(({ target, code, message }) => `${missedText(target, code)}: ${message}`)
     .join(" And not ");
   const isFenced = failures.every(({ code }) => code === "target.fenced");
   // Repeating it would be refused again.
-  const again = isFenced ? "" : ' "content-warehouse deliver" repeats it, and the next run delivers itself.';
-  return new WarehouseError(
-    first.code,
-    `The run ${run} is published, but was not delivered ${reasons}${again}`,
-  );
+  const again = isFenced ? "" : ` ${repeats}`;
+  return new WarehouseError(first.code, `The run ${run} is ${is}, but was not delivered ${reasons}${again}`);
 }

@@ -1,14 +1,50 @@
-/** Why a target keeps the run that it has. */
+/** Which run may take the place of the last one of a target, and why another may not. */
 import { WarehouseError } from "../common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../pipeline.ts";
-import { described, type Standing, standingOf } from "../warehouse/identity.ts";
+import { described, isAmong, type Standing, standingOf } from "../warehouse/identity.ts";
+
+interface Place {
+  /** What has the last run, at the beginning of a sentence. */
+  readonly name: string;
+  /** Whether a run that was made apart can go on from it: else it takes the place of one that nothing goes on from. */
+  readonly keepsRuns: boolean;
+}
+
+/**
+ * Throws `target.fenced` where a run may not take the place of the last one. A target is never taken back by accident:
+ * it is by a rollback alone, and from a run alone that the warehouse of the rollback has too.
+ */
+export function assertMayFollow(place: Place, last: TargetRun | null, run: DeliveredRun): void {
+  if (last === null) return;
+  const standing = standingOf(last, run);
+  if (standing === "same" || standing === "earlier") return;
+  if (standing === "apart" && !place.keepsRuns) return;
+  if (run.isRollback && isAmong(last, run.known)) return;
+  throw fenced(place.name, last, run);
+}
 
 /** `place`: what has the last run, at the beginning of a sentence. */
 export function fenced(place: string, last: TargetRun, run: DeliveredRun): WarehouseError {
+  const standing = standingOf(last, run);
   return new WarehouseError(
     "target.fenced",
-    `${place} ${REASONS[standingOf(last, run)](described(last))}, so ${described(run)} cannot be delivered any more; run again: the next run goes on from it.`,
+    `${place} ${reason(standing, last)}, so ${described(run)} ${consequence(standing, last, run)}.`,
   );
+}
+
+function reason(standing: Standing, last: TargetRun): string {
+  if (last.rollbackOf !== undefined && (standing === "undone" || standing === "apart"))
+    return `was rolled back from ${described(last.rollbackOf)} to ${described(last)} of this instance`;
+  return REASONS[standing](described(last));
+}
+
+function consequence(standing: Standing, last: TargetRun, run: DeliveredRun): string {
+  const isKnown = isAmong(last, run.known);
+  if (run.isRollback && !isKnown)
+    return `does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or roll back where it was made`;
+  if (standing === "undone" || (standing === "later" && isKnown))
+    return `is delivered by a rollback alone: "content-warehouse runs rollback ${run.sequence} --deliver"`;
+  return "cannot be delivered any more; run again: the next run goes on from it";
 }
 
 const later = (last: string) => `has the later ${last} of this instance`;
@@ -17,6 +53,7 @@ const REASONS: Readonly<Record<Standing, (last: string) => string>> = {
   other: (last) => `has another ${last} of this instance, made elsewhere`,
   apart: (last) => `has ${last} of this instance, made elsewhere, which is not in the history of this one`,
   later,
+  undone: later,
   // It has gone on since this was found out.
   same: later,
   earlier: later,

@@ -4,10 +4,11 @@ import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
-import { inHistory } from "../warehouse/identity.ts";
+import { inHistory, type RunInHistory } from "../warehouse/identity.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
-import type { PublishedRun } from "../warehouse/retention.ts";
+import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
 import { digestOf } from "../warehouse/verify.ts";
 
 export interface DeliveryOptions {
@@ -17,6 +18,33 @@ export interface DeliveryOptions {
   readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
   readonly onProgress: DeliveredRun["onProgress"];
+  /** Whether somebody rolled back to it; false unless given. */
+  readonly isRollback?: boolean;
+}
+
+/** A run of a warehouse folder, mostly the one that readers see, with the others there. */
+export interface Current extends PublishedRun, RunInHistory {
+  readonly sha256: string | undefined;
+  readonly known: readonly PublishedRun[];
+}
+
+/** Undefined: nothing is published in the folder, or it is not there. */
+export function currentIn(folder: OutputFolder): Promise<Current | undefined> {
+  return runIn(folder, ({ current }) => current);
+}
+
+/** The run that the next one goes on from; undefined: there is none. */
+export function latestIn(folder: OutputFolder): Promise<Current | undefined> {
+  return runIn(folder, ({ latest }) => latest);
+}
+
+async function runIn(
+  folder: OutputFolder,
+  isWanted: (run: PublishedRun) => boolean,
+): Promise<Current | undefined> {
+  const runs = await listRuns(folder);
+  const found = runs.find(isWanted);
+  return found && { ...found, ...inHistory(found, runs), known: runs };
 }
 
 /**
@@ -43,6 +71,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
     sha256,
     past: [...past],
     known: known.map((each) => ({ run: each.run, sequence: each.sequence, sha256: each.sha256 })),
+    isRollback: options.isRollback ?? false,
     tables: await tablesOf({ directory, manifest }, options.temporaryDirectory),
     signal: options.signal,
     onProgress: options.onProgress,

@@ -4,11 +4,10 @@ import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
 import { assertOfOneKind, assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
 import {
   described,
+  goesOnFromUndone,
   goesOnWithout,
-  inHistory,
   isAmong,
   type RunInHistory,
-  type Standing,
   sameRun,
   standingOf,
 } from "../warehouse/identity.ts";
@@ -21,8 +20,9 @@ import {
 } from "../warehouse/layout.ts";
 import { readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { listRuns } from "../warehouse/retention.ts";
+import { goOnFrom, listRuns } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
+import { latestIn } from "./published-run.ts";
 import { restoreDatabase } from "./restored-database.ts";
 
 /** A target that keeps published runs. */
@@ -33,7 +33,8 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 }
 
 /**
- * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current.
+ * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current,
+ * unless another is pinned: the next run goes on from it either way.
  * Gives the name of its folder, which is another than the run's where another run has that. Throws `target.*`,
  * `verify.failed` where what came is not what was published, `config.other_instance` where the folder has the content of
  * another instance, and `config.invalid` where it has limited runs; then nothing was changed. Needs the lock.
@@ -129,8 +130,9 @@ export interface RestoreOptions {
 
 /**
  * Where the last run of a target was made elsewhere and is not before the current one in its history, this run goes on
- * from that: it is restored, so that history, removals and numbers do. Where the target keeps no runs, or could not be
- * asked, that is told.
+ * from that: it is restored, so that history, removals and numbers do. So it does where somebody rolled the target back
+ * from the current run, or from one before it: what was delivered holds for every machine. Where the target keeps no runs,
+ * or could not be asked, that is told.
  */
 export async function restoreNewest(
   folder: OutputFolder,
@@ -141,20 +143,29 @@ export async function restoreNewest(
     if (failure !== null)
       warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
   }
-  const current = await currentInHistory(folder);
+  const current = await latestIn(folder);
   const foreign = states.flatMap(({ target, last }) =>
     last !== null && isForeign(last, current) ? [{ target, last }] : [],
   );
   const [newest] = foreign
-    .flatMap(({ target, last }) => (keepsRuns(target) ? [{ target, last }] : []))
+    .flatMap(({ target, last }) => {
+      const here = current?.known.find((each) => sameRun(each, last));
+      const get = here
+        ? () => goOnFrom(folder, here.run)
+        : keepsRuns(target) && (() => restoreRun(folder, target, last, signal));
+      return get ? [{ target, last, get, isHere: here !== undefined }] : [];
+    })
     .toSorted((a, b) => b.last.sequence - a.last.sequence);
   if (newest !== undefined) {
-    const { target, last } = newest;
-    const name = await restoreRun(folder, target, last, signal);
+    const { target, last, get, isHere } = newest;
+    const name = await get();
     const runs = await listRuns(folder);
-    const restored = runs.find((each) => each.current);
+    const restored = runs.find((each) => each.latest);
     const isFork = current && restored && goesOnWithout(current, restored, runs);
-    warn(restoredText(target, last, { name, fork: isFork ? current : undefined }));
+    const got = isHere
+      ? `The target ${target.name} was rolled back to the run ${last.run}`
+      : restoredFrom(target, last);
+    warn(restoredText(got, last, { name, fork: isFork ? current : undefined }));
   }
   if (current === undefined) return;
   for (const { target, last } of foreign) {
@@ -165,29 +176,26 @@ export async function restoreNewest(
   }
 }
 
-/** The run that `current` names; undefined: there is none. */
-async function currentInHistory(folder: OutputFolder): Promise<RunInHistory | undefined> {
-  const runs = await listRuns(folder);
-  const current = runs.find((each) => each.current);
-  return current && inHistory(current, runs);
-}
-
-const FOREIGN: ReadonlySet<Standing> = new Set(["other", "later", "apart"]);
-
-/** What the folder knows was made here, or rolled back by a person. */
+/** What the folder knows was made here, or rolled back by a person; but that may have been in the target since. */
 function isForeign(last: TargetRun, current: RunInHistory | undefined): boolean {
   if (current === undefined) return true;
-  return FOREIGN.has(standingOf(last, current)) && !isAmong(last, current.known);
+  const standing = standingOf(last, current);
+  if (standing === "same" || standing === "earlier") return false;
+  return !isAmong(last, current.known) || goesOnFromUndone(last, current);
 }
 
+function restoredFrom({ name }: Target, { run }: TargetRun): string {
+  return `Restored the run ${run} from the target ${name}`;
+}
+
+/** `got`: how, without the end of the sentence. */
 function restoredText(
-  { name: target }: Target,
+  got: string,
   last: TargetRun,
   { name, fork }: { readonly name: string; readonly fork: RunInHistory | undefined },
 ): string {
-  const restored = `Restored the run ${last.run} from the target ${target}`;
-  if (fork === undefined) return `${restored}: this run goes on from it.`;
+  if (fork === undefined) return `${got}: this run goes on from it.`;
   const place = name === last.run ? "" : ` as runs/${name}`;
   const which = standingOf(last, fork) === "other" ? `, which is another run ${fork.sequence}` : "";
-  return `${restored}${place}: this run goes on from it, and not from ${fork.run} of this machine${which}; that stays in runs/ until it is old, and is in no later history.`;
+  return `${got}${place}: this run goes on from it, and not from ${fork.run} of this machine${which}; that stays in runs/ until it is old, and is in no later history.`;
 }

@@ -1,11 +1,13 @@
 /** The last run that each target has, beside the one that readers of the warehouse folder see. */
 import { type Answer, col, type RowOf, section } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
+import { counted } from "../common/figures.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
-import { inHistory, type RunInHistory, type Standing, standingOf } from "../warehouse/identity.ts";
-import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
-import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { isAmong, sameRun, standingOf } from "../warehouse/identity.ts";
+import { nameOf, parseRunName } from "../warehouse/layout.ts";
+import { pinnedText } from "../warehouse/pin.ts";
 import { targetError } from "./deliver.ts";
+import type { Current } from "./published-run.ts";
 import { keepsRuns } from "./restore.ts";
 
 const TARGETS = {
@@ -13,6 +15,12 @@ const TARGETS = {
   run: col.name({ required: true, head: "last run" }),
   sequence: col.count({ hidden: true }),
   published: col.instant(),
+  /** Number of the latest run that it was rolled back from; null: it was not. */
+  rollback_of: col.count({ hidden: true }),
+  /** Number of the run that readers of the warehouse folder see. */
+  here: col.count({ hidden: true }),
+  /** How many runs of the history of that come after the target's; null: that is not known, or it has another history. */
+  runs_behind: col.count({ hidden: true }),
   /** `current`: it has the run that readers of the warehouse folder see. */
   state: col.text({
     required: true,
@@ -20,13 +28,13 @@ const TARGETS = {
     hidden: true,
   }),
   says: col.name({ required: true, head: "state" }),
+  /** That brings it to the run that readers of the warehouse folder see, or that one to it. */
+  command: col.text({ hidden: true }),
   /** Why it could not be asked. */
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
 export type TargetState = RowOf<typeof TARGETS>;
-
-type Current = PublishedRun & RunInHistory;
 
 /** Asks one target after the other. */
 export async function targetStates(
@@ -39,20 +47,28 @@ export async function targetStates(
   return states;
 }
 
-/** Undefined: nothing is published in the folder, or it is not there. */
-export async function currentIn(folder: OutputFolder): Promise<Current | undefined> {
-  const runs = await listRuns(folder);
-  const current = runs.find((each) => each.current);
-  return current && { ...current, ...inHistory(current, runs) };
-}
-
 /** What `targets` answers. */
 export function targetsAnswer(states: readonly TargetState[], current: Current | undefined): Answer {
   return {
-    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}`}.`,
-    facts: { current: current?.run ?? null },
+    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}${pinnedClause(current)}`}.`,
+    facts: { current: current?.run ?? null, pinnedSince: current?.pinnedSince?.toISOString() ?? null },
     sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows: states, limit: 1000 })],
+    next: states.flatMap(nextOf),
   };
+}
+
+function nextOf({ target, command, here }: TargetState): string[] {
+  if (command === null) return [];
+  const brings =
+    command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
+  return [`${target}: "${command}" ${brings}.`];
+}
+
+/** Targets are to have what is current, whatever is published since. */
+function pinnedClause({ run, pinnedSince }: Current): string {
+  return pinnedSince === null
+    ? ""
+    : `: ${pinnedText({ run, pinnedSince })}, and later runs are not delivered`;
 }
 
 async function stateOf(
@@ -60,63 +76,94 @@ async function stateOf(
   current: Current | undefined,
   signal: AbortSignal,
 ): Promise<TargetState> {
+  const here = current?.sequence ?? null;
   try {
     const manifest = current?.manifest;
     const instance = manifest instanceof WarehouseError ? undefined : manifest?.instance;
     const last = await target.last(instance ?? null, signal);
-    const state = comparison(target, last, current);
-    return {
-      target: target.name,
-      ...runCells(last),
-      state,
-      says: WORDS[state](last),
-      code: null,
-      problem: null,
-    };
+    const told = standingTold(target, last, current);
+    const cells = { target: target.name, ...runCells(last), here, ...told };
+    if (last?.waits === undefined) return { ...cells, code: null, problem: null };
+    return { ...cells, says: `${told.says}; some tables wait`, code: "target.waits", problem: last.waits };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);
-    const unknown = { run: "not known", sequence: null, published: null };
-    return {
-      target: target.name,
-      ...unknown,
-      state: "failed",
-      says: WORDS.failed(null),
-      code,
-      problem: message,
-    };
+    const unknown = { run: "not known", sequence: null, published: null, rollback_of: null };
+    const told = { state: "failed", says: "could not be asked", runs_behind: null, command: null } as const;
+    return { target: target.name, ...unknown, here, ...told, code, problem: message };
   }
 }
 
-function runCells(last: TargetRun | null): Pick<TargetState, "run" | "sequence" | "published"> {
-  if (last === null) return { run: "none", sequence: null, published: null };
-  return { run: last.run, sequence: last.sequence, published: parseRunName(last.run)?.startedAt ?? null };
-}
-
-function comparison(
-  target: Target,
+function runCells(
   last: TargetRun | null,
-  current: Current | undefined,
-): TargetState["state"] {
-  if (last === null) return "empty";
-  if (current === undefined) return "ahead";
-  const standing = standingOf(last, current);
-  return standing === "apart" && !keepsRuns(target) ? "behind" : STATES[standing];
+): Pick<TargetState, "run" | "sequence" | "published" | "rollback_of"> {
+  if (last === null) return { run: "none", sequence: null, published: null, rollback_of: null };
+  const { run, sequence, rollbackOf } = last;
+  const published = parseRunName(run)?.startedAt ?? null;
+  return { run, sequence, published, rollback_of: rollbackOf?.sequence ?? null };
 }
 
-const STATES = {
-  same: "current",
-  earlier: "behind",
-  later: "ahead",
-  other: "other",
-  apart: "other",
-} as const satisfies Readonly<Record<Standing, TargetState["state"]>>;
+type Told = Pick<TargetState, "state" | "says" | "runs_behind" | "command">;
 
-const WORDS: Readonly<Record<TargetState["state"], (last: TargetRun | null) => string>> = {
-  current: () => "has the current run",
-  behind: () => 'is behind: "content-warehouse deliver" catches up',
-  ahead: () => "has a later run",
-  other: (last) => `has another run ${last?.sequence}, made elsewhere: run again`,
-  empty: () => "has no run yet",
-  failed: () => "could not be asked",
-};
+/** What a target has, in one sentence without its end, and the parts of that. */
+export function standingTold(target: Target, last: TargetRun | null, current: Current | undefined): Told {
+  const told = (state: TargetState["state"], says: string, command: string | null = null): Told => ({
+    state,
+    says,
+    runs_behind: null,
+    command,
+  });
+  const restore = keepsRuns(target) ? RESTORE : null;
+  if (last === null) return told("empty", "nothing delivered yet", current ? DELIVER : null);
+  const since =
+    last.rollbackOf === undefined ? "" : `, after a rollback from run ${last.rollbackOf.sequence}`;
+  const has = `run ${last.sequence}`;
+  if (current === undefined) return told("ahead", `${has}${since}; this warehouse has no run yet`, restore);
+  const here = `this warehouse is at ${current.sequence}`;
+  const rollback = `content-warehouse runs rollback ${current.sequence} --deliver`;
+  switch (standingOf(last, current)) {
+    case "same":
+      return { ...told("current", `${has}, as here${since}`), runs_behind: 0 };
+    case "later":
+      if (isAmong(last, current.known))
+        return told("ahead", `${has}${since}; ${here} after a rollback`, rollback);
+      return told("ahead", `${has}${since}, made elsewhere; ${here}`, restore);
+    case "undone":
+      return told("other", `${has}${since}; ${here}`, rollback);
+    case "other":
+      return told("other", `another ${has}, made elsewhere`, restore);
+    case "apart":
+      if (keepsRuns(target)) return told("other", `${has}${since}, which ${here} without`, restore);
+      return told("behind", `${has}${since}, which ${here} without`, DELIVER);
+    case "earlier":
+      return {
+        ...told("behind", `${has}${since}${behindText(last, current)}`, DELIVER),
+        runs_behind: runsBehind(last, current),
+      };
+  }
+}
+
+const DELIVER = "content-warehouse deliver";
+const RESTORE = "content-warehouse restore";
+
+function runsBehind(last: TargetRun, { past }: Current): number | null {
+  const place = past.findIndex((each) => sameRun(each, last));
+  return place < 0 ? null : place + 1;
+}
+
+function behindText(last: TargetRun, current: Current): string {
+  const replaced = replacedText(last, current);
+  if (replaced !== undefined) return `, ${replaced} here since`;
+  const runs = runsBehind(last, current);
+  if (runs !== null) return runs === 1 ? ", one run behind" : `, ${counted(runs, "run")} behind`;
+  return `; this warehouse is at ${current.sequence}`;
+}
+
+/** What became of a run in whose place another one is here; undefined: there is none. */
+function replacedText(last: TargetRun, { known }: Current): string | undefined {
+  for (const { manifest } of known) {
+    if (manifest instanceof WarehouseError || manifest.supersedes !== nameOf(last.run)) continue;
+    return manifest.erasedAt === undefined ? "replayed" : "erased";
+  }
+  return undefined;
+}

@@ -1,9 +1,10 @@
-/** The run that this one is held against: what `current` names, also after a rollback. */
+/** The run that this one is held against: what `current` names, also after a rollback; where it is pinned, the latest since. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Instance, sameInstance } from "./identity.ts";
-import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
+import { nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
+import { latestRun } from "./pin.ts";
 import type { PublishedFiles } from "./published-tables.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
@@ -25,7 +26,7 @@ export function shrinkLimit(before: number, { maxShrinkPercent, minShrink }: Shr
 export type Baseline =
   /** Nothing was published yet. */
   | { readonly kind: "none" }
-  /** `current` names a run whose manifest is missing or cannot be read. */
+  /** The run that it would go on from has a manifest that is missing or cannot be read. */
   | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
   | {
       readonly kind: "run";
@@ -56,7 +57,7 @@ export type Before =
 
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
-  const run = await currentRun(folder);
+  const run = await latestRun(folder);
   if (run === undefined) return { kind: "none" };
   const directory = join(folder.runs, run);
   try {

@@ -35,6 +35,20 @@ export function sameRun(one: RunKey, other: RunKey): boolean {
   return nameOf(one.run) === nameOf(other.run);
 }
 
+/** The last run of a target. */
+export interface LastRun extends RunKey {
+  /** The latest run that was there when somebody rolled the target back to this one. */
+  readonly rollbackOf?: RunKey | undefined;
+}
+
+/** What the last run of a target says that it was rolled back from, once this one is in its place. */
+export function rolledBackFrom(last: LastRun | null, run: RunKey): RunKey | undefined {
+  const latest = last?.rollbackOf ?? last ?? undefined;
+  return latest && laterRun(latest, run)
+    ? { run: latest.run, sequence: latest.sequence, sha256: latest.sha256 }
+    : undefined;
+}
+
 /** Runs are in the order of their numbers, never of a clock. */
 export function laterRun(one: RunKey, other: RunKey): boolean {
   return one.sequence > other.sequence;
@@ -54,17 +68,25 @@ export interface RunInHistory extends RunKey {
 
 /**
  * The last run of a target, against one of a warehouse. `earlier`: this one may take its place. `other`: it has the
- * number of this one, and was made elsewhere. `apart`: it has a lower number and was made elsewhere too, for where it
- * would be in the history of this one there is another.
+ * number of this one, and was made elsewhere. `apart`: it has a lower number and is not in the history of this one, for where
+ * it would be there is another, or a run that the target was rolled back from. `undone`: it was rolled back from this one, or
+ * from a later one.
  */
-export type Standing = "same" | "earlier" | "other" | "later" | "apart";
+export type Standing = "same" | "earlier" | "other" | "later" | "apart" | "undone";
 
-export function standingOf(last: RunKey, run: RunInHistory): Standing {
+export function standingOf(last: LastRun, run: RunInHistory): Standing {
   if (sameRun(last, run)) return "same";
   if (laterRun(last, run)) return "later";
+  if (last.rollbackOf !== undefined && !laterRun(run, last.rollbackOf)) return "undone";
   if (!laterRun(run, last)) return "other";
+  if (goesOnFromUndone(last, run)) return "apart";
   const isPassed = run.past.some((each) => !laterRun(each, last));
   return isPassed && !isAmong(last, [...run.past, ...run.known]) ? "apart" : "earlier";
+}
+
+/** Whether a run is the one that a target was rolled back from, or goes on from it. */
+export function goesOnFromUndone({ rollbackOf }: LastRun, run: RunInHistory): boolean {
+  return rollbackOf !== undefined && isAmong(rollbackOf, [run, ...run.past]);
 }
 
 /** `run 3 (000003-20261125T160203Z, manifest 1f2e3d4c)`. */

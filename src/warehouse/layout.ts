@@ -12,8 +12,10 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  * The output folder, as absolute paths.
  *
  *     current -> runs/<run>     what readers open: a symbolic link, replaced by rename
+ *     pinned.json               keeps `current` where it is while further runs are published; not there: nothing is pinned
  *     runs/<run>/               published runs, read-only, never changed
  *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
+ *     .warnings.json            digests of the warnings of the last run
  *     .staging/<run>/           the run under way and what earlier ones left; the same file system, mode 0700
  *     .lock.duckdb              held by the run under way
  */
@@ -22,6 +24,7 @@ export function outputFolder(out: string) {
   return {
     root,
     current: join(root, "current"),
+    pin: join(root, "pinned.json"),
     runs: join(root, "runs"),
     staging: join(root, ".staging"),
     lock: join(root, ".lock.duckdb"),

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { unknownFieldWalker } from "../../src/api/unknown.ts";
+import fc from "../properties.ts";
 
 const walkDynamic = unknownFieldWalker(dynamicItem);
 const walkFull = unknownFieldWalker(fullItem);

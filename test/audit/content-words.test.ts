@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import fc from "fast-check";
 import { withoutSignature } from "../../src/api/signed-url.ts";
 import { UNSIGNED } from "../../src/audit/content/compared-sql.ts";
 import { changedWords } from "../../src/audit/content/words.ts";
+import fc from "../properties.ts";
 
 const URLS = [
   "https://x.example/a.png",

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   jsonText,
   markdownSentence,
@@ -10,6 +9,7 @@ import {
   printableText,
   spreadsheetText,
 } from "../../src/common/printable.ts";
+import fc from "../properties.ts";
 
 const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
 import { basicCredentials, REDACTED, redactor, Secret } from "../../src/common/secret.ts";
+import fc from "../properties.ts";
 
 const CANARY = "CANARY-TOK-9f/3+b c\u00fb\u00ff\u00fe";
 

@@ -19,6 +19,7 @@ const WELL: Series = {
   'run_timestamp_seconds{warehouse="/srv/warehouse"}': () => 0,
   'attempt_timestamp_seconds{warehouse="/srv/warehouse"}': () => -300,
   'run_exit_code{warehouse="/srv/warehouse"}': () => 0,
+  'current_pinned_timestamp_seconds{warehouse="/srv/warehouse"}': () => null,
   'published_verdict{warehouse="/srv/warehouse",verdict="unsettled"}': () => 0,
   fleet_late: () => 0,
   'fleet_jobs{state="dead letter"}': () => 0,
@@ -44,6 +45,13 @@ const CASES: readonly Case[] = [
     loud: 26 * HOURS,
   },
   { alert: "WarehouseUnsettled", changes: {}, quiet: 30 * HOURS, loud: null },
+  {
+    alert: "WarehouseIsPinned",
+    changes: { "current_pinned_timestamp_seconds{}": () => 3600 - 7 * 86400 },
+    quiet: 1 * HOURS,
+    loud: 1 * HOURS + 2,
+  },
+  { alert: "WarehouseIsPinned", changes: {}, quiet: 30 * HOURS, loud: null },
   {
     alert: "WarehouseRunHangs",
     changes: { "attempt_timestamp_seconds{}": () => 600 },
@@ -109,7 +117,7 @@ const promtool = (...args: string[]) => promisify(execFile)("promtool", args, { 
 
 test("the rules are rules", async () => {
   const { stdout } = await promtool("check", "rules", RULES);
-  assert.match(stdout, /SUCCESS: 8 rules found/);
+  assert.match(stdout, /SUCCESS: 9 rules found/);
 });
 
 for (const [index, each] of CASES.entries()) {

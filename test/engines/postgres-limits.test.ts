@@ -5,7 +5,6 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import fc from "fast-check";
 import type { Client } from "pg";
 import { removeTree } from "../../src/common/tree.ts";
 import { loadTableOf } from "../../src/load/load-tables.ts";
@@ -24,6 +23,7 @@ import {
 } from "../../src/tables/declare.ts";
 import { deliver } from "../../src/targets/deliver.ts";
 import { postgres } from "../../src/targets/postgres/postgres.ts";
+import fc from "../properties.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 let folder: string;
@@ -67,7 +67,15 @@ async function delivered(tables: readonly LoadTable[]): Promise<readonly string[
   const { sha256 } = runOf(sequence);
   const past = Array.from({ length: sequence - 1 }, (_, i) => runOf(sequence - 1 - i));
   const run: DeliveredRun = {
-    ...{ ...runOf(sequence), pipeline: "made", verdict: "complete", tables, past, known: past },
+    ...{
+      ...runOf(sequence),
+      pipeline: "made",
+      verdict: "complete",
+      tables,
+      past,
+      known: past,
+      isRollback: false,
+    },
     instance: { id: "one", origin: "https://one.example.com" },
     ...{
       directory: folder,

@@ -128,6 +128,13 @@ suite("a fleet file is refused with all that is wrong with it:", () => {
         /`instances\[0\]\.url`/,
       ],
     ],
+    "less memory than a run of the sample takes": [
+      { instances: [{ ...NORTH, memoryMb: 447 }], memoryMb: 256 },
+      [
+        /^`instances\[0\]\.memoryMb`: expected megabytes, a whole number from 448, found 447\.$/,
+        /^`memoryMb`: expected megabytes, a whole number from 448, found 256\.$/,
+      ],
+    ],
     "an address of the database with a password": [
       { instances: [NORTH], postgres: "postgres://fleet:hunter2@db/fleet" },
       [/^`postgres`: a password does not belong in a file; set PGPASSWORD/],

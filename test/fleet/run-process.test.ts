@@ -8,7 +8,7 @@ import { type RunEnd, startRun } from "../../src/fleet/run-process.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { temporaryFolder } from "../folders.ts";
 
-const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN", memoryMb: 256 };
+const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN", memoryMb: 448 };
 
 /** A script in the place of the program: how its process ends, and what is logged of it. */
 async function started(t: TestContext, script: string) {
@@ -58,14 +58,14 @@ test("a run's process gets its instance, and gives its log and what it prints", 
 test("a run that takes more memory than it may is ended, and not tried again", async (t) => {
   const { run, instance } = await started(
     t,
-    "const taken = Buffer.alloc(400e6, 1); setTimeout(() => console.log(taken.length), 60000);",
+    "const taken = Buffer.alloc(600e6, 1); setTimeout(() => console.log(taken.length), 60000);",
   );
   const end = await run.ended;
   const outcome = outcomeOf(end, instance);
   assert.ok(outcome.after === "stop");
   assert.match(
     outcome.message,
-    /^The run took \d{3} MB of memory, more than the 256 MB that `memoryMb` allows;/,
+    /^The run took \d{3} MB of memory, more than the 448 MB that `memoryMb` allows;/,
   );
 });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { distinctColumnNames } from "../../src/load/column-names.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
+import fc from "../properties.ts";
 
 type Wanted = readonly [name: string, tag: string, ...tags: string[]];
 

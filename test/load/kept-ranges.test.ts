@@ -5,13 +5,13 @@ import { readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import fc from "fast-check";
 import { boundsIn } from "../../src/load/kept-ranges.ts";
 import { exportTables } from "../../src/load/load-table.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 import { build, TAGS, temporaryFolder } from "./fixtures.ts";
 
 const ROWS_PER_RANGE = 10;

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import fc from "fast-check";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
@@ -18,6 +17,7 @@ import { PartWriter } from "../../src/storage/parquet-file.ts";
 import { TableBuilder } from "../../src/storage/table-builder.ts";
 import { integer, type Table, text } from "../../src/tables/declare.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 import {
   build,
   column,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
-import fc from "fast-check";
 import type { FieldDefinition, Mapping } from "../../src/audit/mapping/definitions.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createViews } from "../../src/load/views.ts";
@@ -12,6 +11,7 @@ import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";
 import { long } from "../long.ts";
+import fc from "../properties.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
   createMappingTables,

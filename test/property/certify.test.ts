@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../properties.ts";
 import { type Certified, certify } from "./certify-model.ts";
 import { DAY_QUARTERS, type Edit, type Mode, type Replica, type Schedule, World } from "./certify-world.ts";
 

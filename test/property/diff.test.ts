@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import fc from "fast-check";
 import { diffRuns } from "../../src/audit/diff/diff.ts";
 import type { RunPair } from "../../src/audit/diff/diff-runs.ts";
 import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
@@ -10,6 +9,7 @@ import { runName } from "../../src/warehouse/layout.ts";
 import { Nights } from "../load/history-world.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import { applyEdit, type Edit, editScript, firstDraft, ITEM_IDS, seed, worldOf } from "./history-script.ts";
 

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import type { FieldDefinition, SelectValue } from "../../src/audit/mapping/definitions.ts";
 import type { Cause } from "../../src/tables/history.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
+import fc from "../properties.ts";
 
 /** A small warehouse's worth of content that an edit script can change; what it does not have is not in it. */
 export interface Draft {

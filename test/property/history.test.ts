@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import fc from "fast-check";
 import { type MappedValue, payloadMembers } from "../../src/audit/mapping/mapped-value.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson } from "../audit/mapping/payload-json.ts";
 import { type Night, Nights } from "../load/history-world.ts";
 import { either, few, long } from "../long.ts";
+import fc from "../properties.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {
   applyEdit,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import fc from "fast-check";
 import {
   type Destination,
   type FieldDefinition,
@@ -23,6 +22,7 @@ import {
   readLedger,
   readPayloads,
 } from "../load/mapping-tables.ts";
+import fc from "../properties.ts";
 
 /** Few texts for IDs, names and values alike, so that they meet: the ID of one value is the text of another. */
 const COMMON = ["a", "A", "b", "", "ü"];

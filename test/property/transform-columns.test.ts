@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { tableFromIPC } from "apache-arrow";
-import fc from "fast-check";
 import { readParquet } from "parquet-wasm";
 import { PartWriter, readPart } from "../../src/storage/parquet-file.ts";
 import { type Cell, TableBuilder } from "../../src/storage/table-builder.ts";
 import { COLUMN_TYPES, type Column, type ColumnType, column } from "../../src/tables/declare.ts";
+import fc from "../properties.ts";
 import { Scratch } from "../storage/parquet/scratch.ts";
 
 /** Columns built by hand say in Parquet what was put in, as another reader finds. */

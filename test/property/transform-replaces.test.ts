@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
+import fc from "../properties.ts";
 import { type Answer, type Transformed, transform } from "../transform/harness.ts";
 import { richWorld } from "../transform/rich.ts";
 

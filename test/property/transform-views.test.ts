@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../properties.ts";
 import { type Answer, onlyRow, rowsOf, transform } from "../transform/harness.ts";
 
 /** The answers about an item become the row that a plain reading of the rules gives, however many and in any order. */

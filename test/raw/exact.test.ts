@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import fc from "fast-check";
 import { mayHoldHalves } from "../../src/common/json.ts";
 import { parseJson } from "../../src/extract/pages/decode.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
@@ -9,6 +8,7 @@ import { readPart } from "../../src/storage/parquet-file.ts";
 import { EntityStore } from "../../src/transform/entity-store.ts";
 import { bodyOf, DYNAMIC, FULL, NightlyLanding } from "../extract/landing/nightly-landing.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 import { onlyRow, transform } from "../transform/harness.ts";
 
 /** What JavaScript would round or a file could not hold. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { fingerprintOf, isOfFingerprint, NO_FINGERPRINT, reusablePart } from "../../src/raw/fingerprint.ts";
+import fc from "../properties.ts";
 
 const SIGNED = "https://files.example.com/a.pdf?X-Amz-Signature=ab12&X-Amz-Date=20261120T020000Z&v=3";
 const SIGNED_ANEW = "https://files.example.com/a.pdf?X-Amz-Signature=cd34&X-Amz-Date=20261121T020000Z&v=3";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import fc from "fast-check";
 import { type Group, groups } from "../../src/raw/groups.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { RawIndex } from "../../src/raw/raw-index.ts";
+import fc from "../properties.ts";
 
 interface Document {
   readonly id: string;

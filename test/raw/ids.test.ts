@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { Ids } from "../../src/raw/ids.ts";
+import fc from "../properties.ts";
 
 const hexadecimal = fc.array(fc.constantFrom(..."0123456789abcdef"), { minLength: 24, maxLength: 24 });
 const counter = fc.nat(3000).map((n) => `5f0000000000000000${n.toString(16).padStart(6, "0")}`);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import {
   finerInstant,
   hasSpecifiedForm,
@@ -9,6 +8,7 @@ import {
   toSecond,
 } from "../../src/raw/instant.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 import { Scratch } from "../storage/parquet/scratch.ts";
 
 const scratch = new Scratch();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { readList, type SentDocument } from "../../src/extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
@@ -9,6 +8,7 @@ import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts
 import { rawJson } from "../../src/raw/raw-json.ts";
 import { bodyOf } from "../extract/landing/nightly-landing.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 
 const NOTHING: ReadonlySet<string> = new Set();
 

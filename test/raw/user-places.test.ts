@@ -1,7 +1,6 @@
 /** In the place of a user, whatever a service sends there: nothing of a person is left. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
@@ -12,6 +11,7 @@ import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { either } from "../long.ts";
+import fc from "../properties.ts";
 import { FIELD_IDS, richWorld } from "../transform/rich.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");

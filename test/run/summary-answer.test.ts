@@ -39,6 +39,11 @@ const COMPLETE: RunSummary = {
   modesDiffer: false,
   warehouse: "/srv/warehouse",
   directory: "/srv/warehouse/runs/000042-20261120T020000Z",
+  current: {
+    run: "000042-20261120T020000Z",
+    publishedAt: "2026-11-20T02:01:02.500Z",
+    pinnedSince: null,
+  },
   accounting: {
     listed: 12_345,
     loaded: 12_345,
@@ -82,6 +87,7 @@ const COMPLETE: RunSummary = {
   report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
   removedRuns: [],
   warnings: [],
+  newWarnings: [],
   deliveries: [],
   noMappedValues: null,
   namelessDestinations: [],

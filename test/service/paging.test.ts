@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import type { z } from "zod";
 import { basicItem } from "../../src/api/basic.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
+import fc from "../properties.ts";
 import { ask, assertRefused, read, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import fc from "fast-check";
 import { drawInParts, drawTable, leftOutText } from "../../src/show/table.ts";
 import { displayWidth, truncate, writeAll } from "../../src/show/terminal.ts";
+import fc from "../properties.ts";
 
 test("a text is as wide as a terminal shows it", () => {
   const widths: Record<string, number> = {

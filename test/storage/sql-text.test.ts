@@ -3,12 +3,12 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import fc from "fast-check";
 import { loadSql } from "../../src/audit/load-sql.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { readParquet } from "../../src/storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
+import fc from "../properties.ts";
 
 const HOSTILE = [
   `"; DROP TABLE x; --`,

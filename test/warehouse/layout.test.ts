@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   createStaging,
   currentRun,
@@ -17,6 +16,7 @@ import {
   stagingLeftovers,
 } from "../../src/warehouse/layout.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
+import fc from "../properties.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
 
 const NIGHT = new Date("2026-11-20T02:00:00.999Z");

@@ -3,6 +3,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { pinnedOf } from "../../warehouse/pin.ts";
 import type { PublishedRun } from "../../warehouse/retention.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
 import { listedRun } from "./runs.ts";
@@ -28,10 +29,12 @@ export function earlierRuns(
     .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
   const compared: ComparedRun | undefined = before && isComparable(before) ? before : undefined;
   return {
-    /** Number of the run that was current when this one began; null: this is the first. */
+    /** Number of the run that this one goes on from; null: this is the first. */
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: compared,
+    /** What readers see whatever is published; undefined: nothing is pinned. */
+    pinned: pinnedOf(published),
     /** The newest first. */
     listed: shown.map(({ run, manifest }) => listedRun(manifest, "", run)),
   };

@@ -8,6 +8,7 @@ import { count, counted, duration, fileSize, minuteOf } from "../../common/figur
 import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
@@ -22,7 +23,10 @@ import {
 } from "./run-facts.ts";
 
 const RUNS = {
-  /** `*`: the run that readers see. `/`: one that is not in its history, put aside or rolled back. */
+  /**
+   * `*`: the run that readers see. `/`: one that is not in its history, or while it is pinned, in that of the latest: put
+   * aside, or rolled back.
+   */
   mark: col.name({ head: "", required: true }),
   /** What the mark says, for programs. */
   current: col.flag({ required: true, hidden: true }),
@@ -96,7 +100,9 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const past = withPast(current, runs);
+  const latest = runs.find((each) => each.latest);
+  const pinned = pinnedOf(runs);
+  const past = withPast(latest, runs);
   const listed = runs.map((each) => {
     const mark = each.current ? "*" : isOutside(each, past) ? "/" : "";
     return each.manifest instanceof WarehouseError
@@ -107,8 +113,15 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
     manifest instanceof WarehouseError ? [manifest.message] : [],
   );
   return {
-    lead: "",
-    facts: { current: current?.run ?? null },
+    lead:
+      pinned === undefined
+        ? ""
+        : `Pinned: ${pinnedText(pinned)}; "content-warehouse runs unpin" makes the latest run current.`,
+    facts: {
+      current: current?.run ?? null,
+      latest: latest?.run ?? null,
+      pinnedSince: pinned?.pinnedSince.toISOString() ?? null,
+    },
     sections: [keptRunsSection(listed)],
     next: [...problems, ...unpublishedText(folder, runs, unpublished)],
   };
@@ -173,9 +186,15 @@ function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
 }
 
+/** A run, and the one that is pinned in its warehouse. */
+export interface ShownRun {
+  readonly found: ReadableRun;
+  readonly pinned: ReturnType<typeof pinnedOf<PublishedRun>>;
+}
+
 /** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
 export async function runAnswer(
-  found: ReadableRun,
+  { found, pinned }: ShownRun,
   connection: DuckDBConnection | undefined,
 ): Promise<Answer> {
   const { manifest } = found;
@@ -198,8 +217,12 @@ export async function runAnswer(
         ];
   return {
     lead: "",
-    facts: figuresOf(found, before?.manifest.files),
-    sections: [aboutSection(found, before?.manifest.files), ...ofRun, tablesSection(tables)],
+    facts: {
+      ...figuresOf(found, before?.manifest.files),
+      pinned: pinned?.run ?? null,
+      pinnedSince: pinned?.pinnedSince.toISOString() ?? null,
+    },
+    sections: [aboutSection({ found, pinned }, before?.manifest.files), ...ofRun, tablesSection(tables)],
   };
 }
 
@@ -241,10 +264,8 @@ function statedValues(values: StatedCounts) {
   return { mapped: values.mapped, withoutExternalValue, ...kinds, destinations: values.destinations ?? null };
 }
 
-function aboutSection(
-  { run, manifest, current }: ReadableRun,
-  before: Manifest["files"] | undefined,
-): Section {
+function aboutSection({ found, pinned }: ShownRun, before: Manifest["files"] | undefined): Section {
+  const { run, manifest, current } = found;
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, supersedes, erasedAt, replayOf } = manifest;
   const change = changeText(manifest);
@@ -252,6 +273,7 @@ function aboutSection(
   const took = duration(tookMs(manifest) / 1000);
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
+    pinned !== undefined && ["Pinned", pinnedText(pinned)],
     ["Pipeline", pipeline],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],

@@ -1,10 +1,9 @@
-import { duration } from "../../common/figures.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { type Delivery, deliveryError, deliveryWarnings } from "../../targets/deliver.ts";
+import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { chosenTargets, delivered, type TargetOptions } from "../targets.ts";
+import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
 const HELP = `
@@ -13,7 +12,7 @@ Examples:
   $ content-warehouse deliver 42 --target lake
 
 RUN is a run's name, its number, or "current". A target that has the run already is left as it is; one that has a later
-run keeps that. Neither the service nor its token is needed. Exit code 0: all have the run. 26: one has not; the message
+run keeps that: "runs rollback RUN --deliver" takes it back. Neither the service nor its token is needed. Exit code 0: all have the run. 26: one has not; the message
 says why, and the same command goes on where it stopped.
 `;
 
@@ -37,16 +36,11 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         stop.signal.throwIfAborted();
         return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
-      const lines = [...deliveries.map((each) => deliveryText(run, each)), ...deliveryWarnings(deliveries)];
-      const text = lines.map((line) => `${line}\n`).join("");
+      const text = deliveryLines(run, deliveries)
+        .map((line) => `${line}\n`)
+        .join("");
       await writeAnswer(out, options.json === true ? { run, deliveries } : text);
       const failure = deliveryError(run, deliveries);
       if (failure !== undefined) throw failure;
     });
-}
-
-function deliveryText(run: string, { target, state, milliseconds, failure }: Delivery): string {
-  if (failure !== null) return `${target}: FAILED`;
-  if (state === "present") return `${target}: has ${run} already`;
-  return `${target}: delivered ${run} in ${duration(milliseconds / 1000)}`;
 }

@@ -1,17 +1,29 @@
 import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
+import { Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { configFileName, loadConfig } from "../../config/config.ts";
+import { listed } from "../../common/nearest.ts";
+import { printable } from "../../common/printable.ts";
+import { type Config, configFileName, loadConfig } from "../../config/config.ts";
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
+import { DEFAULT_PLATFORM } from "../../extract/content-client.ts";
 import { createLookups } from "../../extract/lookups.ts";
-import { probeService } from "../../extract/probe.ts";
+import { probeDestinationNames, probeService } from "../../extract/probe.ts";
 import { missingDestinations } from "../../run/preconditions/service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { CliCommand, type CliEnvironment, processEnvironment, warningsTo } from "../command.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  type Destinations,
+  invalid,
+  processEnvironment,
+  warningsTo,
+} from "../command.ts";
+import { addDestinations, newDestinations } from "../init/add.ts";
 import {
   type Asking,
   askDestinations,
@@ -20,7 +32,6 @@ import {
   askWarehouse,
   assertAnswerable,
   type InitFlags,
-  type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
 
@@ -29,9 +40,11 @@ Examples:
   $ content-warehouse init
   $ content-warehouse init --url https://content.example.com --token-file ./token --destination "Web CMS" \\
       --destination "Print Archive:Archive"
+  $ content-warehouse init --add --destination "Partner Portal"
 
 It writes ${NEW_CONFIG_FILE} into the working directory, after the service has answered, and overwrites nothing.
-A token file that is not there is made, with the token from CONTENT_API_TOKEN or from the terminal.
+A token file that is not there is made, with the token from CONTENT_API_TOKEN or from the terminal. With --add it adds
+destinations to the configuration that is there, and leaves the rest of the file as it is.
 `;
 
 export function initCommand(environment = processEnvironment()): CliCommand {
@@ -42,6 +55,13 @@ export function initCommand(environment = processEnvironment()): CliCommand {
     .destinations("")
     .option("--warehouse <dir>", "folder of the warehouse (default: ./warehouse)")
     .option("--yes", "ask nothing: take options and defaults")
+    .addOption(
+      new Option("--add", "add destinations to the configuration that is there").conflicts([
+        "url",
+        "tokenFile",
+        "warehouse",
+      ]),
+    )
     .addHelpText("after", EXAMPLES)
     .action((flags: InitFlags) => init(flags, environment));
 }
@@ -49,7 +69,6 @@ export function initCommand(environment = processEnvironment()): CliCommand {
 async function init(flags: InitFlags, environment: CliEnvironment): Promise<void> {
   const { env, cwd, input, out } = environment;
   const there = configFileName({ cwd, flags: {} });
-  assertNew(cwd, [there ?? NEW_CONFIG_FILE]);
   const isAsked = flags.yes !== true && input.isTTY === true && out.isTTY === true;
   using prompt = isAsked ? new Prompt(input, out) : null;
   const given = (name: string) => env[name]?.trim() || undefined;
@@ -60,37 +79,60 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
     cwd,
     prompt,
   };
+  if (flags.add === true) return await add(asking, there, environment);
+  assertNew(cwd, [there ?? NEW_CONFIG_FILE]);
   assertAnswerable(asking);
   const url = await askUrl(asking);
   const token = await askToken(asking);
-  const destinations = await verifiedDestinations(asking, url, token, environment);
+  const config = await loadConfig({
+    cwd,
+    env: { ...env, CONTENT_API_TOKEN: token.token.reveal() },
+    flags: { url },
+    sampleBy: SAMPLE_BY,
+  });
+  const destinations = await verifiedDestinations(asking, config, environment);
   const warehouse = await askWarehouse(asking);
   const { file, token: secret, isNew } = token;
-  const config = { name: NEW_CONFIG_FILE, mode: 0o644 };
   const text = configText({ url, tokenFile: file, destinations, warehouse });
   const files = [
     ...(file === null || !isNew ? [] : [{ name: file, text: `${secret.reveal()}\n`, mode: 0o600 }]),
-    { ...config, text },
+    { name: NEW_CONFIG_FILE, mode: 0o644, text },
   ];
   await writeNewFiles(cwd, files);
   await writeAnswer(out, writtenText(files));
 }
 
+const SAMPLE_BY = '"content-warehouse run nightly --sample"';
+
+/** Adds to the configuration what it does not have yet, so that it can be said again. */
+async function add(asking: Asking, there: string | null, environment: CliEnvironment): Promise<void> {
+  const { cwd, env, out } = environment;
+  if (there === null)
+    throw invalid('There is no configuration file here to add to; run "content-warehouse init" first.');
+  if (asking.prompt === null && asking.flags.destination === undefined)
+    throw invalid("Nothing can be asked without a terminal or with --yes: give --destination.");
+  const config = await loadConfig({ cwd, env, flags: {}, sampleBy: SAMPLE_BY });
+  const wanted = await verifiedDestinations(asking, config, environment);
+  const added = newDestinations(wanted, config.destinations);
+  if (added.length > 0) await addDestinations(cwd, there, added);
+  const names = listed(
+    added.map(({ name, platform }) => printable(`${name}:${platform}`)),
+    "and",
+  );
+  const text =
+    added.length === 0 ? `Nothing to add: ${there} has them already.` : `Added to ${there}: ${names}.`;
+  await writeAnswer(out, `${text}\n`);
+}
+
+/** So many names are looked up, one request each. */
+const MAX_NAMES = 20;
+
 /** Asks the service for one item, and for each destination. Throws what a run would end with. */
 async function verifiedDestinations(
   asking: Asking,
-  url: string,
-  { token }: TokenAnswer,
+  config: Config,
   environment: CliEnvironment,
-): ReturnType<typeof askDestinations> {
-  const { out, cwd } = environment;
-  // Checked as those of a run are.
-  const config = await loadConfig({
-    cwd,
-    env: { ...environment.env, CONTENT_API_TOKEN: token.reveal() },
-    flags: { url },
-    sampleBy: '"content-warehouse run nightly --sample"',
-  });
+): Promise<Destinations> {
   await using source = await openSource(config);
   const client = openHastyClient(source, {
     config,
@@ -100,16 +142,45 @@ async function verifiedDestinations(
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);
-    await writeAnswer(out, `${client.host} answers: the token may read ${counted(items, "item")}.\n`);
+    await writeAnswer(
+      environment.out,
+      `${client.host} answers: the token may read ${counted(items, "item")}.\n`,
+    );
     const lookups = createLookups(client, config.lookupMethod);
-    return await askDestinations(asking, async (wanted) => {
-      const missing = missingDestinations(await lookups.destinations(wanted, signal));
-      if (missing.length === 0) return;
-      throw new WarehouseError("config.not_found", `${missing.join(" ")} Correct its name or platform.`);
+    const named = once(async () => {
+      const names = await probeDestinationNames(client, config.aliases, signal);
+      const wanted = names.slice(0, MAX_NAMES).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
+      const { unmatched } = await lookups.destinations(wanted, signal);
+      return wanted.filter((one) => !unmatched.includes(one)).map(({ name }) => name);
+    });
+    return await askDestinations(asking, {
+      async look(wanted) {
+        const found = await lookups.destinations(wanted, signal);
+        if (found.unmatched.length === 0) return;
+        const missing = missingDestinations(found, await named());
+        throw new WarehouseError("config.not_found", `${missing.join(" ")} Correct its name or platform.`);
+      },
+      async there() {
+        const names = await named();
+        if (names.length === 0) return "Its items name none.";
+        return `Its items name ${listed(
+          names.map((name) => JSON.stringify(printable(name))),
+          "and",
+        )}.`;
+      },
     });
   } finally {
     await client.close();
   }
+}
+
+/** What is asked for once, where it is wanted. */
+function once<Result>(ask: () => Promise<Result>): () => Promise<Result> {
+  let asked: Promise<Result> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
 }
 
 function writtenText(files: readonly FileToWrite[]): string {

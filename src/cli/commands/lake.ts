@@ -6,6 +6,7 @@ import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
+import { assertWhole } from "../../targets/lake/waiting.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
@@ -53,6 +54,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
       const { out } = environment;
       await show(out, lakeStatusAnswer(status), { format: options.format });
       assertUndamaged(status.damaged);
+      assertWhole(status.waiting);
     });
 }
 
@@ -83,9 +85,11 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
       const ok = found.findings.length === 0;
       await writeAnswer(
         environment.out,
-        options.json === true ? { ok, ...found } : foundText(`${found.run} of ${found.instance}`, found),
+        options.json === true
+          ? { ok, ...found }
+          : foundText(`${found.run} of ${found.instance}`, found) + waitsText(found.waits),
       );
-      if (ok) return;
+      if (ok) return assertNoneWaits(found.waits);
       throw new WarehouseError(
         "verify.failed",
         `${counted(found.findings.length, "finding")}: a new run replaces damaged files; of a damaged log, the finding says what helps.`,
@@ -99,8 +103,8 @@ Examples:
   $ content-warehouse lake vacuum --all-versions
 
 Earlier versions stay readable for as long as the lake's logRetentionDays says, 30 days by default. With --all-versions
-only the newest can be read afterwards, so that nothing of an erased person stays. All instances of the lake are cleaned
-up; runs may be delivered meanwhile.
+only the newest can be read afterwards, and the logs say nothing of others, so that nothing of an erased person stays. All
+instances of the lake are cleaned up; runs may be delivered meanwhile.
 
 Exit code 0: all was looked at. 26: a table or an instance is damaged; it is named, nothing of it was removed, and all
 others are cleaned up.
@@ -117,6 +121,7 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
       await writeAnswer(environment.out, options.json === true ? removed : vacuumedText(removed));
       assertUndamaged(removed.damaged);
+      assertWhole(removed.waiting);
     });
 }
 
@@ -128,11 +133,21 @@ function damageText(damaged: readonly Damage[]): string {
   return damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
 }
 
-function vacuumedText({ files, bytes, runs, damaged }: Vacuumed): string {
+function waitsText(waits: readonly string[]): string {
+  return waits.map((why) => `\nWAITS: ${why}\n`).join("");
+}
+
+function assertNoneWaits([first, ...others]: readonly string[]): void {
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` ${counted(others.length, "more table")} waits.`;
+  throw new WarehouseError("target.waits", `${first}${more}`);
+}
+
+function vacuumedText({ files, bytes, logFiles, runs, damaged, waiting }: Vacuumed): string {
   const size = `${counted(files, "data file")} (${fileSize(bytes)})`;
   const removed =
-    files === 0 && runs === 0
+    files + logFiles + runs === 0
       ? "nothing to remove"
-      : `removed ${size} and the copies of ${counted(runs, "run")}`;
-  return `${removed}\n${damageText(damaged)}`;
+      : `removed ${size}, ${counted(logFiles, "file")} of logs and the copies of ${counted(runs, "run")}`;
+  return `${removed}\n${damageText(damaged)}${waitsText(waiting.map(({ why }) => why))}`;
 }

@@ -1,18 +1,33 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadable } from "../../audit/open-run.ts";
 import { runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
+import { minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
 import { ANSWER_FORMATS, type AnswerForm, show } from "../../show/answer.ts";
-import { writeAll } from "../../show/terminal.ts";
+import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
-import { CliCommand, type CliEnvironment, existingFolder, positive, processEnvironment } from "../command.ts";
+import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
+import { finishPublication } from "../../warehouse/publish.ts";
+import { listRuns, prune, RUNS_KEPT, rollback, unpin } from "../../warehouse/retention.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  existingFolder,
+  type Output,
+  positive,
+  processEnvironment,
+  StopSignals,
+} from "../command.ts";
+import { deliverRollback, targetLines } from "../rollback-targets.ts";
+import { chosenTargets, type TargetOptions } from "../targets.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
   readonly keep?: number;
 }
+
+type RollbackOptions = TargetOptions & { readonly deliver?: true; readonly pin?: true };
 
 interface Shown extends Omit<AnswerForm, "width"> {
   readonly warehouse: string;
@@ -23,6 +38,8 @@ Examples:
   $ content-warehouse runs
   $ content-warehouse runs show 42
   $ content-warehouse runs rollback 000041-20261119T020000Z
+  $ content-warehouse runs rollback 41 --deliver
+  $ content-warehouse runs rollback 41 --pin
   $ content-warehouse runs prune --keep 14
 
 RUN is a run's name, its number, or "current".
@@ -35,6 +52,7 @@ export function runsCommand(environment = processEnvironment()): CliCommand {
     .addCommand(listCommand(environment), { isDefault: true })
     .addCommand(showCommand(environment))
     .addCommand(rollbackCommand(environment))
+    .addCommand(unpinCommand(environment))
     .addCommand(pruneCommand(environment));
 }
 
@@ -59,8 +77,10 @@ function showCommand({ out }: CliEnvironment): CliCommand {
     .argument("[run]", "name or number of a run, or current", "current")
     .format("table", "json", "markdown")
     .action(async (run: string, { warehouse, format }: Shown) => {
-      const found = await findReadable(existingFolder(warehouse), run);
-      const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
+      const folder = existingFolder(warehouse);
+      const found = await findReadable(folder, run);
+      const pinned = pinnedOf(await listRuns(folder));
+      const answer = (connection?: DuckDBConnection) => runAnswer({ found, pinned }, connection);
       const isTold = found.manifest.rows.run_checks !== undefined;
       const shown = isTold
         ? await withRuns(
@@ -73,15 +93,63 @@ function showCommand({ out }: CliEnvironment): CliCommand {
     });
 }
 
-function rollbackCommand({ out }: CliEnvironment): CliCommand {
-  return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
+const ROLLBACK_HELP = `
+Exit code 0: the run is current; without --deliver each target that serves another one is named. 26: it is current, and a
+target has not got it; the message says why, and the same command goes on where it stopped.
+`;
+
+function rollbackCommand(environment: CliEnvironment): CliCommand {
+  return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41 --deliver")
     .argument("<run>", "name or number of a run")
-    .action(async (wanted: string, { warehouse }: Options) => {
-      const folder = existingFolder(warehouse);
-      await using _lock = await acquireLock(folder);
-      const { run } = await rollback(folder, wanted);
-      await writeAll(out, [`current is now ${run}\n`]);
+    .config()
+    .option("--deliver", "bring the configured targets back to it as well")
+    .option("--pin", "keep it current while further runs are published, until `runs unpin`")
+    .addHelpText("after", ROLLBACK_HELP)
+    .action(async (wanted: string, options: RollbackOptions) => {
+      const { out } = environment;
+      const folder = existingFolder(options.warehouse);
+      const targets = options.deliver === true ? await chosenTargets(environment.cwd, options) : null;
+      using stop = new StopSignals("`current` may be moved already");
+      await using lock = await acquireLock(folder);
+      const current = await rollback(folder, wanted, options.pin === true ? new Date() : null);
+      const { run, pinnedSince } = current;
+      await writeLines(out, [
+        pinnedSince === null ? `current is now ${run}` : pinnedText({ run, pinnedSince }),
+      ]);
+      if (targets === null) {
+        // Targets may take long to answer, and keep no run from beginning.
+        await lock[Symbol.asyncDispose]();
+        return await writeLines(out, await targetLines(environment, { folder, options, stop }));
+      }
+      const { lines, failure } = await deliverRollback(folder, current, { targets, stop });
+      await writeLines(out, lines);
+      if (failure !== undefined) throw failure;
     });
+}
+
+function unpinCommand({ out }: CliEnvironment): CliCommand {
+  return subcommand(
+    "unpin",
+    "make the latest run current, and each that is published from now on",
+    "unpin",
+  ).action(async ({ warehouse }: Options) => {
+    const folder = existingFolder(warehouse);
+    await using _lock = await acquireLock(folder);
+    await finishPublication(folder);
+    const { run, latest, since } = await unpin(folder);
+    const was = `${run} was pinned since ${minuteOf(since)} UTC`;
+    await writeLines(out, [
+      `current is ${run === latest ? "still" : "now"} ${latest}; ${was}`,
+      'targets keep what they have until "content-warehouse deliver" or the next run',
+    ]);
+  });
+}
+
+function writeLines(out: Output, lines: readonly string[]): Promise<void> {
+  return writeAll(
+    out,
+    lines.map((line) => printableText(`${line}\n`)),
+  );
 }
 
 function pruneCommand(environment: CliEnvironment): CliCommand {

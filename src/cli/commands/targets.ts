@@ -1,7 +1,8 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
-import { currentIn, targetStates, targetsAnswer } from "../../targets/target-states.ts";
+import { currentIn } from "../../targets/published-run.ts";
+import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";

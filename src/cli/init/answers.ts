@@ -16,6 +16,7 @@ export interface InitFlags {
   readonly destination?: Destinations;
   readonly warehouse?: string;
   readonly yes?: true;
+  readonly add?: true;
 }
 
 export interface Asking {
@@ -90,10 +91,18 @@ function fromVariable(text: string): Secret {
   return checkedToken(new Secret(text), "CONTENT_API_TOKEN");
 }
 
-/** Asks for destinations one by one until there is no further one; `look` throws where the service has none such. */
+/** What the service says of destinations. */
+export interface AskedService {
+  /** Throws where it does not have one of them. */
+  look(wanted: Destinations): Promise<void>;
+  /** A sentence with those that its items name, as far as they can be found. */
+  there(): Promise<string>;
+}
+
+/** Asks for destinations one by one until there is no further one. */
 export async function askDestinations(
   { flags, prompt }: Asking,
-  look: (wanted: Destinations) => Promise<void>,
+  { look, there }: AskedService,
 ): Promise<Destinations> {
   if (flags.destination !== undefined || prompt === null) {
     const given = flags.destination ?? [];
@@ -101,7 +110,7 @@ export async function askDestinations(
     return given;
   }
   prompt.say(
-    'Destinations whose external values you want, as NAME or NAME:PLATFORM ("External" unless given).',
+    `Destinations whose external values you want, as NAME or NAME:PLATFORM ("External" unless given). ${await there()}`,
   );
   const found: Destinations[number][] = [];
   for (;;) {

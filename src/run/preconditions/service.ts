@@ -196,9 +196,15 @@ function clockFinding({ date, milliseconds }: HttpResponse, nowMs: number): Find
   );
 }
 
-/** A sentence for each destination that the service does not have. */
-export function missingDestinations({ unmatched, destinations, others }: DestinationLookup): string[] {
-  const known = [...destinations, ...others].map(({ identification, id }) => identification ?? id);
+/** A sentence for each destination that the service does not have. `names`: of further ones that it has. */
+export function missingDestinations(
+  { unmatched, destinations, others }: DestinationLookup,
+  names: readonly string[] = [],
+): string[] {
+  const known = [
+    ...names,
+    ...[...destinations, ...others].map(({ identification, id }) => identification ?? id),
+  ];
   return unmatched.map(
     ({ name, platform }) =>
       `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}${hint(name, known)}.`,

@@ -4,7 +4,9 @@ import { configuredObservers, problemOf } from "../../observe/observers.ts";
 import { publishes } from "../../pipeline.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { targetError } from "../../targets/deliver.ts";
+import { type Current, currentIn } from "../../targets/published-run.ts";
 import { askTargets, restoreNewest, type TargetState } from "../../targets/restore.ts";
+import { standingTold } from "../../targets/target-states.ts";
 import { targetsOf } from "../delivery.ts";
 import { knownInstance } from "../source.ts";
 import { type Finding, failedLater, ok, warning } from "./finding.ts";
@@ -24,8 +26,9 @@ export const TARGETS: readonly Step[] = [
     async go({ options: { signal, log }, folder, targets }) {
       await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
     },
-    async *look({ options: { signal }, pipeline, targets }) {
-      for (const state of targets) yield await targetFinding(state, pipeline, signal);
+    async *look({ options: { signal }, pipeline, folder, targets }) {
+      const current = await currentIn(folder);
+      for (const state of targets) yield await targetFinding(state, { pipeline, current, signal });
     },
   }),
 ];
@@ -40,19 +43,21 @@ function withoutParquet({ name }: Facts["pipeline"]): WarehouseError {
 /** What fails here fails once the run is published, with the same sentence. */
 async function targetFinding(
   { target, last, failure }: TargetState,
-  { tables }: Facts["pipeline"],
-  signal: AbortSignal,
+  {
+    pipeline,
+    current,
+    signal,
+  }: Pick<Facts, "pipeline"> & { readonly current: Current | undefined; readonly signal: AbortSignal },
 ): Promise<Finding> {
   try {
     if (failure !== null) throw failure;
-    await target.check?.(signal, [...tables, ...RUN_TABLES]);
+    await target.check?.(signal, [...pipeline.tables, ...RUN_TABLES]);
   } catch (thrown) {
     return failedLater("target", targetError(target, thrown));
   }
-  const has = last === null ? "has no run yet" : `has the run ${last.run}`;
   const able =
     target.check === undefined ? "it does not say whether it can be written to" : "it can be written to";
-  return ok("target", `${target.name} ${has}; ${able}`);
+  return ok("target", `${target.name}: ${standingTold(target, last, current).says}; ${able}`);
 }
 
 export const OBSERVERS: readonly Step[] = [

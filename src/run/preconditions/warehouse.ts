@@ -19,7 +19,9 @@ import {
   stagingFolder,
 } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
+import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
 import { historyWarnings, previousHistory } from "../previous-history.ts";
 import { findInterrupted, foreignSentence, keepResumable, resumeFingerprint } from "../resume.ts";
@@ -113,6 +115,12 @@ export const CURRENT_RUN: readonly Step[] = [
       return { baseline, past: await previousHistory(baseline, pipeline, folder) };
     },
     async *look({ options, folder, baseline, past }) {
+      const pinned = pinnedOf(await listRuns(folder));
+      if (pinned !== undefined)
+        yield warning(
+          "current run",
+          `${pinnedText(pinned)}: a run is published, and becomes current and is delivered by "content-warehouse runs unpin".`,
+        );
       for (const sentence of historyWarnings(past)) yield warning("current run", sentence);
       if (baseline.kind === "none") yield ok("current run", "nothing is published yet");
       if (baseline.kind === "run") yield await verified(folder, options.signal);

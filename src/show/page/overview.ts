@@ -14,8 +14,10 @@ import {
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
+import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import type { Verdict } from "../../common/verdict.ts";
+import { pinnedText } from "../../warehouse/pin.ts";
 import type { RunChanges } from "./changes.ts";
 import { foreign, html, type Markup, type Part } from "./markup.ts";
 import type { Overview } from "./page.ts";
@@ -33,6 +35,8 @@ export interface OverviewFacts {
   readonly unsent: number;
   /** IDs of destinations that only mappings name. */
   readonly nameless: readonly string[];
+  /** The run that readers see whatever is published; undefined: nothing is pinned, or told of other runs. */
+  readonly pinned: EarlierRuns["pinned"];
 }
 
 export function overviewOf(facts: OverviewFacts): Overview {
@@ -148,11 +152,13 @@ function firstOf<T>(rows: readonly T[], told: (row: T) => Part): Markup {
   return html`${first}${rows.length > NAMED && `; and ${rows.length - NAMED} more`}`;
 }
 
-function runPoints({ account, checks, nameless }: OverviewFacts): Part[] {
+function runPoints({ account, checks, nameless, pinned }: OverviewFacts): Part[] {
   const { itemsRejected: rejected } = account;
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   const more = warnings.length - NAMED;
   return [
+    pinned !== undefined &&
+      html`When this page was made, ${pinnedText(pinned)}: readers and targets get later runs by <code>content-warehouse runs unpin</code>.`,
     rejected > 0 &&
       html`<a href="#rejects">${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
     warnings.length > 0 &&

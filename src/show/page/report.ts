@@ -104,6 +104,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
       comparedWith,
       unsent: items.unsent,
       nameless,
+      pinned: earlier?.pinned,
     }),
     parts,
     items: items.json,

@@ -4,43 +4,37 @@ import { inParallel } from "../../storage/parallel.ts";
 import type { Table } from "../../tables/declare.ts";
 import { proveConditionalPut, type Store } from "../store/store.ts";
 import type { ClaimedTable } from "./claim.ts";
+import { assertWritable } from "./delta/blocked.ts";
 import { readTable } from "./delta/read.ts";
-import { assertWritable } from "./delta/schema.ts";
 import { LANES, type LakePlace, type Settled, settle } from "./finish.ts";
 import { inScratch } from "./scratch.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
+import { assertWhole, waitingOf } from "./waiting.ts";
 
-/** Throws `target.*` where a run of these tables could not be delivered now, as far as that is known without its rows. */
+/**
+ * Throws `target.*` where a run of these tables could not be delivered now, or not to each of them, as far as that is
+ * known without its rows.
+ */
 export async function proveDeliverable(
   place: LakePlace,
   tables: readonly Table[],
   signal: AbortSignal,
 ): Promise<void> {
+  const { store } = place;
   const settled = await settle(place, null, signal);
-  await tablesTaken(
-    place.store,
-    settled,
-    tables.map(({ name, comment, columns }) => ({ name, comment, columns, files: [] })),
-  );
+  const ofRun = tables.map(({ name, comment, columns }) => ({ name, comment, columns, files: [] }));
+  await assertTaken(store, ofRun);
   await inScratch(async () => {});
-  await proveConditionalPut(place.store);
+  await proveConditionalPut(store);
+  const asked = [...ofRun, ...droppedSince(settled, ofRun)];
+  const waiting = await inParallel(LANES, asked, (_, table) => waitingOf(store, table));
+  assertWhole(waiting.flat());
 }
 
-/**
- * The tables that a claim after the last one has: those of the run, and those that it drops. Throws `target.refused` for
- * one that the lake cannot have, or that another program has changed so that we cannot write it.
- */
-export async function tablesTaken(
-  store: Store,
-  last: Settled,
-  ofRun: readonly ClaimedTable[],
-): Promise<readonly ClaimedTable[]> {
+/** Throws `target.refused` where the lake cannot have one of the tables, or where nothing could say which run is whole. */
+export async function assertTaken(store: Store, ofRun: readonly ClaimedTable[]): Promise<void> {
   for (const table of ofRun) assertPossible(table);
-  const tables = [...ofRun, ...droppedSince(last, ofRun)];
-  await inParallel(LANES, [...tables, RUN_SNAPSHOTS], async (_, table) => {
-    assertWritable(await readTable(store, table.name), table);
-  });
-  return tables;
+  assertWritable(await readTable(store, RUN_SNAPSHOTS.name), RUN_SNAPSHOTS);
 }
 
 /** Tables that the last claim has and the new run has not, without files. Where it is not finished, those that it dropped too. */

@@ -2,18 +2,20 @@
  * Claims: which run is delivered next. A claim is one object, put where there is none, that says all that anybody needs to
  * finish the delivery. Its key is the number after the last claim's run, so that all who would deliver next meet at one
  * key, whatever the numbers of their runs: one of them gets it. Its run may have a higher number than its key, where
- * the runs between were never delivered.
+ * the runs between were never delivered. It may be delivered under a number above its own, after a rollback: readers
+ * see numbers that only grow.
  *
  * A claim is only put once the one before it is finished, so at most the last one is not. It stays for ever: a process
  * that was stopped for weeks must find its key taken. What only a restore needs is removed from old ones.
  */
 import { z } from "zod";
-import { WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
 import { FULL_VERDICTS } from "../../common/verdict.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
-import { DATABASE_FILE } from "../../warehouse/layout.ts";
+import { sameRun } from "../../warehouse/identity.ts";
+import { DATABASE_FILE, parseRunName } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
 import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, readJson } from "./keys.ts";
 
@@ -21,6 +23,8 @@ import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, read
 const CLAIM_VERSION = 2;
 /** The copy of a run that was claimed so has all of its files. */
 const WHOLE_COPY_VERSION = 1;
+/** Of a run that is delivered under another number than its own. */
+const RENUMBERED_VERSION = 3;
 
 const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -64,9 +68,12 @@ const table = z.object({
 });
 
 const claim = z.object({
-  claimVersion: z.literal([WHOLE_COPY_VERSION, CLAIM_VERSION]),
+  claimVersion: z.literal([WHOLE_COPY_VERSION, CLAIM_VERSION, RENUMBERED_VERSION]),
   run: z.string(),
+  /** That it is delivered under: its own, or the next one after the last claim's where that is not later. */
   sequence: count,
+  /** Where somebody rolled back to it: the latest run that was in the lake. */
+  rollbackOf: z.object({ run: z.string(), sequence: count, sha256: sha256.optional() }).optional(),
   instance: z.string(),
   pipeline: z.string(),
   verdict: z.enum(FULL_VERDICTS),
@@ -108,10 +115,19 @@ export function rowsIn(files: readonly Pick<ClaimedFile, "rows">[]): number {
   return files.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** The run of a claim; an old one does not say its digest any more. */
+/** The run of a claim, with its own number; an old one does not say its digest any more. */
 export function runOf(found: Claim | PastClaim): TargetRun {
-  const { run, sequence } = found;
-  return { run, sequence, sha256: isPast(found) ? undefined : (found.published ?? found.manifest.sha256) };
+  const { run } = found;
+  const sequence = parseRunName(run)?.sequence ?? found.sequence;
+  if (isPast(found)) return { run, sequence, sha256: undefined };
+  const { rollbackOf, published, manifest } = found;
+  return { run, sequence, sha256: published ?? manifest.sha256, ...(rollbackOf && { rollbackOf }) };
+}
+
+/** The number that a run is delivered under: that of the last claim where it is of this run. */
+export function numberAfter(last: Claim | null, run: TargetRun): number {
+  if (last === null) return run.sequence;
+  return sameRun(runOf(last), run) ? last.sequence : Math.max(run.sequence, last.sequence + 1);
 }
 
 export function isPast(found: Claim | PastClaim): found is PastClaim {
@@ -133,14 +149,20 @@ export async function claimNumbers(store: Store, instance: string): Promise<read
 
 /** The claim that was put last, finished or not; null: the instance has none. */
 export async function lastClaim(store: Store, instance: string): Promise<Claim | null> {
-  const number = (await claimNumbers(store, instance)).at(-1);
-  if (number === undefined) return null;
-  const last = await readClaim(store, instance, number);
-  if (isPast(last)) throw changedByHand(store, claimKey(instance, number), "the last claim has no tables");
-  return last;
+  let before: number | undefined;
+  for (;;) {
+    const number = (await claimNumbers(store, instance)).at(-1);
+    if (number === undefined) return null;
+    const last = await readClaim(store, instance, number);
+    if (!isPast(last)) return last;
+    // A later one may have been put after the list, and this one been shortened then.
+    if (number === before)
+      throw changedByHand(store, claimKey(instance, number), "the last claim has no tables");
+    before = number;
+  }
 }
 
-/** The claim of the run with a number, whatever its key; undefined: no such run was claimed. */
+/** The claim of a number that a run was delivered under, whatever its key; undefined: none was. */
 export async function claimOf(
   store: Store,
   instance: string,
@@ -150,6 +172,38 @@ export async function claimOf(
   if (number === undefined) return undefined;
   const found = await readClaim(store, instance, number);
   return found.sequence === sequence ? found : undefined;
+}
+
+/**
+ * The newest claim of a run that is looked for by its number; undefined: none keeps it. One that cannot be read, and is not
+ * the last one, holds up no other.
+ */
+export async function claimOfRun(
+  store: Store,
+  instance: string,
+  sequence: number,
+  isWanted: (run: TargetRun) => boolean,
+): Promise<Claim | undefined> {
+  const numbers = (await claimNumbers(store, instance)).toReversed();
+  for (const number of numbers) {
+    const found = await readableClaim(store, instance, { number, isLast: number === numbers[0] });
+    if (found !== undefined && !isPast(found) && isWanted(runOf(found))) return found;
+    // Claims before it are of earlier numbers.
+    if (number <= sequence) return undefined;
+  }
+  return undefined;
+}
+
+/** Undefined: it cannot be read, and is not the last one. */
+export async function readableClaim(
+  store: Store,
+  instance: string,
+  { number, isLast }: { readonly number: number; readonly isLast: boolean },
+): Promise<Claim | PastClaim | undefined> {
+  return readClaim(store, instance, number).catch((thrown: unknown) => {
+    if (isLast || asWarehouseError(thrown).code !== "target.refused") throw thrown;
+    return undefined;
+  });
 }
 
 /** Throws `target.refused` where it is not as it was put. */
@@ -162,7 +216,8 @@ export async function readClaim(store: Store, instance: string, number: number):
 
 /** A claim of this content alone, whatever else the object has. */
 export function newClaim(content: Omit<Claim, "claimVersion">): Claim {
-  return claim.parse({ ...content, claimVersion: CLAIM_VERSION });
+  const isRenumbered = content.sequence !== parseRunName(content.run)?.sequence;
+  return claim.parse({ ...content, claimVersion: isRenumbered ? RENUMBERED_VERSION : CLAIM_VERSION });
 }
 
 /**

@@ -1,17 +1,18 @@
 /** Claims the number of a run that was uploaded, and commits each table. */
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun } from "../../pipeline.ts";
-import { sameRun, standingOf } from "../../warehouse/identity.ts";
-import { fenced } from "../fenced.ts";
+import { rolledBackFrom, sameRun } from "../../warehouse/identity.ts";
+import { assertMayFollow } from "../fenced.ts";
 import type { Store } from "../store/store.ts";
 import { droppedSince } from "./check.ts";
 import { type Claim, newClaim, putClaim, runOf } from "./claim.ts";
 import { finish, type LakePlace, settle } from "./finish.ts";
 import type { Plan } from "./plan.ts";
-import { snapshotVersions } from "./snapshots.ts";
+import { snapshotOf } from "./snapshots.ts";
 import { planAfter, uploadAll } from "./upload.ts";
+import { assertWhole } from "./waiting.ts";
 
-/** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first. */
+/** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first, `target.waits` where tables do. */
 export async function commitDelivery(
   place: LakePlace,
   delivered: DeliveredRun,
@@ -25,17 +26,27 @@ export async function commitDelivery(
     const settled = await settle(place, delivered.instance, signal);
     if (isOf(delivered, settled.claim)) {
       if (settled.fault !== null) throw settled.fault;
-      return;
+      return assertWhole(settled.waiting);
     }
     assertNext(store, settled.claim, delivered);
     const before = plan;
     plan = await planAfter(place, delivered, settled, before);
     if (plan !== before) await uploadAll(store, plan.uploads, delivered);
     const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    const claim = newClaim({ ...delivered, ...made, published: delivered.sha256, instance, tables });
+    const rollbackOf = settled.claim === null ? undefined : rolledBackFrom(runOf(settled.claim), delivered);
+    const claim = newClaim({
+      ...delivered,
+      ...made,
+      sequence: plan.number,
+      published: delivered.sha256,
+      instance,
+      tables,
+      rollbackOf,
+    });
     if (!(await putClaim(store, claim, settled.claim))) continue;
-    const isFinished = await finish(place, claim, signal);
-    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);
+    const waiting = await finish(place, claim, signal);
+    if (waiting !== null) return assertWhole(waiting);
+    if ((await snapshotOf(store, claim)).versions.size === 0) throw givenUp(store, delivered);
     return;
   }
 }
@@ -54,6 +65,5 @@ export function isOf(run: DeliveredRun, claim: Claim | null): boolean {
 
 /** Throws `target.fenced` where the last claim leaves no place for the run. */
 export function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
-  if (last === null || isOf(run, last) || standingOf(runOf(last), run) === "earlier") return;
-  throw fenced(address, runOf(last), run);
+  assertMayFollow({ name: address, keepsRuns: true }, last && runOf(last), run);
 }

@@ -1,13 +1,17 @@
 /** From a claim to its commits: by whoever put it, or by anybody who finds it unfinished. */
 import { WarehouseError } from "../../common/errors.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
 import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { type Claim, keyedFiles, lastClaim } from "./claim.ts";
 import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
+import { readTable } from "./delta/read.ts";
+import { sequenceOf } from "./delta/state.ts";
 import { assertSameService, registeredService } from "./registration.ts";
-import { commitSnapshot, RUN_SNAPSHOTS, snapshotSequence } from "./snapshots.ts";
+import { commitSnapshot, lacksTables, RUN_SNAPSHOTS, type Snapshot, snapshotOf } from "./snapshots.ts";
+import { type Waiting, waitingFor } from "./waiting.ts";
 
 /** Tables or files at a time. */
 export const LANES = Array.from({ length: 8 }, (_, lane) => lane);
@@ -23,13 +27,15 @@ export interface LakePlace {
 export interface Settled {
   /** Null: nothing was delivered yet. */
   readonly claim: Claim | null;
-  /** Why it cannot be finished, whoever tries: a file of it or a table was changed by hand. Null: it is finished. */
+  /** Why it cannot be finished, whoever tries: a file of it or a log was changed by hand. Null: it is finished. */
   readonly fault: WarehouseError | null;
+  /** Where it is finished: the tables that do not have it. */
+  readonly waiting: readonly Waiting[];
 }
 
 /**
- * Finishes the last claim. `service`: null where it is not known. Throws `target.refused` where the instance's name belongs
- * to another service.
+ * Finishes the last claim, and brings it to the tables that waited and can be written now. `service`: null where it is not
+ * known. Throws `target.refused` where the instance's name belongs to another service.
  */
 export async function settle(
   place: LakePlace,
@@ -41,44 +47,66 @@ export async function settle(
     assertSameService(store, instance, await registeredService(store, instance), service);
   }
   const claim = await lastClaim(store, instance);
-  if (claim === null || (await snapshotSequence(store, instance)) >= claim.sequence) {
-    return { claim, fault: null };
-  }
+  if (claim === null) return { claim, fault: null, waiting: [] };
+  const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
+  const isSeen = ((snapshots && sequenceOf(snapshots, instance)) ?? 0) >= claim.sequence;
+  if (isSeen && !lacksTables(snapshots, claim)) return { claim, fault: null, waiting: [] };
+  const { versions, missing } = isSeen ? await snapshotOf(store, claim) : NOTHING_YET;
+  const left = isSeen ? claim.tables.filter(({ name }) => missing.includes(name)) : claim.tables;
   try {
-    await assertUploaded(store, claim);
-    const isFinished = await finish(place, claim, signal);
-    return isFinished ? { claim, fault: null } : await settle(place, service, signal);
+    await assertUploaded(store, claim, left);
+    const waiting = await finish(place, claim, signal, { tables: left, versions });
+    return waiting === null ? await settle(place, service, signal) : { claim, fault: null, waiting };
   } catch (thrown) {
-    if (thrown instanceof WarehouseError && thrown.code === "target.refused") return { claim, fault: thrown };
-    throw thrown;
+    if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
+    if (!isSeen) return { claim, fault: thrown, waiting: [] };
+    return { claim, fault: null, waiting: missing.map((table) => ({ table, why: thrown.message })) };
   }
 }
 
+const NOTHING_YET = { versions: new Map<string, number>(), missing: [] } satisfies Snapshot;
+
 /**
- * Commits each table of a claim, then the run's rows in `run_snapshots`. What is committed already stays. False: a later
- * claim has been put meanwhile, by others who finished this one or could not.
+ * Commits tables of a claim, then the run's rows in `run_snapshots`. What is committed already stays. `versions`: those of
+ * the other tables. Gives the tables that another program keeps from it; null: a later claim has been put meanwhile, by
+ * others who finished this one or could not.
  */
-export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal): Promise<boolean> {
+export async function finish(
+  place: LakePlace,
+  claim: Claim,
+  signal: AbortSignal,
+  { tables, versions: others }: { readonly tables: Claim["tables"] } & Pick<Snapshot, "versions"> = {
+    ...claim,
+    ...NOTHING_YET,
+  },
+): Promise<readonly Waiting[] | null> {
   const { store, logRetentionDays: retentionDays } = place;
-  const versions = new Map<string, number>();
-  await inParallel(LANES, claim.tables, async (_, table) => {
-    const replacement = { ...claim, table, files: table.files, retentionDays };
-    const version = await commitReplacement(store, replacement, signal);
-    if (version !== null) versions.set(table.name, version);
+  const versions = new Map(others);
+  const waiting: Waiting[] = [];
+  await inParallel(LANES, tables, async (_, table) => {
+    try {
+      const replacement = { ...claim, table, files: table.files, retentionDays };
+      const version = await commitReplacement(store, replacement, signal);
+      if (version !== null) versions.set(table.name, version);
+    } catch (thrown) {
+      waiting.push(waitingFor(table.name, thrown));
+    }
   });
-  if (versions.size < claim.tables.length) return false;
-  const last = await commitSnapshot(place, claim, versions, signal);
+  if (versions.size + waiting.length < claim.tables.length) return null;
+  waiting.sort((a, b) => compareUtf8(a.table, b.table));
+  const missing = waiting.map(({ table }) => table);
+  const last = await commitSnapshot(place, claim, { versions, missing }, signal);
   if (last !== null) versions.set(RUN_SNAPSHOTS.name, last);
   const retention = { nowMs: Date.now(), retentionMs: retentionDays * DAY_MS };
   await inParallel(LANES, [...versions], async (_, [table, version]) => {
     if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
   });
-  return true;
+  return waiting;
 }
 
 /** A claim of another process: a table must never name a file that is not there. Throws `target.refused`. */
-async function assertUploaded(store: Store, claim: Claim): Promise<void> {
-  await inParallel(LANES, keyedFiles(claim.tables), async (_, { key, bytes }) => {
+async function assertUploaded(store: Store, claim: Claim, tables: Claim["tables"]): Promise<void> {
+  await inParallel(LANES, keyedFiles(tables), async (_, { key, bytes }) => {
     for await (const found of store.list(key)) if (found.key === key && found.bytes === bytes) return;
     throw new WarehouseError(
       "target.refused",

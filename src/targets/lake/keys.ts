@@ -13,6 +13,7 @@
 import type { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { parseIfJson } from "../../common/json.ts";
+import { parseRunName, runName } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
 
 const DIGEST_DIGITS = 16;
@@ -46,12 +47,18 @@ export function runsFolder(instance: string): string {
   return `${instanceFolder(instance)}runs/`;
 }
 
-/** `sha256`: of its manifest. */
+/** `sha256`: of its manifest. `run`: by its name, with the number that it is delivered under. */
 export function runFolder(instance: string, run: string, sha256: string): string {
   return `${runsFolder(instance)}${run}-${sha256.slice(0, DIGEST_DIGITS)}/`;
 }
 
-/** Below the table's folder. */
+/** The name of a run with another number, by which upkeep knows whether it may still be claimed. */
+export function renumbered(run: string, sequence: number): string {
+  const named = parseRunName(run);
+  return named === undefined || named.sequence === sequence ? run : runName(sequence, named.startedAt);
+}
+
+/** Below the table's folder. `sequence`: that the run is delivered under. */
 export function filePath(instance: string, table: string, sequence: number, sha256: string): string {
   return `instance=${instance}/${table}-${padded(sequence)}-${sha256.slice(0, DIGEST_DIGITS)}.parquet`;
 }

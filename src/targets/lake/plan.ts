@@ -11,8 +11,9 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { FileContent } from "../store/store.ts";
 import { type Claim, type ClaimedTable, type ColumnStatistics, isCopied } from "./claim.ts";
-import { filePath, runFolder } from "./keys.ts";
+import { filePath, renumbered, runFolder } from "./keys.ts";
 import { inScratch } from "./scratch.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface Upload extends FileContent {
   readonly key: string;
@@ -23,6 +24,8 @@ export interface Upload extends FileContent {
 }
 
 export interface Plan {
+  /** That the run is to be delivered under. */
+  readonly number: number;
   /** Attempt of the claim whose files are used again; null: none are. */
   readonly after: string | null;
   readonly tables: readonly ClaimedTable[];
@@ -30,11 +33,25 @@ export interface Plan {
   readonly uploads: readonly Upload[];
 }
 
-/**
- * `last`: the last claim, once all tables have it; null: there is none, or it cannot be finished. Nothing is used again of
- * such a one: what the tables have may be what the run after it has, and whoever goes on with it would not see that run.
- */
-export async function planDelivery(run: DeliveredRun, instance: string, last: Claim | null): Promise<Plan> {
+/** What a run comes after. */
+export interface Follow {
+  /**
+   * The last claim, once all tables have it but those that wait; null: there is none, or it cannot be finished. Nothing is
+   * used again of such a one, nor of a table that waits: what the tables have may be what the run after it has, and whoever
+   * goes on with it would not see that run.
+   */
+  readonly last: Claim | null;
+  /** That the run is to be delivered under. */
+  readonly number: number;
+  readonly waiting?: readonly Waiting[];
+}
+
+export async function planDelivery(
+  run: DeliveredRun,
+  instance: string,
+  { last, number, waiting = [] }: Follow,
+): Promise<Plan> {
+  const isWhole = (name: string) => waiting.every(({ table }) => table !== name);
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const tables: ClaimedTable[] = [];
   const uploads: Upload[] = [];
@@ -42,14 +59,14 @@ export async function planDelivery(run: DeliveredRun, instance: string, last: Cl
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
-      const before = last?.tables.find((each) => each.name === name)?.files ?? [];
+      const before = last?.tables.find((each) => each.name === name && isWhole(name))?.files ?? [];
       const described = columnsWithStatistics(table);
       const files = (await rowsOf(connection, paths, described)).map(({ file, ...rows }) => {
         const content = stated.get(file);
         if (content === undefined) throw new TypeError(`${file} is not in the manifest of its run`);
         const { bytes, sha256 } = content;
         const same = before.find((each) => each.sha256 === sha256);
-        const path = same?.path ?? filePath(instance, name, run.sequence, sha256);
+        const path = same?.path ?? filePath(instance, name, number, sha256);
         uploads.push({ key: `${name}/${path}`, file, bytes, sha256, isKept: same !== undefined });
         return { path, bytes, sha256, ...rows };
       });
@@ -57,11 +74,11 @@ export async function planDelivery(run: DeliveredRun, instance: string, last: Cl
     }
   };
   await inScratch(describe, { reading: [run.directory] });
-  const folder = runFolder(instance, run.run, run.manifest.sha256);
+  const folder = runFolder(instance, renumbered(run.run, number), run.manifest.sha256);
   const copied = run.files.filter(({ path }) => isCopied(path));
   for (const { path, bytes, sha256 } of [...copied, run.manifest])
     uploads.push({ key: `${folder}${path}`, file: join(run.directory, path), bytes, sha256, isKept: false });
-  return { after: last?.attempt ?? null, tables, uploads };
+  return { number, after: last?.attempt ?? null, tables, uploads };
 }
 
 /** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */

@@ -1,34 +1,35 @@
 /** Published runs that the lake keeps whole, for a machine with an empty disk. */
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import { described, sameRun } from "../../warehouse/identity.ts";
+import { described, isAmong, sameRun } from "../../warehouse/identity.ts";
 import { MANIFEST_FILE, type PublishedFile, readManifest } from "../../warehouse/manifest.ts";
 import {
   type Claim,
   claimNumbers,
-  claimOf,
+  claimOfRun,
   isCopied,
   isPast,
   keyedFiles,
-  readClaim,
+  readableClaim,
   runOf,
 } from "./claim.ts";
 import { LANES, type LakePlace } from "./finish.ts";
-import { runFolder } from "./keys.ts";
+import { renumbered, runFolder } from "./keys.ts";
 
 /** Runs whose files are kept, the newest first. An earlier claim that cannot be read holds up no restore of another run. */
 export async function restorableRuns({ store, instance }: LakePlace): Promise<TargetRun[]> {
   const numbers = (await claimNumbers(store, instance)).toReversed();
   const claims = await inParallel(LANES, numbers, (_, number) =>
-    readClaim(store, instance, number).catch((thrown: unknown) => {
-      if (number === numbers[0] || asWarehouseError(thrown).code !== "target.refused") throw thrown;
-      return undefined;
-    }),
+    readableClaim(store, instance, { number, isLast: number === numbers[0] }),
   );
-  return claims.flatMap((each) => (each === undefined || isPast(each) ? [] : [runOf(each)]));
+  const runs: TargetRun[] = [];
+  // A rollback delivers a run once more.
+  for (const each of claims)
+    if (each !== undefined && !isPast(each) && !isAmong(runOf(each), runs)) runs.push(runOf(each));
+  return runs;
 }
 
 /**
@@ -41,8 +42,8 @@ export async function restoreRun(
   run: TargetRun,
   directory: string,
 ): Promise<void> {
-  const claim = await claimOf(store, instance, run.sequence);
-  if (claim === undefined || isPast(claim) || !sameRun(runOf(claim), run)) {
+  const claim = await claimOfRun(store, instance, run.sequence, (each) => sameRun(each, run));
+  if (claim === undefined) {
     throw new WarehouseError(
       "config.not_found",
       `${store.address} does not keep the ${described(run)} of ${instance}; choose one that "content-warehouse restore --list" shows.`,
@@ -70,6 +71,6 @@ function keptFiles(
   });
 }
 
-export function folderOf({ instance, run, manifest }: Claim): string {
-  return runFolder(instance, run, manifest.sha256);
+export function folderOf({ instance, run, sequence, manifest }: Claim): string {
+  return runFolder(instance, renumbered(run, sequence), manifest.sha256);
 }

@@ -1,14 +1,18 @@
 /**
  * `run_snapshots`: which version of each table has which run. It is committed last, so a run that stands in it is whole,
- * and whoever needs all tables of one moment reads the versions that it names. Each instance has one file with all its
+ * and whoever needs all tables of one moment reads the versions that it names. A table that waits for its owner has no row
+ * of the run, and each row of the run names it. Each instance has one file with all its
  * runs, written anew each time: a file for each run would be a hundred thousand after a year of 300 instances.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
+import { PARQUET_TYPES } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
-import { bigint, defineTable, text } from "../../tables/declare.ts";
+import { bigint, defineTable, json, text } from "../../tables/declare.ts";
 import { digestOf } from "../../warehouse/verify.ts";
 import type { Store } from "../store/store.ts";
 import { type Claim, rowsIn } from "./claim.ts";
@@ -25,7 +29,10 @@ export const RUN_SNAPSHOTS = defineTable({
   stage: "run",
   key: ["sequence", "table_name"],
   columns: [
-    bigint("sequence", { comment: "Number of the run.", required: true }),
+    bigint("sequence", {
+      comment: "Number that the run was delivered under: its own, or after a rollback a later one.",
+      required: true,
+    }),
     text("run", { comment: "Name of the run.", required: true }),
     text("verdict", { comment: "Verdict of the run: complete or unsettled.", required: true }),
     text("table_name", { comment: "Table.", required: true }),
@@ -34,8 +41,20 @@ export const RUN_SNAPSHOTS = defineTable({
       required: true,
     }),
     bigint("rows", { comment: "Rows of the run in the table.", required: true }),
+    json("missing_tables", {
+      comment:
+        "Tables that do not have the run, because another program gave them what is not written; they have no row of it. NULL: all have it.",
+    }),
   ],
 });
+
+/** What `run_snapshots` says of a run. */
+export interface Snapshot {
+  /** By table: a version at which the instance has the rows of the run. */
+  readonly versions: ReadonlyMap<string, number>;
+  /** Names of tables that do not have the run. */
+  readonly missing: readonly string[];
+}
 
 /** Number of the last run of an instance that all tables have; 0: none. */
 export async function snapshotSequence(store: Store, instance: string): Promise<number> {
@@ -44,30 +63,59 @@ export async function snapshotSequence(store: Store, instance: string): Promise<
 }
 
 /**
- * Adds a run to the rows of its instance, once all tables have it. `versions`: by table of the claim. Gives the version;
- * null: a later run of the instance is there.
+ * Adds a run to the rows of its instance, once all tables have it that can; said again, adds the tables that have it now.
+ * Gives the version; null: a later run of the instance is there.
  */
 export async function commitSnapshot(
   { store, logRetentionDays: retentionDays }: { readonly store: Store; readonly logRetentionDays: number },
   claim: Claim,
-  versions: ReadonlyMap<string, number>,
+  snapshot: Snapshot,
   signal: AbortSignal,
 ): Promise<number | null> {
   const { instance, sequence } = claim;
   const state = await readTable(store, RUN_SNAPSHOTS.name);
   const there = state?.transactions.get(instance);
-  if (there?.sequence === sequence) return there.version;
+  const revises = there?.sequence === sequence ? there.version : undefined;
+  if (revises !== undefined && !lacksTables(state, claim)) return revises;
   return inScratch(async (connection, folder) => {
     const before = await downloadRows(store, state, instance, folder);
+    const known = await snapshotIn(connection, before, claim);
+    const made = known.versions.size === 0 ? snapshot : joined(known, snapshot);
+    if (revises !== undefined && known.versions.size === made.versions.size) return revises;
     const file = join(folder, "new.parquet");
-    const query = { text: queryOf(before, claim, versions), params: [] };
+    const query = { text: queryOf(before, claim, made), params: [] };
     const rows = await writeParquet(connection, { table: RUN_SNAPSHOTS, query, file });
     const content = await digestOf(file);
     const path = filePath(instance, RUN_SNAPSHOTS.name, sequence, content.sha256);
     await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, content);
-    const files = [{ path, bytes: content.bytes, rows, statistics: [] }];
-    return commitReplacement(store, { ...claim, table: RUN_SNAPSHOTS, files, retentionDays }, signal);
+    const replacement = {
+      ...claim,
+      table: RUN_SNAPSHOTS,
+      files: [{ path, bytes: content.bytes, rows, statistics: [] }],
+      retentionDays,
+      revises,
+      also: made.missing.length === 0 ? [] : [lackingId(instance)],
+    };
+    return commitReplacement(store, replacement, signal);
   });
+}
+
+/** Of the `txn` beside an instance's own that has the number of its last run which a table did not have. */
+function lackingId(instance: string): string {
+  return `${instance}/missing_tables`;
+}
+
+/** Whether a table did not have the run when it was added; its rows say whether that is so still. */
+export function lacksTables(state: TableState | null, { instance, sequence }: Claim): boolean {
+  return state?.transactions.get(lackingId(instance))?.sequence === sequence;
+}
+
+/** Two that were found of one run, by processes of which each may have brought it to other tables. */
+function joined(one: Snapshot, other: Snapshot): Snapshot {
+  return {
+    versions: new Map([...one.versions, ...other.versions]),
+    missing: other.missing.filter((table) => one.missing.includes(table)),
+  };
 }
 
 /** The rows so far, as files in the folder. */
@@ -89,34 +137,57 @@ async function downloadRows(
   return files;
 }
 
-/** The rows so far and those of the claim; tables that the run does not have are in it too, without files. */
+/** The rows of other runs so far and those of the claim; tables that the run does not have are in it too, without files. */
 function queryOf(
   before: readonly string[],
   { sequence, run, verdict, tables }: Claim,
-  versions: ReadonlyMap<string, number>,
+  { versions, missing }: Snapshot,
 ): string {
-  const columns = RUN_SNAPSHOTS.columns.map(({ name }) => name).join(", ");
-  const rows = tables
-    .filter(({ files }) => files.length > 0)
-    .map(({ name, files }) => {
-      const texts = [run, verdict, name].map(quoteLiteral).join(", ");
-      return `(${sequence}::BIGINT, ${texts}, ${versions.get(name) ?? 0}::BIGINT, ${rowsIn(files)}::BIGINT)`;
-    });
-  const earlier = before.length === 0 ? "" : `UNION ALL SELECT ${columns} FROM ${readParquet(before)}`;
-  return `FROM (VALUES ${rows.join(", ")} ${earlier}) AS snapshots (${columns}) ORDER BY sequence, table_name`;
+  const names = missing.length === 0 ? "NULL" : quoteLiteral(JSON.stringify(missing));
+  const rows = tables.flatMap(({ name, files }) => {
+    const version = versions.get(name);
+    if (files.length === 0 || version === undefined) return [];
+    const texts = [run, verdict, name].map(quoteLiteral).join(", ");
+    return [`SELECT ${sequence}, ${texts}, ${version}, ${rowsIn(files)}, ${names}`];
+  });
+  const others = `SELECT * FROM (${rowsOf(before)}) WHERE sequence <> ${sequence}`;
+  return `SELECT * FROM (${[others, ...rows].join(" UNION ALL ")}) ORDER BY sequence, table_name`;
 }
 
-/** By table: a version at which the instance has the claim's files. Empty: the run is not finished. */
-export async function snapshotVersions(
-  store: Store,
-  { instance, sequence }: Claim,
-): Promise<ReadonlyMap<string, number>> {
+/** A query of the rows of files, which other programs may have given columns, and an earlier one may lack some. */
+function rowsOf(files: readonly string[]): string {
+  const columns = RUN_SNAPSHOTS.columns.map(({ name, type }) => `NULL::${PARQUET_TYPES[type]} AS ${name}`);
+  const none = `SELECT ${columns.join(", ")} WHERE false`;
+  const all = [none, ...files.map((file) => `SELECT * FROM ${readParquet([file])}`)];
+  const names = RUN_SNAPSHOTS.columns.map(({ name }) => name).join(", ");
+  return `SELECT ${names} FROM (${all.join(" UNION ALL BY NAME ")})`;
+}
+
+/** What `run_snapshots` says of a claim's run. No versions: it is not finished, or every table lacks it. */
+export async function snapshotOf(store: Store, claim: Claim): Promise<Snapshot> {
   const state = await readTable(store, RUN_SNAPSHOTS.name);
   return inScratch(async (connection, folder) => {
-    const files = await downloadRows(store, state, instance, folder);
-    if (files.length === 0) return new Map();
-    const rows = `SELECT table_name, table_version FROM ${readParquet(files)} WHERE sequence = ${sequence}`;
-    const found = await all(connection, rows);
-    return new Map(found.map((row) => [String(row.table_name), toSafeInteger(row.table_version ?? null)]));
+    const found = await snapshotIn(
+      connection,
+      await downloadRows(store, state, claim.instance, folder),
+      claim,
+    );
+    const isOfNone = found.versions.size === 0 && lacksTables(state, claim);
+    return isOfNone ? { ...found, missing: claim.tables.map(({ name }) => name) } : found;
   });
 }
+
+async function snapshotIn(
+  connection: DuckDBConnection,
+  files: readonly string[],
+  { sequence }: Claim,
+): Promise<Snapshot> {
+  const found = await all(connection, `SELECT * FROM (${rowsOf(files)}) WHERE sequence = ${sequence}`);
+  const missing = found[0]?.missing_tables ?? null;
+  return {
+    versions: new Map(found.map((row) => [String(row.table_name), toSafeInteger(row.table_version ?? null)])),
+    missing: missing === null ? [] : names.parse(JSON.parse(String(missing))),
+  };
+}
+
+const names = z.array(z.string());

@@ -2,9 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../common/clock.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
-import { laterRun } from "../../warehouse/identity.ts";
 import { proveConditionalPut } from "../store/store.ts";
-import { tablesTaken } from "./check.ts";
+import { assertTaken } from "./check.ts";
 import { claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
 import { assertNext, commitDelivery, isOf } from "./commit.ts";
 import { type LakePlace, settle } from "./finish.ts";
@@ -26,10 +25,11 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
   return open(run.signal, async (place) => {
     const { store, instance } = place;
     const settled = await settle(place, run.instance, run.signal);
-    if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
+    const isWhole = settled.fault === null && settled.waiting.length === 0;
+    if (isWhole && isOf(run, settled.claim)) return NOTHING_TO_DO;
     assertNext(store, settled.claim, run);
     const plan = await planAfter(place, run, settled);
-    await tablesTaken(store, settled, plan.tables);
+    await assertTaken(store, plan.tables);
     if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
     await register(store, instance, run.instance);
     await uploadAll(store, plan.uploads, run);
@@ -48,10 +48,14 @@ const NOTHING_TO_DO: StagedLoad = { commit: async () => {}, abort: async () => {
  * Removes the uploads of a run that the lake has gone past: nobody can claim it any more. Others stay: the next attempt
  * at this run goes on with them, or another one is doing so now; and files of the run before are not its own.
  */
-async function discard({ store, instance }: LakePlace, run: DeliveredRun, { uploads }: Plan): Promise<void> {
+async function discard(
+  { store, instance }: LakePlace,
+  run: DeliveredRun,
+  { number, uploads }: Plan,
+): Promise<void> {
   const last = await lastClaim(store, instance);
-  if (last === null || laterRun(run, last)) return;
-  const winner = await claimOf(store, instance, run.sequence);
+  if (last === null || number > last.sequence) return;
+  const winner = await claimOf(store, instance, number);
   if (winner !== undefined && (isPast(winner) || isOf(run, winner))) return;
   const named = new Set(keyedFiles(winner?.tables ?? []).map(({ key }) => key));
   const own = uploads.flatMap(({ key, isKept }) => (isKept ? [] : [key]));

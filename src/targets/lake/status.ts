@@ -2,16 +2,19 @@
 import { type Answer, col, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { minuteOf } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { lastClaim } from "./claim.ts";
+import { BlockedTable, blockedText } from "./delta/blocked.ts";
 import { readTable } from "./delta/read.ts";
-import { instancesOf, type TableState } from "./delta/state.ts";
+import { instancesOf, sequenceOf, type TableState } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
 import { LANES } from "./finish.ts";
 import { INSTANCES } from "./keys.ts";
 import { registeredService } from "./registration.ts";
-import { RUN_SNAPSHOTS } from "./snapshots.ts";
+import { lacksTables, RUN_SNAPSHOTS, snapshotOf } from "./snapshots.ts";
+import { type Waiting, waitingFor } from "./waiting.ts";
 
 export interface LakeStatus {
   readonly address: string;
@@ -21,6 +24,8 @@ export interface LakeStatus {
   readonly instances: readonly InstanceStatus[];
   /** Tables and instances that are in neither list, because their files cannot be read. */
   readonly damaged: readonly Damage[];
+  /** Tables to which nothing can be delivered; those that we cannot read are not in the list of tables. */
+  readonly waiting: readonly Waiting[];
 }
 
 export interface Damage {
@@ -55,24 +60,31 @@ export interface InstanceStatus {
   readonly pipeline: string | null;
   /** ISO 8601, UTC: when it was claimed. */
   readonly deliveredAt: string | null;
-  /** Whether all tables have it; null: `run_snapshots`, which says so, is damaged. */
+  /** Whether all tables have it but those that wait; null: `run_snapshots`, which says so, is damaged. */
   readonly finished: boolean | null;
+  /** Names of the tables that wait for it. */
+  readonly missing: readonly string[];
 }
 
 export async function lakeStatus(store: Store): Promise<LakeStatus> {
   const tables = await eachUndamaged("table", await tablesIn(store), (table) => readTable(store, table));
-  const isUnknown = tables.damaged.some(({ name }) => name === RUN_SNAPSHOTS.name);
-  const snapshots = tables.found.find((state) => state?.table === RUN_SNAPSHOTS.name);
-  const isFinished = (instance: string, sequence: number) =>
-    isUnknown ? null : (snapshots?.transactions.get(instance)?.sequence ?? 0) >= sequence;
+  const unread = [...tables.damaged.map(({ name }) => name), ...tables.waiting.map(({ table }) => table)];
+  const snapshots = unread.includes(RUN_SNAPSHOTS.name)
+    ? undefined
+    : (tables.found.find((state) => state?.table === RUN_SNAPSHOTS.name) ?? null);
   const instances = await eachUndamaged("instance", await instancesIn(store), (instance) =>
-    instanceStatus(store, instance, isFinished),
+    instanceStatus(store, instance, snapshots),
   );
+  const unwritten = tables.found.flatMap((state) => {
+    const why = state && blockedText(state);
+    return why ? [{ table: state.table, why }] : [];
+  });
   return {
     address: store.address,
     tables: tables.found.flatMap((state) => (state === null ? [] : [tableStatus(state)])),
     instances: instances.found,
     damaged: [...tables.damaged, ...instances.damaged],
+    waiting: [...tables.waiting, ...unwritten],
   };
 }
 
@@ -86,23 +98,30 @@ export async function instancesIn(store: Store): Promise<string[]> {
   return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 
-/** Works on tables or instances beside each other. One that is damaged keeps no other from it; all else is thrown. */
+/** Works on tables or instances beside each other. One that is damaged or waits keeps no other from it; all else is thrown. */
 export async function eachUndamaged<Found>(
   what: Damage["what"],
   names: readonly string[],
   work: (name: string) => Promise<Found>,
-): Promise<{ readonly found: readonly Found[]; readonly damaged: readonly Damage[] }> {
-  const all = await inParallel(LANES, names, async (_, name): Promise<{ readonly found: Found } | Damage> => {
+): Promise<{
+  readonly found: readonly Found[];
+  readonly damaged: readonly Damage[];
+  readonly waiting: readonly Waiting[];
+}> {
+  type Outcome = { readonly found: Found } | Damage | Waiting;
+  const all = await inParallel(LANES, names, async (_, name): Promise<Outcome> => {
     try {
       return { found: await work(name) };
     } catch (thrown) {
+      if (thrown instanceof BlockedTable) return waitingFor(name, thrown);
       if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
       return { what, name, problem: thrown.message };
     }
   });
   return {
     found: all.flatMap((each) => ("found" in each ? [each.found] : [])),
-    damaged: all.flatMap((each) => ("found" in each ? [] : [each])),
+    damaged: all.flatMap((each) => ("what" in each ? [each] : [])),
+    waiting: all.flatMap((each) => ("why" in each ? [each] : [])),
   };
 }
 
@@ -123,10 +142,13 @@ function tableStatus(state: TableState): TableStatus {
 async function instanceStatus(
   store: Store,
   instance: string,
-  isFinished: (instance: string, sequence: number) => boolean | null,
+  snapshots: TableState | null | undefined,
 ): Promise<InstanceStatus> {
   const service = await registeredService(store, instance);
   const claim = await lastClaim(store, instance);
+  const last = (snapshots && sequenceOf(snapshots, instance)) ?? 0;
+  const isFinished = claim !== null && last >= claim.sequence;
+  const isLacking = isFinished && lacksTables(snapshots ?? null, claim);
   return {
     instance,
     origin: service?.origin ?? null,
@@ -136,7 +158,8 @@ async function instanceStatus(
     verdict: claim?.verdict ?? null,
     pipeline: claim?.pipeline ?? null,
     deliveredAt: claim === null ? null : new Date(claim.atMs).toISOString(),
-    finished: claim !== null && isFinished(instance, claim.sequence),
+    finished: claim !== null && snapshots === undefined ? null : isFinished,
+    missing: isLacking ? (await snapshotOf(store, claim)).missing : [],
   };
 }
 
@@ -153,6 +176,7 @@ const INSTANCE_COLUMNS = {
   pipeline: col.text({ hidden: true }),
   deliveredAt: col.text({ hidden: true }),
   finished: col.flag({ hidden: true }),
+  missing: col.list({ hidden: true }),
 } as const;
 
 const TABLE_COLUMNS = {
@@ -171,9 +195,11 @@ const DAMAGE_COLUMNS = {
   problem: col.text(required),
 } as const;
 
+const WAITING_COLUMNS = { table: col.text(required), why: col.text(required) } as const;
+
 /** What `lake status` answers. */
-export function lakeStatusAnswer({ address, tables, instances, damaged }: LakeStatus): Answer {
-  const isEmpty = instances.length + damaged.length === 0;
+export function lakeStatusAnswer({ address, tables, instances, damaged, waiting }: LakeStatus): Answer {
+  const isEmpty = instances.length + damaged.length + waiting.length === 0;
   return {
     lead: isEmpty ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
     facts: { address },
@@ -203,13 +229,26 @@ export function lakeStatusAnswer({ address, tables, instances, damaged }: LakeSt
         rows: damaged,
         limit: 0,
       }),
+      section({
+        key: "waiting",
+        title: "WAITS",
+        none: "",
+        columns: WAITING_COLUMNS,
+        rows: waiting,
+        limit: 0,
+      }),
     ],
-    next: damaged.map(({ problem }) => `DAMAGED: ${problem}`),
+    next: [
+      ...damaged.map(({ problem }) => `DAMAGED: ${problem}`),
+      ...waiting.map(({ why }) => `WAITS: ${why}`),
+    ],
   };
 }
 
-function deliveryText({ run, deliveredAt, finished }: InstanceStatus): string {
+function deliveryText({ run, deliveredAt, finished, missing }: InstanceStatus): string {
   if (run === null) return "nothing yet";
   if (finished === null) return "unknown";
-  return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
+  if (!finished || deliveredAt === null) return "not finished";
+  const minute = minuteOf(new Date(deliveredAt));
+  return missing.length === 0 ? minute : `${minute}, but not ${listed(missing, "and")}`;
 }

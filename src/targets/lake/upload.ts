@@ -2,7 +2,7 @@
 import type { DeliveredRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import type { Claim } from "./claim.ts";
+import { type Claim, numberAfter } from "./claim.ts";
 import { LANES, type LakePlace, type Settled } from "./finish.ts";
 import { type Plan, planDelivery, type Upload } from "./plan.ts";
 
@@ -14,8 +14,9 @@ export async function planAfter(
   earlier?: Plan,
 ): Promise<Plan> {
   const last = finished(settled);
-  if (earlier !== undefined && earlier.after === (last?.attempt ?? null)) return earlier;
-  return planDelivery(run, instance, last);
+  const number = numberAfter(settled.claim, run);
+  if (earlier?.number === number && earlier.after === (last?.attempt ?? null)) return earlier;
+  return planDelivery(run, instance, { last, number, waiting: settled.waiting });
 }
 
 function finished({ claim, fault }: Settled): Claim | null {

@@ -7,14 +7,16 @@ import { inParallel } from "../../storage/parallel.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
 import { claimNumbers, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
-import { DAY_MS } from "./delta/checkpoint.ts";
+import { assertWritable } from "./delta/blocked.ts";
+import { DAY_MS, shortenLog } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
-import { filesOf, type TableState } from "./delta/state.ts";
+import type { TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
 import { folderOf } from "./restore.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { type Damage, eachUndamaged, instancesIn, tablesIn } from "./status.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface VacuumOptions {
   /** Leaves the newest version alone: earlier ones cannot be read any more. */
@@ -27,16 +29,20 @@ export interface Vacuumed {
   /** Data files of tables. */
   readonly files: number;
   readonly bytes: number;
+  /** Files of the tables' logs. */
+  readonly logFiles: number;
   /** Copies of published runs, and of attempts that never became one. */
   readonly runs: number;
   /** Tables and instances of which nothing was removed, because their files cannot be read. */
   readonly damaged: readonly Damage[];
+  /** Tables of which nothing was removed, because another program gave them what may forbid that. */
+  readonly waiting: readonly Waiting[];
 }
 
 /** Copies of runs that stay whatever their age. */
 const RUNS_KEPT = 3;
 /** Uploads of dead attempts, and files that other programs have not committed yet. */
-const YOUNG_MS = DAY_MS;
+export const YOUNG_MS = DAY_MS;
 
 /** Of all instances of the lake. What is damaged is left as it is, with all files of a damaged instance. */
 export async function vacuumLake(
@@ -52,13 +58,26 @@ export async function vacuumLake(
   let runs = 0;
   for (const [instance, { old }] of instances) runs += await removeRuns({ store, instance }, old, youngSince);
   const moments = { since, youngSince, nowMs };
-  const tables = await eachUndamaged("table", await tablesIn(store), (table) =>
-    unusedFiles(store, table, instances, moments),
-  );
-  await inParallel(LANES, tables.found, (_, unused) => store.remove(unused.map(({ key }) => key)));
-  const unused = tables.found.flat();
-  const bytes = unused.reduce((sum, each) => sum + each.bytes, 0);
-  return { files: unused.length, bytes, runs, damaged: [...tables.damaged, ...claims.damaged] };
+  const tables = await eachUndamaged("table", await tablesIn(store), async (table) => {
+    const { state, unused } = await unusedFiles(store, table, instances, moments);
+    await store.remove(unused.map(({ key }) => key));
+    return { state, unused };
+  });
+  const retention = { nowMs, retentionMs: logRetentionDays * DAY_MS };
+  const states = new Map(tables.found.flatMap(({ state }) => (state === null ? [] : [[state.table, state]])));
+  const logs = await eachUndamaged("table", allVersions ? [...states.keys()] : [], async (table) => {
+    const state = states.get(table) ?? null;
+    return state === null ? 0 : await shortenLog(store, state, retention);
+  });
+  const unused = tables.found.flatMap((each) => each.unused);
+  return {
+    files: unused.length,
+    bytes: unused.reduce((sum, each) => sum + each.bytes, 0),
+    logFiles: logs.found.reduce((sum, each) => sum + each, 0),
+    runs,
+    damaged: [...tables.damaged, ...logs.damaged, ...claims.damaged],
+    waiting: tables.waiting,
+  };
 }
 
 /**
@@ -72,28 +91,14 @@ async function unusedFiles(
   table: string,
   instances: ReadonlyMap<string, Claims>,
   moments: Moments,
-): Promise<readonly StoredObject[]> {
+): Promise<{ readonly state: TableState | null; readonly unused: readonly StoredObject[] }> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   const state = await readTable(store, table);
   const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
-  if (!isOurs) return [];
+  if (!isOurs) return { state: null, unused: [] };
+  assertWritable(state, { columns: [] });
   const isKept = keeper(state, instances, moments);
-  return objects.filter((object) => !isKept(object));
-}
-
-/** Whether the lake has data files of the instance that only earlier versions name, or none. */
-export async function hasEarlierFiles({
-  store,
-  instance,
-}: Pick<LakePlace, "store" | "instance">): Promise<boolean> {
-  const found = await inParallel(LANES, await tablesIn(store), async (_, table) => {
-    const state = await readTable(store, table);
-    const newest = new Set((state === null ? [] : filesOf(state, instance)).map(({ path }) => path));
-    for await (const { key } of store.list(`${table}/instance=${instance}/`))
-      if (!newest.has(key.slice(table.length + 1))) return true;
-    return false;
-  });
-  return found.includes(true);
+  return { state, unused: objects.filter((object) => !isKept(object)) };
 }
 
 interface Claims {

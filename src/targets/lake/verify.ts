@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import type { TargetRun } from "../../pipeline.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
@@ -14,20 +15,21 @@ import type { FileContent, Store } from "../store/store.ts";
 import {
   type Claim,
   type ClaimedTable,
-  claimOf,
+  claimOfRun,
   isCopied,
-  isPast,
   keyedFiles,
   lastClaim,
   rowsIn,
 } from "./claim.ts";
+import { BlockedTable } from "./delta/blocked.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
-import { filesOf } from "./delta/state.ts";
+import { filesOf, type TableState } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { folderOf } from "./restore.ts";
 import { inScratch } from "./scratch.ts";
-import { snapshotVersions } from "./snapshots.ts";
+import { snapshotOf } from "./snapshots.ts";
+import { waitingOf } from "./waiting.ts";
 
 export interface LakeVerification {
   readonly instance: string;
@@ -38,8 +40,10 @@ export interface LakeVerification {
   readonly files: number;
   readonly bytes: number;
   readonly rows: number;
-  /** Sentences; empty: everything is as it was delivered. */
+  /** Sentences; empty: everything is as it was delivered, but to tables that wait. */
   readonly findings: readonly string[];
+  /** Sentences of tables that do not have the run, or will have no later one, until another program's change is undone. */
+  readonly waits: readonly string[];
 }
 
 /**
@@ -53,7 +57,7 @@ export async function verifyLake(
   const claim = await wantedClaim(store, instance, wanted);
   const tables = claim.tables.filter(({ files }) => files.length > 0);
   return inScratch(async (connection, folder) => {
-    const versions = await snapshotVersions(store, claim);
+    const { versions, missing } = await snapshotOf(store, claim);
     const isLast = (await lastClaim(store, instance))?.sequence === claim.sequence;
     const manifests: Manifest[] = [];
     const ofManifest = await findings(async () => {
@@ -62,9 +66,15 @@ export async function verifyLake(
       manifests.push(manifest);
       return manifestFindings(manifest, tables);
     });
-    const ofTables = await inParallel(LANES, tables, (_, table) =>
+    const there = tables.filter(({ name }) => !missing.includes(name));
+    const ofTables = await inParallel(LANES, there, (_, table) =>
       tableFindings(store, claim, table, { isLast, version: versions.get(table.name) }),
     );
+    const blocked = isLast
+      ? await inParallel(LANES, claim.tables, (_, table) => waitingOf(store, table))
+      : [];
+    const whys = new Map(blocked.flat().map(({ table, why }) => [table, why]));
+    const waits = missing.map((name) => `${name} does not have the run. ${whys.get(name) ?? ""}`.trimEnd());
     const copies = manifests
       .flatMap((manifest) => manifest.files)
       .filter(({ path }) => isCopied(path, claim.claimVersion))
@@ -83,6 +93,7 @@ export async function verifyLake(
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       rows: rowsIn(ofRows),
       findings: [...ofManifest, ...ofTables.flat(), ...ofFiles.flat()],
+      waits: [...waits, ...[...whys].flatMap(([name, why]) => (missing.includes(name) ? [] : [why]))],
     };
   });
 }
@@ -93,8 +104,9 @@ async function wantedClaim(store: Store, instance: string, wanted: string | unde
     if (last !== null) return last;
   } else {
     const sequence = parseRunName(wanted)?.sequence ?? Number(wanted);
-    const claim = await claimOf(store, instance, sequence);
-    if (claim !== undefined && !isPast(claim) && runCalled(wanted, [claim]) !== undefined) return claim;
+    const isWanted = (run: TargetRun) => runCalled(wanted, [run]) !== undefined;
+    const claim = await claimOfRun(store, instance, sequence, isWanted);
+    if (claim !== undefined) return claim;
   }
   const what = wanted === undefined ? "no run" : `no run "${wanted}", or does not keep it any more,`;
   throw new WarehouseError(
@@ -141,7 +153,7 @@ function tableFindings(
   const { instance } = claim;
   return findings(async () => {
     if (version === undefined) return [`run_snapshots names no version of ${name} for the run ${claim.run}.`];
-    const newest = isLast ? await readTable(store, name) : null;
+    const newest = isLast ? await readIfReadable(store, name) : null;
     const state = await readTableAt(store, name, version).catch((thrown: unknown) => {
       // The log keeps versions for the retention; the rows of an instance that has no run for longer stay.
       if (newest !== null && version < (newest.checkpoint ?? 0)) return newest;
@@ -160,6 +172,16 @@ function tableFindings(
     const changed = `The newest version of ${name} has ${rows} rows where the run has ${rowsIn(files)}: somebody changed it.`;
     return [...(isOther ? [other] : []), ...(isChanged ? [changed] : [])];
   });
+}
+
+/** Null also where another program gave it what we do not read; it waits then. */
+async function readIfReadable(store: Store, table: string): Promise<TableState | null> {
+  try {
+    return await readTable(store, table);
+  } catch (thrown) {
+    if (thrown instanceof BlockedTable) return null;
+    throw thrown;
+  }
 }
 
 interface KeyedFile extends FileContent {

@@ -47,20 +47,20 @@ function stillRead(cause: unknown): WarehouseError {
 }
 
 /**
- * Puts the schema that was made in the place of the current one, which becomes the previous one. A transaction that has
+ * Puts a schema, the one that was made or the previous one, in the place of the current one, which becomes the previous one. A transaction that has
  * read a table of the current one reads the others of the same run: the locks on all its tables wait for it. Views of
  * others read the tables of the same names from then on. Throws `target.refused` where one cannot, and where something
  * else depends on what is to be dropped.
  */
-export async function swap(connection: Connection, schemas: Schemas): Promise<void> {
-  const { current, made, previous, past } = schemas;
+export async function swap(connection: Connection, schemas: Schemas, next: string): Promise<void> {
+  const { current, previous, past } = schemas;
   await commitBetweenReaders(connection, async () => {
     const names = await tablesIn(connection, current);
     if (names.length > 0) await connection.ask(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
     const views = await viewsOn(connection, schemas);
     if ((await runIn(connection, previous, null)) !== null) await rename(connection, previous, past);
     if ((await runIn(connection, current, null)) !== null) await rename(connection, current, previous);
-    await rename(connection, made, current);
+    await rename(connection, next === previous ? past : next, current);
     for (const view of views) await remake(connection, view);
     await dropOurs(connection, past);
   });
@@ -91,7 +91,7 @@ async function viewsOn({ ask }: Connection, { current, made, previous }: Schemas
   // With nothing but `made` in the path, which no view can name, definitions have the schemas of all tables.
   const { rows } = await ask(
     `SELECT format('%I.%I', nspname, relname) AS name,
-       coalesce(format('WITH (%s) ', array_to_string(reloptions, ', ')), '') || 'AS ' || pg_get_viewdef(oid) AS definition
+       coalesce('WITH (' || nullif(array_to_string(reloptions, ', '), '') || ') ', '') || 'AS ' || pg_get_viewdef(oid) AS definition
      FROM (
        SELECT DISTINCT v.oid, n.nspname, v.relname, v.reloptions
        FROM pg_depend d

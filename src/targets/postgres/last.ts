@@ -7,7 +7,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { parseIfJson } from "../../common/json.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { sameInstance } from "../../warehouse/identity.ts";
+import { rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
 import type { Connection } from "./connect.ts";
 
 const comment = z.object({
@@ -17,11 +17,18 @@ const comment = z.object({
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
   /** Of the run's manifest. */
   sha256: z.string().optional(),
+  /** Where somebody rolled back to it: the latest run that was there. */
+  rollbackOf: z
+    .object({ run: z.string(), sequence: z.number().int(), sha256: z.string().optional() })
+    .optional(),
 });
 
-export function commentText(schema: string, { run, sequence, instance, sha256 }: DeliveredRun): string {
+/** `last`: the run that it takes the place of; null: there is none. */
+export function commentText(schema: string, delivered: DeliveredRun, last: TargetRun | null): string {
+  const { run, sequence, instance, sha256 } = delivered;
   const tool = "content-warehouse";
-  const said = { tool, run, sequence, instance, sha256 } satisfies z.infer<typeof comment>;
+  const rollbackOf = rolledBackFrom(last, delivered);
+  const said = { tool, run, sequence, instance, sha256, rollbackOf } satisfies z.infer<typeof comment>;
   return `COMMENT ON SCHEMA ${quoteIdentifier(schema)} IS ${quoteLiteral(JSON.stringify(said))}`;
 }
 
@@ -46,7 +53,7 @@ export async function runIn(
       `The schema ${schema} was not made by a delivery, so it is left as it is; rename or drop it, or name another in \`schema\`.`,
     );
   }
-  const { run, sequence, sha256, instance: owner } = said.data;
+  const { run, sequence, sha256, rollbackOf, instance: owner } = said.data;
   if (instance !== null && !sameInstance(owner, instance)) {
     const whose = owner.id === null ? owner.origin : `${owner.origin} (instance ${owner.id})`;
     throw new WarehouseError(
@@ -54,5 +61,5 @@ export async function runIn(
       `The schema ${schema} has the content of ${whose}; name another in \`schema\`, so that the two do not mix.`,
     );
   }
-  return { run, sequence, sha256 };
+  return { run, sequence, sha256, ...(rollbackOf && { rollbackOf }) };
 }

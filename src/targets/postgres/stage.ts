@@ -1,9 +1,12 @@
-/** Makes a schema beside the one that readers see, in a transaction that the commit ends. */
+/**
+ * Makes a schema beside the one that readers see, in a transaction that the commit ends. A run that the previous schema has
+ * still, after a rollback, is taken from there.
+ */
 import { printable } from "../../common/printable.ts";
-import type { DeliveredRun, StagedLoad, TargetRun } from "../../pipeline.ts";
+import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import { laterRun } from "../../warehouse/identity.ts";
-import { fenced } from "../fenced.ts";
+import { sameRun } from "../../warehouse/identity.ts";
+import { assertMayFollow } from "../fenced.ts";
 import { swap } from "./commit.ts";
 import { type Connection, connect } from "./connect.ts";
 import { type CopiedTable, completeTable, copyTable } from "./copy-table.ts";
@@ -19,23 +22,27 @@ export async function stage(url: string, schemas: Schemas, run: DeliveredRun): P
   const work = async () => {
     await connection.ask("BEGIN");
     await lockSchema(connection, schemas);
-    assertLater(await runIn(connection, schemas.current, run.instance), run, schemas);
-    return await makeSchema(connection, schemas, run);
+    await connection.ask(`SET LOCAL search_path = ${quoteIdentifier(schemas.made)}`);
+    const last = await runIn(connection, schemas.current, run.instance);
+    assertMayFollow({ name: `The schema ${schemas.current}`, keepsRuns: false }, last, run);
+    // It was delivered since the target was asked.
+    if (last !== null && sameRun(last, run)) return { next: null, warnings: [] };
+    const previous = await runIn(connection, schemas.previous, null);
+    const isKept = previous !== null && sameRun(previous, run);
+    const next = isKept ? schemas.previous : schemas.made;
+    const warnings = isKept ? [] : await makeSchema(connection, schemas, run);
+    await connection.ask(commentText(next, run, last));
+    return { next, warnings };
   };
-  const warnings = await work().catch(failed);
+  const { next, warnings } = await work().catch(failed);
   return {
     warnings,
     commit: async () => {
-      await swap(connection, schemas).catch(failed);
+      if (next !== null) await swap(connection, schemas, next).catch(failed);
       await connection.end();
     },
     abort: connection.end,
   };
-}
-
-function assertLater(last: TargetRun | null, run: DeliveredRun, { current }: Schemas): void {
-  if (last === null || laterRun(run, last)) return;
-  throw fenced(`The schema ${current}`, last, run);
 }
 
 /**
@@ -49,7 +56,6 @@ async function makeSchema(
 ): Promise<readonly string[]> {
   const { ask, signal } = connection;
   await ask(`CREATE SCHEMA ${quoteIdentifier(made)}`);
-  await ask(`SET LOCAL search_path = ${quoteIdentifier(made)}`);
   const { length } = run.tables;
   const copied: CopiedTable[] = [];
   for (const [at, table] of run.tables.entries()) {
@@ -65,7 +71,6 @@ async function makeSchema(
     if (notes.length > 0)
       warnings.push(`In PostgreSQL the table ${table} has ${printable(notes.join("; "), 2000)}.`);
   }
-  await ask(commentText(made, run));
   run.onProgress(length, length);
   return warnings;
 }

@@ -10,6 +10,7 @@ import { z } from "zod";
 import { removeTree, sealTree, sync, syncTree } from "../../common/tree.ts";
 import { currentRun, type OutputFolder, type StagingFolder, stagingFolder } from "../layout.ts";
 import { runIdentifier } from "../manifest.ts";
+import { readPin, writePin } from "../pin.ts";
 import { pointCurrentAt, removeRun } from "../run-folders.ts";
 
 const replacement = z.object({ from: runIdentifier, to: runIdentifier });
@@ -43,7 +44,7 @@ export async function commitPlan(folder: OutputFolder, replacements: readonly Re
 
 /**
  * Carries out a plan, if there is one, and clears the place of the replacements away. All replacements get their final names;
- * then `current` moves, if it names a run that is replaced; then the replaced runs go. Each step may have been done
+ * then the pin and `current` move, where they name a run that is replaced; then the replaced runs go. Each step may have been done
  * before. Needs the lock.
  */
 export async function finishReplacement(folder: OutputFolder): Promise<void> {
@@ -63,9 +64,11 @@ async function carryOut(folder: OutputFolder, replacements: readonly Replacement
   }
   await sync(folder.runs);
   for (const { to } of replacements) await sealTree(join(folder.runs, to));
+  const nowOf = (run: string) => replacements.find(({ from }) => from === run)?.to ?? run;
+  const pin = await readPin(folder);
+  if (pin !== undefined) await writePin(folder, { ...pin, run: nowOf(pin.run), latest: nowOf(pin.latest) });
   const current = await currentRun(folder);
-  const moved = replacements.find(({ from }) => from === current);
-  if (moved !== undefined) await pointCurrentAt(folder, moved.to);
+  if (current !== undefined) await pointCurrentAt(folder, nowOf(current));
   // The plan is the only word of what must go: it stays until nothing of a replaced run lies anywhere.
   for (const { from } of replacements) await removeRun(folder, from);
 }

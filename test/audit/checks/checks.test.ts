@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import fc from "fast-check";
 import { referenceChecks } from "../../../src/audit/checks/checks.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import { createTable } from "../../../src/storage/ddl.ts";
@@ -11,6 +10,7 @@ import type { Connections } from "../../../src/storage/parallel.ts";
 import { reference } from "../../../src/tables/declare.ts";
 import { column, table, temporaryFolder } from "../../load/fixtures.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 
 const ITEMS = table(
   "items",

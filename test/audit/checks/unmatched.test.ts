@@ -169,7 +169,7 @@ suite("a destination that only a mapping names", () => {
   long("is told with what to add, until the configuration has its name", async (t) => {
     const summary = await night(t, {});
     assert.deepEqual(summary.warnings, [
-      "1 destination in mappings has no name: where the service no longer has it, remove its mappings there, or name it in `ignoreDestinations`; otherwise add `destinations` to the configuration, or `--destination`.",
+      "1 destination in mappings has no name: where the service no longer has it, remove its mappings there, or name it in `ignoreDestinations`; otherwise add `destinations` to the configuration, or `--destination`. Its ID: d-1.",
     ]);
     assert.deepEqual(summary.namelessDestinations, ["d-1"]);
     assert.match(summaryText(summary), /To add +"destinations": \[\n +\{ "name": "<name of d-1>" \}\n/);

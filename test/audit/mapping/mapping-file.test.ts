@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   exportMapping,
   type MappingFormat,
@@ -10,6 +9,7 @@ import {
 import { WarehouseError } from "../../../src/common/errors.ts";
 import { emptyTables, fillTables, mappingDatabase } from "../../load/mapping-tables.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 
 const COLUMNS =
   "custom_field_id,destination_id,mapping_id,external_field_name,mapping_value_id,value_id,external_value";

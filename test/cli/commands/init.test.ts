@@ -10,6 +10,7 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { createService } from "../../../src/service/service.ts";
 import { temporaryFolder, treeOf } from "../../run/running.ts";
+import { program } from "../running.ts";
 
 const service = await createService({ data: packagePath("data/sample") });
 after(() => service.close());
@@ -103,6 +104,7 @@ test("at a terminal: what is wrong is asked for again, and the token is not show
   const { text, error } = await init(cwd, [], { answers });
   assert.equal(error, undefined, text);
   assert.match(text, /expected an address such as/);
+  assert.match(text, /Its items name "Web CMS" and "Partner Portal"\./);
   assert.match(text, /There is no destination "Web" on platform "External".* Correct its name or platform\./);
   assert.ok(!text.includes(token), "the token is not shown");
   const config = await configOf(cwd);
@@ -157,7 +159,7 @@ suite("nothing is written", () => {
     "with a destination that is not there": [
       ["--url", url, "--destination", "Web CM"],
       2,
-      /no destination "Web CM" on platform "External"/,
+      /no destination "Web CM" on platform "External" \(did you mean "Web CMS"\?\)/,
     ],
     "with a token file in a folder that is not there": [
       ["--url", url, "--token-file", "no/t"],
@@ -193,4 +195,83 @@ test("nothing is overwritten, whatever its extension, and no request is made", a
     assert.ok(error.message.startsWith(`There is a file ${name} already`), error.message);
     assert.equal(await readFile(join(cwd, name), "utf8"), "mine");
   }
+});
+
+suite("with --add", () => {
+  const env = { CONTENT_API_TOKEN: token };
+  const begun = async (t: Parameters<typeof temporaryFolder>[0]) => {
+    const cwd = await temporaryFolder(t);
+    const { error } = await init(cwd, ["--url", url, "--destination", "Web CMS"], { env });
+    assert.equal(error, undefined);
+    return cwd;
+  };
+  const textOf = (cwd: string, name = CONFIG) => readFile(join(cwd, name), "utf8");
+
+  test("destinations come to those that are there, the rest of the file stays, and again changes nothing", async (t) => {
+    const cwd = await begun(t);
+    const edited = (await textOf(cwd))
+      .replace("// keepRuns: 7", "keepRuns: 30")
+      .replace("export default {", "// Ask Kim first.\nexport default {\n  onFinish() {},");
+    await writeFile(join(cwd, CONFIG), edited);
+    const args = ["--add", "--destination", "Print Archive:Archive", "--destination", "Web CMS"];
+    const { text, error } = await init(cwd, args, { env });
+    assert.equal(error, undefined);
+    assert.ok(text.endsWith(`Added to ${CONFIG}: Print Archive:Archive.\n`), text);
+    const after = await textOf(cwd);
+    const before = '"platform": "External"\n    }';
+    const second = ',\n    {\n      "name": "Print Archive",\n      "platform": "Archive"\n    }';
+    assert.equal(after, edited.replace(before, `${before}${second}`));
+    // In a process of its own: this one has read the file before.
+    const again = await program(["init", ...args], { cwd, env });
+    assert.equal(again.code, 0, again.stderr);
+    assert.ok(again.stdout.endsWith(`Nothing to add: ${CONFIG} has them already.\n`), again.stdout);
+    assert.equal(await textOf(cwd), after);
+    assert.deepEqual(await treeOf(cwd), [CONFIG]);
+  });
+
+  test("at a terminal the destinations are asked for, also for a file without one and in JSON", async (t) => {
+    const cwd = await temporaryFolder(t);
+    const name = "content-warehouse.config.json";
+    await writeFile(join(cwd, name), JSON.stringify({ url, destinations: [], keepRuns: 3 }, null, 2));
+    const { error, text } = await init(cwd, ["--add"], { env, answers: ["Web CMS", ""] });
+    assert.equal(error, undefined, text);
+    const destinations = [{ name: "Web CMS", platform: "External" }];
+    assert.equal(await textOf(cwd, name), JSON.stringify({ url, destinations, keepRuns: 3 }, null, 2));
+  });
+
+  const refused: Readonly<Record<string, (text: string) => string>> = {
+    "that is made by code": (text) => text.replace(/destinations: \[[^\]]*\]/, "destinations: list()"),
+    "that another setting's looks like": (text) =>
+      text.replace("export default {", "const old = {\n  destinations: [],\n};\nexport default {"),
+    "that is not what the file exports": (text) =>
+      text
+        .replace("export default {", "const old = {")
+        .concat(`export default { url: ${JSON.stringify(url)}, destinations: [] };\n`),
+  };
+  for (const [what, edit] of Object.entries(refused)) {
+    test(`a list ${what} is left as it is`, async (t) => {
+      const cwd = await begun(t);
+      const edited = `const list = () => [];\n${edit(await textOf(cwd))}`;
+      await writeFile(join(cwd, CONFIG), edited);
+      const { error } = await init(cwd, ["--add", "--destination", "Partner Portal"], { env });
+      assert.match(
+        error?.message ?? "",
+        /does not have its `destinations` as init writes them.*add {"name":"Partner Portal","platform":"External"} by hand\.$/,
+      );
+      assert.equal(error?.exitCode, 2);
+      assert.equal(await textOf(cwd), edited);
+      assert.deepEqual(await treeOf(cwd), [CONFIG]);
+    });
+  }
+
+  test("a file is needed, a destination, and no other option", async (t) => {
+    const empty = await temporaryFolder(t);
+    const messageOf = async (cwd: string, ...args: string[]) =>
+      (await init(cwd, ["--add", ...args], { env })).error?.message ?? "";
+    assert.match(await messageOf(empty, "--destination", "Web CMS"), /^There is no configuration file here/);
+    const cwd = await begun(t);
+    assert.match(await messageOf(cwd), /give --destination\.$/);
+    assert.match(await messageOf(cwd, "--warehouse", "w"), /'--add' cannot be used with option '--warehouse/);
+    assert.match(await messageOf(cwd, "--destination", "Web CM"), /did you mean "Web CMS"/);
+  });
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import {
   customFieldRequests,
@@ -12,6 +11,7 @@ import {
 } from "../../../src/extract/http/request.ts";
 import { readServiceUrl } from "../../../src/extract/http/service-url.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
+import fc from "../../properties.ts";
 
 const view = { columns: ["id", "custom_fields"], gallery: true };
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
 import { type RequestRecord, Requests } from "../../../src/extract/http/requests.ts";
+import fc from "../../properties.ts";
 
 const PLAN = ["destinations", "dynamic", "item", "full", "basic", "custom_fields"] as const;
 

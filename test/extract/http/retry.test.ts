@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import fc from "fast-check";
 import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
@@ -16,6 +15,7 @@ import {
 import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
 import { Throttle, type ThrottleOptions } from "../../../src/extract/http/throttle.ts";
 import { FakeClock } from "../../fake-clock.ts";
+import fc from "../../properties.ts";
 import { NEVER } from "../loopback.ts";
 
 const failure = (code: ErrorCode, facts: SourceFacts = {}) => new SourceError(code, "It failed.", facts);

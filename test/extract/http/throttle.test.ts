@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import fc from "fast-check";
 import { Throttle, type ThrottleOptions } from "../../../src/extract/http/throttle.ts";
+import fc from "../../properties.ts";
 import {
   atOnce,
   everyNth,

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import fc from "fast-check";
 import type { ErrorCode } from "../../../src/common/errors.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { decodeBytes, parseJson } from "../../../src/extract/pages/decode.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 
 /** The text of a body that may have a megabyte, unless the test says otherwise. */
 function decodeBody(body: Uint8Array, contentEncoding: string | null, limitBytes = 1024 * 1024): string {

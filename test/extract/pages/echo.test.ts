@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import fc from "fast-check";
 import { basicCredentials, REDACTED, redactor, Secret } from "../../../src/common/secret.ts";
 import { EchoRedactor } from "../../../src/extract/pages/echo.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 
 const TOKEN = "tok/en+51c07e9b=";
 const redactorOf = (token: string) => new EchoRedactor(new Secret(token));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { readList, type SentDocument } from "../../../src/extract/pages/envelope.ts";
 import { RecurringObjects } from "../../../src/extract/pages/object-cache.ts";
 import { isObject } from "../../../src/raw/document.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 
 const PAGINATION = { previous: null, next: null, current: 1, per_page: 9, count: 9, pages: 1 };
 

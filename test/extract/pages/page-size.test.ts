@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import * as fc from "fast-check";
 import type { Config } from "../../../src/config/config.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import {
@@ -12,6 +11,7 @@ import {
 } from "../../../src/extract/pages/page-size.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { either, long } from "../../long.ts";
+import fc from "../../properties.ts";
 import {
   exportFrom,
   failsWith,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { dynamicItem } from "../../../src/api/dynamic.ts";
 import { DocumentReader } from "../../../src/extract/pages/documents.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import type { DocumentOptions } from "../../../src/raw/prepare.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");

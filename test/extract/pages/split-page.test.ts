@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { parseJson } from "../../../src/extract/pages/decode.ts";
 import { readList } from "../../../src/extract/pages/envelope.ts";
 import { splitPage } from "../../../src/extract/pages/split-page.ts";
 import { either } from "../../long.ts";
+import fc from "../../properties.ts";
 
 const PAGINATION = { previous: null, next: null, current: 1, per_page: 9, count: 9, pages: 1 };
 const TAIL = `"count":9,"pagination":${JSON.stringify(PAGINATION)}}`;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
 import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
+import fc from "../../properties.ts";
 
 const instantOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "");
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
 import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
+import fc from "../../properties.ts";
 
 const second = fc.integer({ min: -5_000_000_000, max: 10_000_000_000 });
 const oddSecond = fc.constantFrom(

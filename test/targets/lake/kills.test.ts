@@ -53,12 +53,14 @@ suite("a delivery that ends early", () => {
   let folder = "";
   /** After the first run. */
   const begun: Objects = new Map();
+  let first: DeliveredRun;
   let runs: Record<"a2" | "b2" | "b3" | "c2", DeliveredRun>;
 
   before(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), "lake-kills-")));
     const made = (options: RunOptions) => makeRun(folder, { ...options, steady: { content: 2 } });
-    await deliver(on(memoryStore(begun)), await made({ sequence: 1, machine: "a" }));
+    first = await made({ sequence: 1, machine: "a" });
+    await deliver(on(memoryStore(begun)), first);
     runs = {
       // Without the table `empty`, with one that is new.
       a2: await made({ sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
@@ -127,6 +129,65 @@ suite("a delivery that ends early", () => {
     }
     assert.deepEqual([...wentOnFrom].toSorted(), [1, 2]);
   });
+
+  test("takes the lake back whole, or not at all, at whatever operation it was killed", async () => {
+    const there: Objects = new Map(begun);
+    await deliver(on(memoryStore(there)), runs.a2);
+    const back = { ...first, isRollback: true, known: [runs.a2, first] };
+    const counted = killedAt(memoryStore(new Map(there)), Number.POSITIVE_INFINITY, "before");
+    await deliver(on(counted), back);
+    const found = new Set<number>();
+    for (const [at, operation] of few([...counted.operations.entries()], 5)) {
+      const deaths: Death[] = ["before", "after", ...(LATE.has(operation) ? (["late"] as const) : [])];
+      for (const when of deaths) found.add(await rollbackKilled(there, back, { at, when }));
+    }
+    assert.deepEqual([...found].toSorted(), [1, 2]);
+  });
+
+  /** Gives the number of the run that whoever asks next finds in the lake. */
+  async function rollbackKilled(
+    there: Objects,
+    back: DeliveredRun,
+    { at, when }: { readonly at: number; readonly when: Death },
+  ): Promise<number> {
+    const store = memoryStore(new Map(there));
+    const dying = killedAt(store, at, when);
+    await assert.rejects(deliver(on(dying), back), Killed);
+    await assertNothingMixed(store, INSTANCE);
+    const last = (await on(store).last(back.instance, back.signal)) ?? assert.fail();
+    const seen = await seenIn(store, INSTANCE);
+    assert.deepEqual(seen, last.sequence === 1 ? firstSeen("more") : seenOf("a"));
+    assert.equal(last.rollbackOf?.sequence, last.sequence === 1 ? 2 : undefined);
+    const snapshots = await snapshotsIn(store, INSTANCE);
+    assert.equal(snapshots.at(-1)?.run, last.run);
+    // The run that was rolled back comes by no accident, and the rollback is made by whoever repeats it.
+    if (last.sequence === 1) await assert.rejects(deliver(on(store), runs.a2), { code: "target.fenced" });
+    await deliver(on(store), back);
+    assert.deepEqual(await seenIn(store, INSTANCE), firstSeen("more"));
+    await deliver(on(store), { ...runs.b3, past: [first] });
+    await dying.arrive();
+    assert.equal((await on(store).last(null, back.signal))?.sequence, 3);
+    await assertNothingMixed(store, INSTANCE);
+    return last.sequence;
+  }
+
+  test("leaves a run that was rolled back to whole, whatever a vacuum removes of its first delivery", async () => {
+    const store = memoryStore(new Map(begun));
+    await deliver(on(store), runs.a2);
+    const vacuum = () => vacuumLake({ store, logRetentionDays: 1 }, { allVersions: true, nowMs: Date.now() });
+    const staged = await on(store).stage({ ...first, isRollback: true, known: [runs.a2, first] });
+    await vacuum();
+    await staged.commit();
+    await vacuum();
+    const place = { store, instance: INSTANCE, logRetentionDays: 1 };
+    assert.deepEqual((await verifyLake(place, "1")).findings, []);
+    await assertRestored(store, first, first.directory);
+  });
+
+  function firstSeen(more: string): object {
+    const by = mark("a", 1);
+    return { content: { [by]: 3, [STEADY]: 2 }, empty: {}, [more]: {}, tags: { [by]: 5 } };
+  }
 
   test("is repeated until it is made, run after run, and each run that the lake keeps comes back whole", async (t) => {
     const kills = either(12, 200);

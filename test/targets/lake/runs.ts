@@ -11,6 +11,8 @@ import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
 import { type Claim, claimNumbers, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
+import { BlockedTable } from "../../../src/targets/lake/delta/blocked.ts";
+import { listLog } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf, instancesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
 import { deliveredRun } from "../../../src/targets/published-run.ts";
@@ -77,7 +79,8 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     ),
   );
   const { sha256 } = await digestOf(join(directory, "manifest.json"));
-  const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, current: true };
+  const standing = { current: true, latest: true, pinnedSince: null };
+  const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
   return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }
 
@@ -181,16 +184,30 @@ export async function assertNothingMixed(store: Store, instance: string): Promis
   for (const table of await tablesIn(store)) {
     const last = await readTable(store, table);
     if (last === null || table === "run_snapshots") continue;
-    for (let version = 0; version <= last.version; version++) {
-      const state = await readTableAt(store, table, version);
+    for (let version = await firstVersion(store, table); version <= last.version; version++) {
+      const state = await readTableAt(store, table, version).catch(nullIfBlocked);
+      if (state === null) continue;
       for (const each of instancesOf(state)) {
         if (each === instance) assertRun(state, each, [...claims.values()]);
       }
     }
   }
   for (const { sequence, table, version } of await snapshotsIn(store, instance)) {
+    if (version < (await firstVersion(store, table))) continue;
     assertRun(await readTableAt(store, table, version), instance, [claims.get(sequence)]);
   }
+}
+
+/** Versions that another program made so that we do not read them. */
+function nullIfBlocked(thrown: unknown): null {
+  if (thrown instanceof BlockedTable) return null;
+  throw thrown;
+}
+
+/** Whose log was left to its newest version has no earlier ones. */
+async function firstVersion(store: Store, table: string): Promise<number> {
+  const { commits, checkpoints } = await listLog(store, table, 0);
+  return commits[0]?.version === 0 ? 0 : (checkpoints[0]?.version ?? 0);
 }
 
 /** Paths by table. Undefined: of a claim that was shortened, which does not say them any more. */
@@ -220,5 +237,6 @@ export async function snapshotsIn(store: Store, instance: string) {
     table: String(row.table_name),
     version: Number(row.table_version),
     rows: Number(row.rows),
+    missing: row.missing_tables ?? null,
   }));
 }

@@ -5,7 +5,6 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import fc from "fast-check";
 import { removeTree } from "../../../src/common/tree.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type Store,
   type StoredObject,
 } from "../../../src/targets/store/store.ts";
+import fc from "../../properties.ts";
 
 export interface StoreUnderTest {
   /** Opens an empty store, or with the same name as before the same one, as another process would. */

@@ -1,8 +1,15 @@
 /** Keeps logs short: checkpoints, and what they make superfluous. */
 import type { Store } from "../../store/store.ts";
 import { metaDataLine } from "./actions.ts";
+import { blockedText, protectedBefore } from "./blocked.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
-import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog } from "./log-files.ts";
+import {
+  checkpointKey,
+  type LogFiles,
+  lastCheckpointKey,
+  lastCheckpointVersion,
+  listLog,
+} from "./log-files.ts";
 import { readTable } from "./read.ts";
 import { DEFAULT_REMOVED_DAYS } from "./schema.ts";
 import type { TableState } from "./state.ts";
@@ -34,7 +41,8 @@ export async function checkpointIfDue(
   if (behind === 0) return false;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
-  if (state === null) return false;
+  // Another program may have given it actions since that we would leave out.
+  if (state === null || blockedText(state) !== null) return false;
   await writeCheckpoint(store, state, retention);
   return true;
 }
@@ -65,7 +73,23 @@ export async function cleanLog(
   const old = commits.findLast(({ modifiedMs }) => modifiedMs < nowMs - retentionMs);
   const kept = checkpoints.findLast(({ version }) => old !== undefined && version <= old.version);
   if (kept === undefined) return 0;
-  const keys = files.filter(({ version }) => version < kept.version).map(({ key }) => key);
+  const state = await readTable(store, table);
+  if (state === null || kept.version < protectedBefore(state)) return 0;
+  return removeBefore(store, files, kept.version);
+}
+
+/** Leaves a state alone in the log: versions before it cannot be read any more, nor what their files say of their data. */
+export async function shortenLog(store: Store, state: TableState, retention: Retention): Promise<number> {
+  const { table, version } = state;
+  if (version < protectedBefore(state)) return 0;
+  const { files } = await listLog(store, table, 0);
+  if (files.every((file) => file.version >= version)) return 0;
+  await writeCheckpoint(store, state, retention);
+  return removeBefore(store, files, version);
+}
+
+async function removeBefore(store: Store, files: LogFiles["files"], first: number): Promise<number> {
+  const keys = files.filter(({ version }) => version < first).map(({ key }) => key);
   if (keys.length > 0) await store.remove(keys);
   return keys.length;
 }

@@ -5,9 +5,10 @@ import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
 import type { Claim, ClaimedFile } from "../claim.ts";
 import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.ts";
-import { commitKey } from "./log-files.ts";
+import { assertWritable } from "./blocked.ts";
+import { commitKey, listLog } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
-import { assertWritable, type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
+import { type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
 import { type ActiveFile, filesOf, type TableState } from "./state.ts";
 import { namingStatistics, statisticsText } from "./statistics.ts";
 
@@ -23,10 +24,16 @@ const SYSTEM: CommitTiming = { clock: systemClock, random: Math.random };
 
 /** A replacement of all files that one instance has in a table. `sequence` is the version of the instance's `txn`. */
 export interface Replacement extends Pick<Claim, "instance" | "sequence" | "run" | "attempt" | "atMs"> {
+  /** The latest run that it takes the place of by a rollback. */
+  readonly rollbackOf?: Claim["rollbackOf"];
   readonly table: DeclaredTable;
   readonly files: readonly AddedFile[];
   /** Days that other programs keep earlier versions, where this makes the table. */
   readonly retentionDays: number;
+  /** Version that has other files of the same run, in place of which these come; unless given, there is none. */
+  readonly revises?: number | undefined;
+  /** Applications that get a `txn` with the run's number beside the instance's own. */
+  readonly also?: readonly string[];
 }
 type AddedFile = Omit<ClaimedFile, "sha256">;
 
@@ -35,7 +42,7 @@ type AddedFile = Omit<ClaimedFile, "sha256">;
  * later run of the instance. Files that the table has stay as they are. Where it has these and no others, nothing is
  * committed, and the version that is there has the run. Told again, by anybody, it finds that version, or the one that was
  * committed: the `txn` of the instance decides, whatever became of the answer to its put. Where others commit at the same time it tries again until the signal
- * is aborted, and throws its reason then. Throws `target.refused` where the table cannot take the run.
+ * is aborted, and throws its reason then. Throws BlockedTable where the table cannot take the run.
  */
 export async function commitReplacement(
   store: Store,
@@ -47,17 +54,29 @@ export async function commitReplacement(
   let state = await readTable(store, table.name);
   for (let failed = 0; ; failed++) {
     const there = state?.transactions.get(instance);
-    if (there !== undefined && there.sequence >= sequence)
+    const isRevised = there?.sequence === sequence && there.version === replacement.revises;
+    if (there !== undefined && there.sequence >= sequence && !isRevised)
       return there.sequence === sequence ? there.version : null;
-    if (state !== null && hasFiles(state, replacement)) return state.version;
+    // Also before one without change: a check, which does not know the rows, says the same.
     assertWritable(state, table);
+    if (state !== null && hasFiles(state, replacement)) return state.version;
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
-    if (await store.putNew(commitKey(table.name, version), body)) return version;
+    const isPut = await store.putNew(commitKey(table.name, version), body);
+    const mayBePassed = await hasCheckpointFrom(store, table.name, version);
+    if (isPut && !mayBePassed) return version;
     if (failed > 0)
       await clock.sleep(random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
-    state = await (state === null ? readTable(store, table.name) : readNewer(store, state));
+    state = await (state === null || mayBePassed ? readTable(store, table.name) : readNewer(store, state));
   }
+}
+
+/**
+ * Whether readers may begin after a version: then it may have been put where the log before a checkpoint is gone, which
+ * nobody reads any more.
+ */
+async function hasCheckpointFrom(store: Store, table: string, version: number): Promise<boolean> {
+  return (await listLog(store, table, version)).checkpoints.length > 0;
 }
 
 /**
@@ -71,7 +90,7 @@ function hasFiles(state: TableState, { instance, files }: Replacement): boolean 
 
 /** The lines of the commit that makes a table's next version. */
 function actionsOf(state: TableState | null, replacement: Replacement, nowMs: number): object[] {
-  const { instance, sequence, files } = replacement;
+  const { instance, sequence, files, also = [] } = replacement;
   const paths = new Set(files.map(({ path }) => path));
   const active = state === null ? [] : [...state.files.values()];
   const isKept = (file: ActiveFile) => file.instance !== instance || paths.has(file.path);
@@ -81,7 +100,7 @@ function actionsOf(state: TableState | null, replacement: Replacement, nowMs: nu
   return [
     { commitInfo: commitInfo(state, replacement, nowMs) },
     ...definition(state, replacement, { adds: [...kept.map(({ add }) => add), ...added], nowMs }),
-    { txn: { appId: instance, version: sequence, lastUpdated: nowMs } },
+    ...[instance, ...also].map((appId) => ({ txn: { appId, version: sequence, lastUpdated: nowMs } })),
     ...active.filter((file) => !isKept(file)).map((file) => ({ remove: removal(file, nowMs) })),
     ...added.map((add) => ({ add })),
   ];
@@ -89,13 +108,19 @@ function actionsOf(state: TableState | null, replacement: Replacement, nowMs: nu
 
 function commitInfo(
   state: TableState | null,
-  { run, attempt, instance }: Replacement,
+  { run, attempt, instance, rollbackOf }: Replacement,
   nowMs: number,
 ): object {
   return {
     timestamp: nowMs,
     operation: "WRITE",
-    operationParameters: { mode: "Overwrite", partitionBy: JSON.stringify([INSTANCE]), instance, run },
+    operationParameters: {
+      mode: "Overwrite",
+      partitionBy: JSON.stringify([INSTANCE]),
+      instance,
+      run,
+      ...(rollbackOf && { rollbackOf: rollbackOf.run }),
+    },
     ...(state === null ? {} : { readVersion: state.version }),
     isBlindAppend: false,
     engineInfo: `content-warehouse/${VERSION}`,

@@ -1,18 +1,18 @@
-/** Schemas of Delta tables: made from declarations, compared with them, and widened by them. */
+/** Schemas of Delta tables: made from declarations, and widened by them. */
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import type { ColumnType } from "../../../tables/declare.ts";
 import type { ClaimedTable } from "../claim.ts";
-import type { MetaDataAction, ProtocolAction } from "./actions.ts";
+import type { MetaDataAction } from "./actions.ts";
 import type { TableState } from "./state.ts";
 
 /** The partition column of every table in the lake; no file has it. */
 export const INSTANCE = "instance";
 
-/** What we write, and all that we read. */
+/** Of the tables that we make. */
 export const PROTOCOL = { minReaderVersion: 1, minWriterVersion: 2 } as const;
 
-const DELTA_TYPES: Readonly<Record<ColumnType, string>> = {
+export const DELTA_TYPES: Readonly<Record<ColumnType, string>> = {
   text: "string",
   json: "string",
   boolean: "boolean",
@@ -34,14 +34,18 @@ const struct = z.object({ type: z.literal("struct"), fields: z.array(field) });
 
 export type Field = Readonly<z.infer<typeof field>>;
 export type DeclaredTable = Omit<ClaimedTable, "files">;
-type DeclaredColumn = DeclaredTable["columns"][number];
+export type DeclaredColumn = DeclaredTable["columns"][number];
 
 /** Columns of a table in the order of its schema. Throws `target.refused` where its log has no schema. */
 export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaData">): readonly Field[] {
   try {
     return struct.parse(JSON.parse(metaData.schemaString)).fields;
   } catch (cause) {
-    throw refused(table, "has no schema that we can read", cause);
+    throw new WarehouseError(
+      "target.refused",
+      `The table ${table} of the lake has no schema that we can read.`,
+      { cause },
+    );
   }
 }
 
@@ -98,81 +102,10 @@ export function widened(state: TableState, declared: DeclaredTable): MetaDataAct
   return { ...state.metaData, schemaString: schemaText([...loosened, ...joining]) };
 }
 
-/**
- * Refuses, as `target.refused`, a table whose rows we could not write as its log demands; the sentence names the table,
- * and the column or feature.
- */
-export function assertWritable(state: TableState | null, declared: DeclaredTable): void {
-  if (state === null) return;
-  assertProtocol(state.table, state.protocol);
-  assertProperties(state);
-  const fields = new Map(fieldsOf(state).map((each) => [each.name.toLowerCase(), each]));
-  for (const each of fields.values()) assertPlain(state.table, each);
-  for (const column of declared.columns) {
-    const there = fields.get(column.name.toLowerCase());
-    if (there !== undefined) assertSameColumn(state.table, there, column);
-  }
-}
-
-/** What another program has made of a table ends with this. */
-const WAY_OUT = "deliver into another lake, or move this table out of it";
-
-function assertProtocol(table: string, protocol: ProtocolAction): void {
-  const { minReaderVersion, minWriterVersion, readerFeatures, writerFeatures } = protocol;
-  if (minReaderVersion <= PROTOCOL.minReaderVersion && minWriterVersion <= PROTOCOL.minWriterVersion) return;
-  const features = [...new Set([...(readerFeatures ?? []), ...(writerFeatures ?? [])])];
-  const named = features.length === 0 ? "" : ` (${features.toSorted().join(", ")})`;
-  throw refused(
-    table,
-    `demands reader version ${minReaderVersion} and writer version ${minWriterVersion}${named}, and we write for 1 and 2; ${WAY_OUT}`,
-  );
-}
-
-/** Refuses, as `target.refused`, a table that cannot be read by the rules of reader version 1. */
-export function assertReadable(table: string, protocol: ProtocolAction): void {
-  if (protocol.minReaderVersion > PROTOCOL.minReaderVersion) assertProtocol(table, protocol);
-}
-
-function assertProperties({ table, metaData }: TableState): void {
-  if (metaData.configuration["delta.appendOnly"] === "true") {
-    throw refused(table, `has the property delta.appendOnly; remove it, or ${WAY_OUT}`);
-  }
-  const { partitionColumns } = metaData;
-  if (partitionColumns.length === 1 && partitionColumns[0] === INSTANCE) return;
-  const by =
-    partitionColumns.length === 0 ? "not partitioned" : `partitioned by ${partitionColumns.join(", ")}`;
-  throw refused(table, `is ${by} instead of by ${INSTANCE}; ${WAY_OUT}`);
-}
-
-/** Marks in a column's metadata of what a writer must do for it. */
-const DEMANDS = ["delta.invariants", "delta.generationExpression", "delta.identity.start"] as const;
-
-function assertPlain(table: string, { name, metadata }: Field): void {
-  const demand = DEMANDS.find((mark) => Object.hasOwn(metadata, mark));
-  if (demand !== undefined) throw refused(table, `has ${demand} on its column ${name}; ${WAY_OUT}`);
-}
-
-function assertSameColumn(table: string, there: Field, column: DeclaredColumn): void {
-  if (there.name !== column.name) {
-    throw refused(table, `has a column ${there.name} where the run has ${column.name}; ${WAY_OUT}`);
-  }
-  const type = DELTA_TYPES[column.type];
-  if (there.type === type) return;
-  const found = typeof there.type === "string" ? there.type : JSON.stringify(there.type);
-  throw refused(
-    table,
-    `has the column ${column.name} as ${found} where the run has ${type}, and no column changes its type; rename it in the pipeline, or deliver into another lake`,
-  );
-}
-
 function fieldOf({ name, type, nullable, comment }: DeclaredColumn): Field {
   return { name, type: DELTA_TYPES[type], nullable, metadata: { comment } };
 }
 
 function schemaText(fields: readonly Field[]): string {
   return JSON.stringify({ type: "struct", fields });
-}
-
-function refused(table: string, what: string, cause?: unknown): WarehouseError {
-  return new WarehouseError("target.refused", `The table ${table} of the lake ${what}.`, { cause });
 }

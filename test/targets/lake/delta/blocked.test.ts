@@ -1,10 +1,11 @@
-/** Tables that we cannot write are refused, by name, with the column or the feature. */
+/** Tables that we cannot write are blocked, by name, with what they have and the statements that take it away. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { COLUMN_TYPES } from "../../../../src/tables/declare.ts";
+import { assertWritable } from "../../../../src/targets/lake/delta/blocked.ts";
 import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
-import { assertWritable, type DeclaredTable, type Field } from "../../../../src/targets/lake/delta/schema.ts";
+import type { DeclaredTable, Field } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
 import { logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, NEVER, putCommit, runOf } from "./runs.ts";
@@ -36,25 +37,66 @@ function refuses(found: TableState, message: RegExp, declared: DeclaredTable = C
   assert.throws(() => assertWritable(found, declared), { code: "target.refused", message });
 }
 
-suite("a table is refused", () => {
-  test("that demands a later writer, with its features", () => {
+suite("a table is blocked", () => {
+  test("that has features of another program, until they are dropped", () => {
     refuses(
-      withProtocol({ minWriterVersion: 7, writerFeatures: ["rowTracking", "domainMetadata"] }),
-      /table content .* writer version 7 \(domainMetadata, rowTracking\)/,
+      withProtocol({
+        minWriterVersion: 7,
+        writerFeatures: ["domainMetadata", "appendOnly", "rowTracking", "invariants"],
+      }),
+      /^The table content of the lake has rowTracking and domainMetadata, which we do not write; take it away in Spark with "ALTER TABLE content DROP FEATURE rowTracking", "ALTER TABLE content DROP FEATURE domainMetadata"\.$/,
+    );
+    const features = { readerFeatures: ["deletionVectors"], writerFeatures: ["deletionVectors"] };
+    refuses(
+      withProtocol({ minReaderVersion: 3, minWriterVersion: 7, ...features }),
+      /has deletionVectors, .* with "ALTER TABLE content DROP FEATURE deletionVectors", and what stays in its protocol \(checkpointProtection\) is no obstacle\.$/,
     );
     refuses(
-      withProtocol({ minWriterVersion: 4 }),
-      /table content .* writer version 4, and we write for 1 and 2/,
-    );
-    refuses(
-      withProtocol({ minReaderVersion: 2, minWriterVersion: 5 }),
-      /reader version 2 and writer version 5/,
+      withProtocol({ minReaderVersion: 4, minWriterVersion: 8 }),
+      /has reader version 4 and writer version 8, which we do not write; deliver into another lake/,
     );
   });
 
-  test("that only grows", () => {
-    refuses(withMetaData({ configuration: { "delta.appendOnly": "true" } }), /content .* delta\.appendOnly/);
-    assertWritable(withMetaData({ configuration: { "delta.appendOnly": "false" } }), CONTENT);
+  const property = (name: string, value: string) => withMetaData({ configuration: { [name]: value } });
+  const USED: readonly (readonly [uses: string, found: TableState, message: RegExp])[] = [
+    [
+      "only grows",
+      property("delta.appendOnly", "true"),
+      /content .* property delta\.appendOnly, .* with "ALTER TABLE content SET TBLPROPERTIES \('delta\.appendOnly' = 'false'\)"\.$/,
+    ],
+    [
+      "has a change data feed",
+      property("delta.enableChangeDataFeed", "true"),
+      /SET TBLPROPERTIES \('delta\.enableChangeDataFeed' = 'false'\)", and what stays .* \(changeDataFeed\)/,
+    ],
+    [
+      "has constraints",
+      withMetaData({
+        configuration: { "delta.constraints.positive": "n > 0", "delta.constraints.a name": "true" },
+      }),
+      /has the constraint positive and the constraint a name, .* "ALTER TABLE content DROP CONSTRAINT positive", "ALTER TABLE content DROP CONSTRAINT `a name`", and what stays .* \(checkConstraints\)/,
+    ],
+    [
+      "has a default",
+      withSecond({ metadata: { CURRENT_DEFAULT: "5" } }),
+      /CURRENT_DEFAULT on its column content_id, .* "ALTER TABLE content ALTER COLUMN content_id DROP DEFAULT"/,
+    ],
+    [
+      "has other names in its files",
+      property("delta.columnMapping.mode", "name"),
+      /has columnMapping, .* "ALTER TABLE content DROP FEATURE columnMapping"/,
+    ],
+  ];
+  for (const [what, found, message] of USED) test(`that ${what}`, () => refuses(found, message));
+
+  test("for what it uses alone, whatever its protocol has besides", () => {
+    assertWritable(property("delta.appendOnly", "false"), CONTENT);
+    assertWritable(property("delta.columnMapping.mode", "none"), CONTENT);
+    for (const minWriterVersion of [3, 4, 5, 6]) assertWritable(withProtocol({ minWriterVersion }), CONTENT);
+    const unused = ["appendOnly", "invariants", "checkConstraints", "changeDataFeed", "generatedColumns"];
+    const others = ["identityColumns", "allowColumnDefaults", "checkpointProtection"];
+    const writerFeatures = [...unused, ...others];
+    assertWritable(withProtocol({ minWriterVersion: 7, writerFeatures }), CONTENT);
   });
 
   test("that is not partitioned by instance alone", () => {
@@ -126,7 +168,7 @@ test("a table that another program's readers understand alone is not read", asyn
   await putCommit(other, 1, [{ protocol }]);
   await assert.rejects(readTable(other, "content"), {
     code: "target.refused",
-    message: /content .* reader version 3 .*\(deletionVectors\)/,
+    message: /^The table content of the lake has deletionVectors/,
   });
 });
 

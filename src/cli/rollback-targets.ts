@@ -1,0 +1,65 @@
+/** What `runs rollback` does with the targets, once the run is current. */
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { listed } from "../common/nearest.ts";
+import { configuredTargets } from "../config/config.ts";
+import type { Target } from "../pipeline.ts";
+import { deliveryError, rolledBackTo, undelivered } from "../targets/deliver.ts";
+import { currentIn } from "../targets/published-run.ts";
+import { targetStates } from "../targets/target-states.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
+import type { PublishedRun } from "../warehouse/retention.ts";
+import type { CliEnvironment, StopSignals } from "./command.ts";
+import { delivered, deliveryLines, type TargetOptions, targetsOfFolder } from "./targets.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
+
+/**
+ * Brings all targets to the run that somebody rolled back to; the lock is held. Gives what became of each, a line each,
+ * and why one has not the run.
+ */
+export async function deliverRollback(
+  folder: OutputFolder,
+  { run, sequence }: Pick<PublishedRun, "run" | "sequence">,
+  { targets, stop }: { readonly targets: readonly Target[]; readonly stop: StopSignals },
+): Promise<{ readonly lines: readonly string[]; readonly failure: WarehouseError | undefined }> {
+  const { signal } = stop;
+  const done = await inTemporaryFolder("rollback", (temporaryDirectory) =>
+    delivered(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
+  ).catch((thrown: unknown) => ({ run, deliveries: undelivered(targets, thrown) }));
+  const lines = deliveryLines(done.run, done.deliveries);
+  return { lines, failure: deliveryError(done.run, done.deliveries, rolledBackTo(sequence)) };
+}
+
+/**
+ * Says which run each target has, and the command that brings those that have another one to this. What is wrong with the
+ * configuration or with a target is said too, and keeps nobody from a rollback.
+ */
+export async function targetLines(
+  { cwd, env }: CliEnvironment,
+  {
+    folder,
+    options,
+    stop,
+  }: { readonly folder: OutputFolder; readonly options: TargetOptions; readonly stop: StopSignals },
+): Promise<readonly string[]> {
+  try {
+    const configured = await configuredTargets({ cwd, env, flags: options });
+    const targets = await targetsOfFolder(folder, configured);
+    const current = targets.length === 0 ? undefined : await currentIn(folder);
+    if (current === undefined) return [];
+    const states = await targetStates(targets, current, stop.signal);
+    const lines = states.map(
+      ({ target, says, problem }) => `${target}: ${says}${problem === null ? "" : `: ${problem}`}`,
+    );
+    const others = states.flatMap(({ target, state }) => (state === "current" ? [] : [target]));
+    if (others.length === 0) return lines;
+    const command = `"content-warehouse runs rollback ${current.sequence} --deliver"`;
+    // A run that targets were rolled back from.
+    const isUndone = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
+    const otherwise = isUndone ? "; else the next run goes on from what they have" : "";
+    return [...lines, `${command} brings ${listed(others, "and")} to run ${current.sequence}${otherwise}`];
+  } catch (thrown) {
+    stop.signal.throwIfAborted();
+    if (!(thrown instanceof WarehouseError)) throw thrown;
+    return [`the targets were not asked: ${asWarehouseError(thrown).message}`];
+  }
+}

@@ -1,0 +1,47 @@
+/** Tables that wait: another program gave them what we do not write, and all others go on. */
+import { WarehouseError } from "../../common/errors.ts";
+import { listed } from "../../common/nearest.ts";
+import type { Store } from "../store/store.ts";
+import type { ClaimedTable } from "./claim.ts";
+import { assertWritable, BlockedTable } from "./delta/blocked.ts";
+import { readTable } from "./delta/read.ts";
+
+/** A table that does not have the last run, which all others have. */
+export interface Waiting {
+  readonly table: string;
+  /** A sentence with the way out. */
+  readonly why: string;
+}
+
+/** Of a table that could not be written; what fails for another reason than the table's own is thrown. */
+export function waitingFor(table: string, thrown: unknown): Waiting {
+  if (thrown instanceof BlockedTable) return { table, why: thrown.message };
+  throw thrown;
+}
+
+/** The table, where a run could not be committed to it now; empty: it could. */
+export async function waitingOf(store: Store, table: ClaimedTable): Promise<readonly Waiting[]> {
+  try {
+    assertWritable(await readTable(store, table.name), table);
+    return [];
+  } catch (thrown) {
+    return [waitingFor(table.name, thrown)];
+  }
+}
+
+/** Throws `target.waits` where tables do: each is named, with why and what ends that. */
+export function assertWhole(waiting: readonly Waiting[]): void {
+  const text = waitingText(waiting);
+  if (text !== null) throw new WarehouseError("target.waits", text);
+}
+
+/** Null: none waits. */
+export function waitingText(waiting: readonly Waiting[]): string | null {
+  if (waiting.length === 0) return null;
+  const names = listed(
+    waiting.map(({ table }) => table),
+    "and",
+  );
+  const reasons = [...new Set(waiting.map(({ why }) => why))].join(" ");
+  return `Only ${names} ${waiting.length === 1 ? "waits" : "wait"}. ${reasons}`;
+}

@@ -1,0 +1,208 @@
+/** `runs rollback` with targets: what is said of them, how they come back, and what other machines do then. */
+import assert from "node:assert/strict";
+import { cp, readlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { checkCommand } from "../../../src/cli/commands/check.ts";
+import { deliverCommand } from "../../../src/cli/commands/deliver.ts";
+import { lakeCommand } from "../../../src/cli/commands/lake.ts";
+import { restoreCommand } from "../../../src/cli/commands/restore.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { targetsCommand } from "../../../src/cli/commands/targets.ts";
+import { exitCodeOf } from "../../../src/observe/outcome.ts";
+import { readClaim } from "../../../src/targets/lake/claim.ts";
+import { lake } from "../../../src/targets/lake/lake.ts";
+import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { long } from "../../long.ts";
+import { temporaryFolder } from "../../run/running.ts";
+import { digestIn, type Machine, nightOf, steps, worldOf } from "../../run/two-machines.ts";
+import { assertNothingMixed, snapshotsIn } from "../../targets/lake/runs.ts";
+import { NEVER } from "../../targets/store/laws.ts";
+import { outcome } from "../capture.ts";
+
+const INSTANCE = "main";
+
+/** A lake, two nights of the machine A in it, and the machine B with the same two runs. */
+async function twoNights(t: TestContext) {
+  const folder = await temporaryFolder(t);
+  const env = { ...process.env, CONTENT_API_TOKEN: "token" };
+  const place = join(folder, "lake");
+  const options = { url: pathToFileURL(place).href, instance: INSTANCE };
+  const configure = (targets: readonly object[]) =>
+    writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify({ targets }));
+  await configure([{ type: "lake", ...options }]);
+  const world = await worldOf(t, lake(options));
+  for (const night of [0, 1]) await nightOf(world, { night, order: steps("A") });
+  await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
+  const ask =
+    (machine: Machine) =>
+    (make: Parameters<typeof outcome>[0], ...args: string[]) =>
+      outcome(make, [...args, "--warehouse", world.folders[machine]], { cwd: folder, env });
+  const [first = "", second = ""] = ["000001-20261120T020000Z", "000002-20261121T020000Z"];
+  const store = openFileStore(place, NEVER);
+  const night = async (machine: Machine, at: number) =>
+    (await nightOf(world, { night: at, order: steps(machine) })).get(machine) ?? assert.fail();
+  return { world, cwd: folder, configure, options, first, second, store, night, a: ask("A"), b: ask("B") };
+}
+
+const says = (text: string) => JSON.parse(text).targets[0];
+
+test("a rollback says what targets have, brings them back, and holds for other machines", async (t) => {
+  const { world, cwd, first, second, store, night, a, b } = await twoNights(t);
+  const { A, B } = world.folders;
+
+  assert.equal(
+    (await a(runsCommand, "rollback", "1")).text,
+    [
+      `current is now ${first}`,
+      "lake: run 2; this warehouse is at 1 after a rollback",
+      '"content-warehouse runs rollback 1 --deliver" brings lake to run 1\n',
+    ].join("\n"),
+  );
+  const behind = await a(targetsCommand);
+  assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
+  assert.match(behind.text, /\nlake: "content-warehouse runs rollback 1 --deliver" brings it to run 1\.\n/);
+  const parts = says((await a(targetsCommand, "--format", "json")).text);
+  assert.deepEqual(
+    [parts.run, parts.sequence, parts.rollback_of, parts.here, parts.state, parts.command],
+    [second, 2, null, 1, "ahead", "content-warehouse runs rollback 1 --deliver"],
+  );
+  const refused = await a(deliverCommand);
+  assert.equal(refused.error?.exitCode, 26);
+  assert.match(
+    refused.error?.message ?? "",
+    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver"\.$/,
+  );
+
+  const back = await a(runsCommand, "rollback", "1", "--deliver");
+  assert.match(back.text, new RegExp(`^current is now ${first}\nlake: delivered ${first} in .*\n$`));
+  assert.equal(
+    (await a(runsCommand, "rollback", "1", "--deliver")).text,
+    `current is now ${first}\nlake: has ${first} already\n`,
+  );
+  const there = says((await a(targetsCommand, "--format", "json")).text);
+  assert.deepEqual(
+    [there.says, there.state, there.rollback_of, there.command],
+    ["run 1, as here, after a rollback from run 2", "current", 2, null],
+  );
+  const claim = await readClaim(store, INSTANCE, 3);
+  assert.ok("rollbackOf" in claim);
+  assert.deepEqual(
+    [claim.run, claim.sequence, claim.rollbackOf],
+    [first, 3, { run: second, sequence: 2, sha256: await digestIn(join(A, "runs", second)) }],
+  );
+  const snapshots = await snapshotsIn(store, INSTANCE);
+  assert.deepEqual(
+    [...new Set(snapshots.map(({ sequence, run }) => `${sequence} ${run}`))],
+    [`1 ${first}`, `2 ${second}`, `3 ${first}`],
+  );
+  await assertNothingMixed(store, INSTANCE);
+  for (const run of [[], ["1"], [first], ["2"]])
+    assert.match((await outcome(lakeCommand, ["verify", ...run], { cwd })).text, /^Whole: run /);
+  assert.equal((await a(restoreCommand, "--list")).text, `${first}\n${second}\n`);
+
+  assert.equal(
+    says((await b(targetsCommand, "--format", "json")).text).says,
+    "run 1, after a rollback from run 2; this warehouse is at 2",
+  );
+  assert.match(
+    (await b(deliverCommand)).error?.message ?? "",
+    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
+  );
+  assert.match(
+    (await b(runsCommand, "rollback", "2")).text,
+    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; else the next run goes on from what they have\n$/,
+  );
+  const next = await night("B", 2);
+  assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);
+  assert.equal(
+    (await readManifest(join(B, "current"))).previousSha256,
+    await digestIn(join(A, "runs", first)),
+  );
+  assert.deepEqual(world.warnings.B, [
+    `The target lake was rolled back to the run ${first}: this run goes on from it, and not from ${second} of this machine; that stays in runs/ until it is old, and is in no later history.`,
+  ]);
+  const after = await night("A", 3);
+  assert.deepEqual([after.sequence, exitCodeOf(after)], [5, 0]);
+  assert.equal(says((await a(targetsCommand, "--format", "json")).text).says, "run 5, as here");
+  await assertNothingMixed(store, INSTANCE);
+});
+
+long(
+  "after a rollback a run is delivered whatever its number, where the lake could not be asked before",
+  async (t) => {
+    const { world, first, night, a } = await twoNights(t);
+    await a(runsCommand, "rollback", "1", "--deliver");
+    const { target } = world;
+    let asked = 0;
+    const absent = {
+      ...target,
+      last: async (...given: Parameters<typeof target.last>) => {
+        asked += 1;
+        if (asked === 1) throw new Error("no answer");
+        return target.last(...given);
+      },
+    };
+    const [summary] = (await nightOf({ ...world, target: absent }, { night: 2, order: steps("A") })).values();
+    assert.deepEqual(
+      [summary?.sequence, summary && exitCodeOf(summary)],
+      [3, 0],
+      "the lake has a rollback of that number",
+    );
+    assert.equal((await readManifest(join(world.folders.A, "current"))).previousRun, first);
+    const next = await night("A", 3);
+    assert.deepEqual([next.sequence, exitCodeOf(next)], [5, 0]);
+  },
+);
+
+test("a rollback takes no target back from a run that this warehouse has not", async (t) => {
+  const { world, night, a, b } = await twoNights(t);
+  await night("A", 2);
+  const refused = await b(runsCommand, "rollback", "1", "--deliver");
+  assert.match(refused.text, /^current is now 000001-\S+\nlake: FAILED\n$/);
+  assert.equal(refused.error?.exitCode, 26);
+  assert.match(
+    refused.error?.message ?? "",
+    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or/,
+  );
+  await b(restoreCommand);
+  assert.equal((await b(runsCommand, "rollback", "1", "--deliver")).error, undefined);
+  // And forward again, which no machine but this one asked for.
+  const forward = await a(runsCommand, "rollback", "3", "--deliver");
+  assert.match(forward.text, /\nlake: delivered 000003-/);
+  assert.equal(says((await a(targetsCommand, "--format", "json")).text).says, "run 3, as here");
+  assert.equal(await readlink(join(world.folders.B, "current")), "runs/000001-20261120T020000Z");
+});
+
+test("a rollback goes on with the targets that failed, and waits for no configuration", async (t) => {
+  const { configure, options, first, second, a } = await twoNights(t);
+  const away = { type: "lake", name: "away", instance: INSTANCE, url: "file:///proc/no-lake" };
+  await configure([away, { type: "lake", ...options }]);
+  const part = await a(runsCommand, "rollback", "1", "--deliver");
+  assert.match(
+    part.text,
+    new RegExp(`^current is now ${first}\naway: FAILED\nlake: delivered ${first} in .*\n$`),
+  );
+  assert.equal(part.error?.exitCode, 26);
+  assert.match(
+    part.error?.message ?? "",
+    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
+  );
+  await configure([{ type: "lake" }]);
+  const { text, error } = await a(runsCommand, "rollback", "2");
+  assert.equal(error, undefined);
+  assert.match(text, new RegExp(`^current is now ${second}\nthe targets were not asked: .*url`));
+  await configure([]);
+  assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
+  assert.equal((await a(runsCommand, "rollback", "2", "--deliver")).error?.exitCode, 2);
+  assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
+});
+
+test("check says of a target what `targets` says", async (t) => {
+  const { world, a } = await twoNights(t);
+  await a(runsCommand, "rollback", "1");
+  const { text } = await a(checkCommand, "parquet", "--url", world.service.url);
+  assert.match(text, /target +lake: run 2; this warehouse is at 1 after a rollback; it can be written to\n/);
+});

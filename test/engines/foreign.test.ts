@@ -1,0 +1,190 @@
+/** What Spark does to tables of a lake, each of its own: the next delivery is right, or the table waits for what ends it. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, suite, type TestContext, test } from "node:test";
+import type { DeliveredRun } from "../../src/pipeline.ts";
+import { integer } from "../../src/tables/declare.ts";
+import { readTable } from "../../src/targets/lake/delta/read.ts";
+import { fieldsOf } from "../../src/targets/lake/delta/schema.ts";
+import { lakeIn } from "../../src/targets/lake/lake.ts";
+import { verifyLake } from "../../src/targets/lake/verify.ts";
+import { openFileStore } from "../../src/targets/store/file-store.ts";
+import { temporaryFolder } from "../folders.ts";
+import { deliver } from "../targets/lake/deliver.ts";
+import { makeRun, mark, snapshotsIn } from "../targets/lake/runs.ts";
+import { type Engine, installEngine, type LakeReader, startEngine } from "./lake-engine.ts";
+import { type S3Server, startS3 } from "./s3-server.ts";
+
+/** By table, named after what is done to it. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  deleted: ["DELETE FROM LAKE_TABLE WHERE id = 1"],
+  emptied: ["DELETE FROM LAKE_TABLE"],
+  updated: ["UPDATE LAKE_TABLE SET run = 'changed' WHERE id = 1"],
+  inserted: ["INSERT INTO LAKE_TABLE (instance, id, run) VALUES ('one', 9, 'theirs')"],
+  optimized: ["OPTIMIZE LAKE_TABLE", "VACUUM LAKE_TABLE RETAIN 0 HOURS"],
+  ordered: ["OPTIMIZE LAKE_TABLE ZORDER BY (id)"],
+  column_added: ["ALTER TABLE LAKE_TABLE ADD COLUMNS (noted STRING)", "UPDATE LAKE_TABLE SET noted = 'x'"],
+  commented: [
+    "COMMENT ON TABLE LAKE_TABLE IS 'theirs'",
+    "ALTER TABLE LAKE_TABLE ALTER COLUMN run COMMENT 'theirs'",
+  ],
+  with_property: ["ALTER TABLE LAKE_TABLE SET TBLPROPERTIES ('team' = 'analysts')"],
+  restored: ["DELETE FROM LAKE_TABLE WHERE id = 1", "RESTORE TABLE LAKE_TABLE TO VERSION AS OF 0"],
+};
+
+const set = (property: string) => `ALTER TABLE LAKE_TABLE SET TBLPROPERTIES (${property})`;
+/** Likewise, with what the sentence names. */
+const BLOCKING: Readonly<Record<string, readonly [has: string, ...statements: string[]]>> = {
+  constrained: ["the constraint low", "ALTER TABLE LAKE_TABLE ADD CONSTRAINT low CHECK (id < 100)"],
+  fed: ["the property delta.enableChangeDataFeed", set("'delta.enableChangeDataFeed' = 'true'")],
+  grown: ["the property delta.appendOnly", set("'delta.appendOnly' = 'true'")],
+  mapped: [
+    "columnMapping",
+    set("'delta.columnMapping.mode' = 'name'"),
+    "ALTER TABLE LAKE_TABLE ADD COLUMNS (noted STRING)",
+  ],
+  tracked: ["rowTracking and domainMetadata", set("'delta.enableRowTracking' = 'true'")],
+  timed: ["inCommitTimestamp", set("'delta.enableInCommitTimestamps' = 'true'")],
+  vectored: [
+    "deletionVectors",
+    set("'delta.enableDeletionVectors' = 'true'"),
+    "DELETE FROM LAKE_TABLE WHERE id = 1",
+  ],
+  checkpointed: ["v2Checkpoint", set("'delta.checkpointPolicy' = 'v2'")],
+  with_default: [
+    "CURRENT_DEFAULT on its column extra",
+    set("'delta.feature.allowColumnDefaults' = 'supported'"),
+    "ALTER TABLE LAKE_TABLE ALTER COLUMN extra SET DEFAULT 5",
+  ],
+};
+
+const folder = await temporaryFolder({ after });
+const lake = join(folder, "lake");
+const store = openFileStore(lake, new AbortController().signal);
+after(() => store[Symbol.asyncDispose]());
+
+let s3: S3Server;
+let engine: Engine | undefined;
+let missing = "";
+
+before(async () => {
+  s3 = await startS3();
+  try {
+    await installEngine("spark");
+  } catch (thrown) {
+    if (process.env.CI !== undefined) throw thrown;
+    missing = `Spark could not be installed: ${thrown}`;
+    return;
+  }
+  engine = await startEngine("spark", s3);
+});
+after(async () => {
+  await engine?.[Symbol.asyncDispose]();
+  await s3?.[Symbol.asyncDispose]();
+});
+
+function spark(t: TestContext): LakeReader | undefined {
+  if (engine === undefined) t.skip(missing);
+  return engine?.at(lake);
+}
+
+const on = (instance: string) => lakeIn(async () => store, { instance });
+const ROWS = 4;
+
+async function run(machine: string, sequence: number, tables: readonly string[]): Promise<DeliveredRun> {
+  const extra = [integer("extra", { comment: "More." })];
+  return makeRun(folder, {
+    sequence,
+    machine,
+    tables: Object.fromEntries(tables.map((name) => [name, ROWS])),
+    columns: Object.fromEntries(tables.map((name) => [name, extra])),
+  });
+}
+
+/** Rows by instance and run, as Spark reads a table. */
+async function rowsOf(reader: LakeReader, table: string): Promise<readonly (readonly (string | null)[])[]> {
+  const sql = `SELECT instance, run, count(*) AS rows FROM ${table} GROUP BY instance, run ORDER BY instance`;
+  return reader.query(sql, [table]);
+}
+
+async function twoInstances(tables: readonly string[]): Promise<void> {
+  for (const instance of ["one", "two"]) await deliver(on(instance), await run(instance, 1, tables));
+}
+
+const rowsIn = (sequence: number) => ["one", mark("one", sequence), String(ROWS)];
+
+suite("what Spark does to a table", () => {
+  test("and the next delivery makes right", async (t) => {
+    const reader = spark(t);
+    if (reader === undefined) return;
+    const tables = Object.keys(ALLOWED);
+    await twoInstances(tables);
+    for (const [table, statements] of Object.entries(ALLOWED))
+      for (const statement of statements) await reader.write(table, statement);
+    const others = new Map<string, readonly unknown[]>();
+    for (const table of tables)
+      others.set(
+        table,
+        (await rowsOf(reader, table)).filter(([instance]) => instance === "two"),
+      );
+    await deliver(on("one"), await run("one", 2, tables));
+    for (const table of tables)
+      assert.deepEqual(await rowsOf(reader, table), [rowsIn(2), ...(others.get(table) ?? [])], table);
+    const place = { store, instance: "one", logRetentionDays: 30 };
+    assert.deepEqual((await verifyLake(place, undefined)).findings, []);
+    const state = async (table: string) => (await readTable(store, table)) ?? assert.fail();
+    const commented = await state("commented");
+    assert.equal(commented.metaData.description, "theirs");
+    assert.equal(fieldsOf(commented).find(({ name }) => name === "run")?.metadata.comment, "theirs");
+    assert.equal((await state("with_property")).metaData.configuration.team, "analysts");
+    const described = await reader.query("SELECT noted FROM column_added WHERE instance = 'one' LIMIT 1", [
+      "column_added",
+    ]);
+    assert.deepEqual(described, [[null]]);
+  });
+
+  test("and it waits, alone, until the statements that we name were run", { timeout: 900_000 }, async (t) => {
+    const reader = spark(t);
+    if (reader === undefined) return;
+    const names = Object.keys(BLOCKING).toSorted();
+    const tables = [...names, "free"];
+    const [first, second] = [await run("one", 3, tables), await run("one", 4, tables)];
+    await deliver(on("one"), first);
+    for (const [table, [, ...statements]] of Object.entries(BLOCKING))
+      for (const statement of statements) await reader.write(table, statement);
+    const sentences: string[] = [];
+    await assert.rejects(deliver(on("one"), second), (thrown: Error & { code?: string }) => {
+      assert.equal(thrown.code, "target.waits");
+      assert.ok(
+        thrown.message.startsWith(`Only ${names.slice(0, -1).join(", ")} and ${names.at(-1)} wait. `),
+      );
+      sentences.push(...thrown.message.split(/(?= The table )/).slice(1));
+      return true;
+    });
+    assert.equal(sentences.length, names.length);
+    for (const [place, name] of names.entries())
+      assert.ok(
+        sentences[place]?.startsWith(
+          ` The table ${name} of the lake has ${BLOCKING[name]?.[0]}, which we do not`,
+        ),
+        sentences[place],
+      );
+    const seen = await snapshotsIn(store, "one");
+    assert.deepEqual(
+      seen.filter(({ sequence }) => sequence === 4).map(({ table, missing }) => [table, missing]),
+      [["free", JSON.stringify(names)]],
+    );
+    assert.deepEqual(await rowsOf(reader, "free"), [rowsIn(4)]);
+    assert.deepEqual(await rowsOf(reader, "constrained"), [rowsIn(3)]);
+    for (const [place, name] of names.entries()) {
+      for (const [, statement = ""] of sentences[place]?.matchAll(/"(ALTER TABLE [^"]+)"/g) ?? [])
+        await reader.write(name, statement.replace(`ALTER TABLE ${name} `, "ALTER TABLE LAKE_TABLE "));
+    }
+    await deliver(on("one"), second);
+    for (const table of tables) assert.deepEqual(await rowsOf(reader, table), [rowsIn(4)], table);
+    const { findings, waits } = await verifyLake({ store, instance: "one", logRetentionDays: 30 }, undefined);
+    assert.deepEqual([findings, waits], [[], []]);
+    await deliver(on("one"), await run("one", 5, tables));
+    for (const table of tables) assert.deepEqual(await rowsOf(reader, table), [rowsIn(5)], table);
+  });
+});
