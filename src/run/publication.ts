@@ -15,6 +15,7 @@ import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
 import { land } from "./land.ts";
+import { newWarnings } from "./new-warnings.ts";
 import { type Published, publishedContent } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
@@ -42,6 +43,13 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const { previousRun, changes, mappedValues, drift } = built;
+  const warnings = [
+    ...built.warnings,
+    ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
+    ...retired.warnings,
+    ...(failure === null ? [] : [failure.message]),
+    ...deliveryWarnings(deliveries),
+  ];
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
     current: currentOf(manifest, pinned),
@@ -51,13 +59,8 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     drift,
     report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
-    warnings: [
-      ...built.warnings,
-      ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
-      ...retired.warnings,
-      ...(failure === null ? [] : [failure.message]),
-      ...deliveryWarnings(deliveries),
-    ],
+    warnings,
+    newWarnings: await newWarnings(folder, { warnings, ongoing: built.ongoing }, options.log),
     deliveries,
   };
   return { summary, content: publishedContent(run, built, manifest), failure };
