@@ -53,7 +53,10 @@ export async function targetLines(
     const others = states.flatMap(({ target, state }) => (state === "current" ? [] : [target]));
     if (others.length === 0) return lines;
     const command = `"content-warehouse runs rollback ${current.sequence} --deliver"`;
-    return [...lines, `${command} brings ${listed(others, "and")} to run ${current.sequence}`];
+    // A run that targets were rolled back from.
+    const isUndone = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
+    const otherwise = isUndone ? "; else the next run goes on from what they have" : "";
+    return [...lines, `${command} brings ${listed(others, "and")} to run ${current.sequence}${otherwise}`];
   } catch (thrown) {
     stop.signal.throwIfAborted();
     if (!(thrown instanceof WarehouseError)) throw thrown;

@@ -47,6 +47,9 @@ for statement in statements:
             print(json.dumps(len(removed)))
         case "delete":
             print(json.dumps(table.delete(*arguments)["num_deleted_rows"]))
+        case "property":
+            table.alter.set_table_properties(dict([arguments[0].split("=")]))
+            print("null")
         case "add_column":
             table.alter.add_columns([Field(*arguments, PrimitiveType("string"))])
             print("null")

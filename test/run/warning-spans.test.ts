@@ -62,7 +62,7 @@ test("a warning says for how many nights it is the same, though the first of the
   assert.notEqual(again.since, begun.since);
 });
 
-test("a warning of a run of an earlier version, which did not count, goes on from that run", async (t) => {
+long("a warning of a run of an earlier version, which did not count, goes on from that run", async (t) => {
   const { night } = await warehouse(t);
   const first = await night(1);
   const begun = await spanOf(first.directory);

@@ -91,7 +91,7 @@ async function viewsOn({ ask }: Connection, { current, made, previous }: Schemas
   // With nothing but `made` in the path, which no view can name, definitions have the schemas of all tables.
   const { rows } = await ask(
     `SELECT format('%I.%I', nspname, relname) AS name,
-       coalesce(format('WITH (%s) ', array_to_string(reloptions, ', ')), '') || 'AS ' || pg_get_viewdef(oid) AS definition
+       coalesce('WITH (' || nullif(array_to_string(reloptions, ', '), '') || ') ', '') || 'AS ' || pg_get_viewdef(oid) AS definition
      FROM (
        SELECT DISTINCT v.oid, n.nspname, v.relname, v.reloptions
        FROM pg_depend d

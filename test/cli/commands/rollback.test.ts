@@ -111,6 +111,10 @@ test("a rollback says what targets have, brings them back, and holds for other m
     (await b(deliverCommand)).error?.message ?? "",
     /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
   );
+  assert.match(
+    (await b(runsCommand, "rollback", "2")).text,
+    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; else the next run goes on from what they have\n$/,
+  );
   const next = await night("B", 2);
   assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);
   assert.equal(

@@ -1,0 +1,230 @@
+/** A rollback with a PostgreSQL and a lake as targets, by the command; other engines say what their readers see. */
+import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { Client } from "pg";
+import { removeTree } from "../../src/common/tree.ts";
+import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
+import { type Outcome, program } from "../cli/running.ts";
+import { type Engine, installEngine, startEngine } from "./lake-engine.ts";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { type S3Server, startS3 } from "./s3-server.ts";
+
+const INSTANCE = "main";
+const TABLES = ["content", "content_tags", "run"];
+
+let folder: string;
+let server: PostgresServer;
+let admin: Client;
+let s3: S3Server;
+let engine: Engine;
+/** By their numbers. */
+const names = new Map<number, string>();
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rollback-"));
+  server = await startPostgres();
+  admin = await server.connect();
+  await admin.query("CREATE ROLE loader LOGIN");
+  await admin.query("CREATE DATABASE reports");
+  await admin.query("GRANT CREATE ON DATABASE reports TO loader");
+  await admin.end();
+  admin = await server.connect("postgres", "reports");
+  const targets = [
+    { type: "lake", url: pathToFileURL(join(folder, "lake")).href, instance: INSTANCE },
+    { type: "postgres", url: "postgres:///reports" },
+  ];
+  await writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify({ targets }));
+  await installEngine("duckdb");
+  s3 = await startS3();
+  engine = await startEngine("duckdb", s3);
+});
+
+after(async () => {
+  await engine?.[Symbol.asyncDispose]();
+  await s3?.[Symbol.asyncDispose]();
+  await admin?.end();
+  await server?.[Symbol.asyncDispose]();
+  await removeTree(folder);
+});
+
+type Env = Readonly<Record<string, string>>;
+
+function command(
+  words: string,
+  { env = {}, begun = () => {} }: { readonly env?: Env; readonly begun?: (child: ChildProcess) => void } = {},
+): Promise<Outcome> {
+  return program(words.split(" "), { cwd: folder, env: { ...server.env("loader"), ...env }, begun });
+}
+
+/** Publishes and delivers; gives the number. */
+async function night(): Promise<number> {
+  const { code, stderr } = await command("run nightly --sample --config content-warehouse.config.json");
+  assert.equal(code, 0, stderr);
+  const { stdout } = await command("runs show --format json");
+  const { run, sequence } = JSON.parse(stdout);
+  names.set(sequence, run);
+  return sequence;
+}
+
+const nameOf = (number: number) => names.get(number) ?? assert.fail(`there is no run ${number}`);
+
+async function inPostgres(schema = "content_warehouse"): Promise<number> {
+  const { rows } = await admin.query(
+    `SELECT run, (SELECT count(*)::int FROM ${schema}.content) AS n FROM ${schema}.run`,
+  );
+  const [{ run, n }] = rows;
+  assert.equal(n, 500);
+  return Number(run.split("-")[0]);
+}
+
+/** What DuckDB finds in the newest versions of the lake's tables: the rows of the run, value by value. */
+async function assertInLake(number: number): Promise<void> {
+  const file = join(folder, "warehouse/runs", nameOf(number), DATABASE_FILE);
+  const published = await engine.database(file, INSTANCE, TABLES, []);
+  const newest = Object.fromEntries(TABLES.map((table) => [table, null]));
+  const found = await engine.at(join(folder, "lake")).tables(newest);
+  for (const table of TABLES) assert.deepEqual(found[table]?.instances, published[table]?.instances, table);
+}
+
+async function snapshots(): Promise<readonly string[]> {
+  const sql = "SELECT DISTINCT sequence, run FROM run_snapshots ORDER BY sequence";
+  const rows = await engine.at(join(folder, "lake")).query(sql, ["run_snapshots"]);
+  return rows.map(([sequence, run]) => `${sequence}: ${Number(String(run).split("-")[0])}`);
+}
+
+async function says(): Promise<readonly string[]> {
+  const { stdout } = await command("targets --format json");
+  return JSON.parse(stdout).targets.map(({ says }: { says: string }) => says);
+}
+
+const oidOf = async (schema: string) =>
+  (await admin.query(`SELECT '${schema}.content'::regclass::oid::int AS oid`)).rows[0].oid;
+
+suite("a rollback with two targets", () => {
+  test("says what they serve, and brings them back", async () => {
+    await night();
+    await night();
+    await admin.query(`CREATE VIEW public.items AS SELECT run FROM content_warehouse.run;
+      GRANT CREATE ON SCHEMA public TO loader; ALTER VIEW public.items OWNER TO loader`);
+    const rolledBack = await command("runs rollback 1");
+    assert.deepEqual(
+      [rolledBack.code, rolledBack.stdout],
+      [
+        0,
+        [
+          `current is now ${nameOf(1)}`,
+          "lake: run 2; this warehouse is at 1 after a rollback",
+          "postgres: run 2; this warehouse is at 1 after a rollback",
+          '"content-warehouse runs rollback 1 --deliver" brings lake and postgres to run 1\n',
+        ].join("\n"),
+      ],
+    );
+    const refused = await command("deliver");
+    assert.equal(refused.code, 26, refused.stderr);
+    assert.equal(
+      refused.stderr.match(/delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver"/g)
+        ?.length,
+      2,
+    );
+    assert.equal(await inPostgres(), 2);
+
+    const kept = await oidOf("content_warehouse_previous");
+    const back = await command("runs rollback 1 --deliver");
+    assert.equal(back.code, 0, back.stderr);
+    assert.match(
+      back.stdout,
+      new RegExp(
+        `^current is now (${nameOf(1)})\nlake: delivered \\1 in .*\npostgres: delivered \\1 in .*\n$`,
+      ),
+    );
+    assert.deepEqual([await inPostgres(), await inPostgres("content_warehouse_previous")], [1, 2]);
+    assert.equal(await oidOf("content_warehouse"), kept, "PostgreSQL has the schema that it had kept");
+    assert.deepEqual((await admin.query("SELECT run FROM public.items")).rows, [{ run: nameOf(1) }]);
+    await assertInLake(1);
+    assert.deepEqual(await snapshots(), ["1: 1", "2: 2", "3: 1"]);
+    assert.deepEqual(await says(), Array(2).fill("run 1, as here, after a rollback from run 2"));
+    const again = await command("runs rollback 1 --deliver");
+    assert.equal(
+      again.stdout,
+      `current is now ${nameOf(1)}\nlake: has ${nameOf(1)} already\npostgres: has ${nameOf(1)} already\n`,
+    );
+  });
+
+  test("is undone by another, and comes again where PostgreSQL keeps no earlier run", async () => {
+    assert.equal((await command("deliver 2")).code, 26, "not by a delivery");
+    const forward = await command("runs rollback 2 --deliver");
+    assert.equal(forward.code, 0, forward.stderr);
+    assert.deepEqual([await inPostgres(), await says()], [2, Array(2).fill("run 2, as here")]);
+    await assertInLake(2);
+    await admin.query("DROP SCHEMA content_warehouse_previous CASCADE");
+    const back = await command("runs rollback 1 --deliver");
+    assert.equal(back.code, 0, back.stderr);
+    assert.deepEqual([await inPostgres(), await inPostgres("content_warehouse_previous")], [1, 2]);
+    assert.deepEqual(await snapshots(), ["1: 1", "2: 2", "3: 1", "4: 2", "5: 1"]);
+    assert.deepEqual((await admin.query("SELECT run FROM public.items")).rows, [{ run: nameOf(1) }]);
+  });
+
+  test("is followed by nights that are delivered as ever", async () => {
+    assert.equal(await night(), 6, "the number after the last one of the lake");
+    assert.deepEqual([await inPostgres(), await says()], [6, Array(2).fill("run 6, as here")]);
+    await assertInLake(6);
+    assert.deepEqual((await snapshots()).at(-1), "6: 6");
+  });
+
+  test("reaches the others where one cannot be reached, which gets it by the same command", async () => {
+    const part = await command("runs rollback 2 --deliver", { env: { PGHOST: folder } });
+    assert.equal(part.code, 26, part.stderr);
+    assert.match(part.stdout, /\nlake: delivered 000002-.*\npostgres: FAILED\n$/);
+    assert.match(
+      part.stderr,
+      /The run 000002-\S+ is current now, but was not delivered to postgres: .* "content-warehouse runs rollback 2 --deliver" repeats it\./,
+    );
+    await assertInLake(2);
+    assert.deepEqual(await says(), [
+      "run 2, as here, after a rollback from run 6",
+      "run 6; this warehouse is at 2 after a rollback",
+    ]);
+    const repeated = await command("runs rollback 2 --deliver");
+    assert.deepEqual([repeated.code, await inPostgres()], [0, 2], repeated.stderr);
+    assert.match(repeated.stdout, /\nlake: has 000002-\S+ already\npostgres: delivered 000002-/);
+  });
+
+  test("leaves PostgreSQL one run or the other, whole, at whatever moment it is killed", async () => {
+    const reader = await server.connect("postgres", "reports");
+    await reader.query("BEGIN");
+    await reader.query("SELECT run FROM content_warehouse.run");
+    // The swap waits for the reader, with all else done.
+    const waits = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'ROLLBACK TO%'";
+    let child: ChildProcess | undefined;
+    const dying = command("runs rollback 6 --deliver", {
+      begun: (begun) => {
+        child = begun;
+      },
+    });
+    while ((await admin.query(waits)).rows[0].n === 0)
+      await Promise.race([setTimeout(50), dying.then(({ stderr }) => assert.fail(stderr))]);
+    child?.kill("SIGKILL");
+    assert.equal((await dying).code, null);
+    await reader.end();
+    assert.deepEqual([await inPostgres(), await inPostgres("content_warehouse_previous")], [2, 6]);
+    await assertInLake(6);
+    for (const delay of [500, 1000, 1500]) {
+      const killed = command("runs rollback 6 --deliver", {
+        begun: (begun) => void setTimeout(delay).then(() => begun.kill("SIGKILL")),
+      });
+      await killed;
+      assert.ok([2, 6].includes(await inPostgres()));
+    }
+    const made = await command("runs rollback 6 --deliver");
+    assert.equal(made.code, 0, made.stderr);
+    assert.equal(await inPostgres(), 6);
+    await assertInLake(6);
+    assert.deepEqual(await says(), Array(2).fill("run 6, as here"));
+  });
+});
