@@ -41,6 +41,7 @@ export type {
   Pipeline,
   PipelineSpec,
   QueryTest,
+  Remaining,
   Row,
   RowOf,
   Severity,

@@ -273,11 +273,19 @@ export interface Target {
   readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
   /**
    * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
-   * delivered. Gives a sentence for each place that still holds them, and how that ends.
+   * delivered. Gives what may still hold them.
    */
-  readonly forget?: (signal: AbortSignal) => Promise<readonly string[]>;
+  readonly forget?: (signal: AbortSignal) => Promise<readonly Remaining[]>;
   /** What was wrong with the options that it was made with. */
   readonly faults?: readonly string[];
+}
+
+/** What a target keeps of earlier runs and may still hold an erased person. */
+export interface Remaining {
+  /** Such as `earlier versions of 3 tables in s3://bucket/lake`. */
+  readonly what: string;
+  /** Arguments of the command of content-warehouse that ends it, such as `lake vacuum --all-versions`; null: none does. */
+  readonly command: string | null;
 }
 
 export interface PipelineSpec {

@@ -190,6 +190,15 @@ test("CONTRIBUTING.md says what each dependency is for", async () => {
   );
 });
 
+/** A package with its version stands where it is installed: as README.md installs this one, in an image or in a project. */
+function assertInstalls(file: string, line: string, peers: Readonly<Record<string, string>>): void {
+  const before = file.startsWith("docs/examples/")
+    ? /npm install [^`]*$/
+    : /(?:npm install --global |npm install content-warehouse |PACKAGES=")[^`]*$/;
+  for (const { 1: name = "", index } of line.matchAll(/(@?[a-z][\w/-]*)@\d/g))
+    if (name in peers) assert.match(line.slice(0, index), before, `${file}: ${line}`);
+}
+
 test("every line and message that installs an optional package names the version that the tests have", async () => {
   const { devDependencies, peerDependencies } = JSON.parse(
     await readFile(new URL("package.json", ROOT), "utf8"),
@@ -204,6 +213,9 @@ test("every line and message that installs an optional package names the version
     const lines = file.startsWith("src/")
       ? text.matchAll(/(?<=")@?[a-z][\w/-]*@\d[\w.-]*(?=")/g)
       : text.matchAll(/(?:npm install|PACKAGES=)[^`\n]*/g);
+    if (file.startsWith("docs/") || file === "README.md")
+      for (const [line] of text.matchAll(/^.*@\d+\.\d+\.\d+.*$/gm))
+        assertInstalls(file, line, peerDependencies);
     for (const [line] of lines)
       for (const [word, name = ""] of line.matchAll(/(@?[a-z][\w/-]*)(?:@[\w.-]+)?/g)) {
         if (!(name in peerDependencies)) continue;

@@ -40,6 +40,19 @@ export type Outcome =
       readonly published: Published | null;
     };
 
+/** What a run found of its service. Codes from 20 to 26 are of runs that have asked it; others may have ended before. */
+export function serviceAfter({
+  after,
+  exitCode,
+}: Pick<Outcome, "after" | "exitCode">): "there" | "out" | "not asked" {
+  if (exitCode === UNAVAILABLE) return "out";
+  return after === "done" || (exitCode !== null && exitCode >= 20 && exitCode <= DELIVERY)
+    ? "there"
+    : "not asked";
+}
+
+const UNAVAILABLE = 21;
+
 export function outcomeOf(end: RunEnd, { memoryMb }: Pick<FleetInstance, "memoryMb">): Outcome {
   const { exitCode, signal, output, lastLine, tookMb } = end;
   if (tookMb !== null) {

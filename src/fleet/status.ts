@@ -5,7 +5,7 @@ import { printableLine } from "../common/printable.ts";
 import { gaugesOf } from "../observe/prometheus-text.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import type { FleetInstance } from "./fleet.ts";
-import type { Outcome } from "./outcome.ts";
+import { type Outcome, serviceAfter } from "./outcome.ts";
 import { inTurn, type JobState, jobStates, type Queue, SCHEMA } from "./queue.ts";
 
 const INSTANCES = {
@@ -44,9 +44,18 @@ export async function makeLastRuns(queue: Queue): Promise<void> {
       exit_code integer,
       message text
     )`);
+    await db.executeSql(`ALTER TABLE ${TABLE} ADD COLUMN IF NOT EXISTS out_since timestamptz`);
     const add = `INSERT INTO ${TABLE} (instance) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`;
     await db.executeSql(add, [names]);
   });
+}
+
+/** Since when runs found that the service of an instance answers nobody; null: the last that could tell found it there. */
+export async function outSince({ boss }: Queue, instance: string): Promise<Date | null> {
+  const { rows } = await boss
+    .getDb()
+    .executeSql(`SELECT out_since FROM ${TABLE} WHERE instance = $1`, [instance]);
+  return rows[0]?.out_since ?? null;
 }
 
 export async function recordOutcome({ boss }: Queue, instance: string, outcome: Outcome): Promise<void> {
@@ -54,16 +63,24 @@ export async function recordOutcome({ boss }: Queue, instance: string, outcome: 
   const published = isDone ? outcome : outcome.published;
   const run = [published?.run ?? null, published?.verdict ?? null];
   await boss.getDb().executeSql(
-    `INSERT INTO ${TABLE} (instance, run, verdict, ended_at, failures, exit_code, message)
-     VALUES ($1, $2, $3, CASE WHEN $2::text IS NOT NULL THEN now() END, $4, $5, $6)
+    `INSERT INTO ${TABLE} (instance, run, verdict, ended_at, failures, exit_code, message, out_since)
+     VALUES ($1, $2, $3, CASE WHEN $2::text IS NOT NULL THEN now() END, $4, $5, $6, CASE WHEN $7 = 'out' THEN now() END)
      ON CONFLICT (instance) DO UPDATE SET
        run = coalesce(excluded.run, last_runs.run),
        verdict = coalesce(excluded.verdict, last_runs.verdict),
        ended_at = coalesce(excluded.ended_at, last_runs.ended_at),
        failures = CASE excluded.failures WHEN 0 THEN 0 ELSE last_runs.failures + 1 END,
        exit_code = excluded.exit_code,
-       message = excluded.message`,
-    [instance, ...run, isDone ? 0 : 1, outcome.exitCode, isDone ? null : outcome.message],
+       message = excluded.message,
+       out_since = CASE $7 WHEN 'out' THEN coalesce(last_runs.out_since, now()) WHEN 'not asked' THEN last_runs.out_since END`,
+    [
+      instance,
+      ...run,
+      isDone ? 0 : 1,
+      outcome.exitCode,
+      isDone ? null : outcome.message,
+      serviceAfter(outcome),
+    ],
   );
 }
 

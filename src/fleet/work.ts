@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import { type FleetInstance, readFleet } from "./fleet.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { type Outcome, outcomeOf, serviceAfter } from "./outcome.ts";
 import {
   type Attempt,
   complete,
@@ -17,7 +17,7 @@ import {
   touch,
 } from "./queue.ts";
 import { startRun } from "./run-process.ts";
-import { recordOutcome } from "./status.ts";
+import { outSince, recordOutcome } from "./status.ts";
 
 export interface WorkOptions {
   /** Path of the command line's entry. */
@@ -43,7 +43,15 @@ export interface JobReport {
   /** Null: it was ended before it came to one. */
   readonly outcome: Outcome | null;
   /** `given back`: this worker ends. `taken over`: another has the job, because this one was not heard of. */
+  /** Null: the service is there and was before, or was not asked. */
+  readonly outage: Outage | null;
   readonly became: "done" | "retry" | "dead letter" | "given back" | "taken over";
+}
+
+/** That the service of an instance answers nobody, as its runs found one after another. */
+export interface Outage {
+  readonly state: "begins" | "goes on" | "over";
+  readonly since: Date;
 }
 
 const POLL_MS = 1000;
@@ -82,11 +90,50 @@ async function runJob(queue: Queue, job: Attempt, options: WorkOptions): Promise
   // Instances come and go while a worker stays.
   const { instances } = await orLog(log, readFleet(queue.fleet.folder, queue.fleet.path), queue.fleet);
   const instance = instances.find(({ name }) => name === job.instance);
-  const ended = instance === undefined ? unknownInstance(queue) : await runOf(queue, job, instance, options);
+  const since = await orLog(log, outSince(queue, job.instance), null);
+  const held = new HeldBack(log);
+  const said = since === null ? options : { ...options, log: held.log };
+  const ended = instance === undefined ? unknownInstance(queue) : await runOf(queue, job, instance, said);
   const became = ended === "taken over" ? ended : await settle(queue, job, ended);
   const outcome = typeof ended === "string" ? null : ended;
+  const outage = outcome && outageOf(outcome, since, clock);
+  if (outage?.state !== "goes on") held.release();
   const seconds = (clock.elapsedMs() - startedMs) / 1000;
-  await onEnd({ instance: job.instance, attempt: job.retryCount + 1, seconds, outcome, became });
+  await onEnd({ instance: job.instance, attempt: job.retryCount + 1, seconds, outcome, outage, became });
+}
+
+/** `since`: as runs before found it; null: the service was there. */
+function outageOf(outcome: Outcome, since: Date | null, clock: Clock): Outage | null {
+  const service = serviceAfter(outcome);
+  if (service === "out") {
+    return since === null ? { state: "begins", since: new Date(clock.now()) } : { state: "goes on", since };
+  }
+  return service === "there" && since !== null ? { state: "over", since } : null;
+}
+
+/** More than this a run does not say of an outage. */
+const HELD_LINES = 20;
+
+/** The log of a run whose service is known to be out: it is written when it turns out to be new. */
+class HeldBack {
+  readonly log: Log;
+  readonly #lines: (() => void)[] = [];
+  #isHeld = true;
+
+  constructor(log: Log) {
+    const hold = (level: "info" | "warn" | "error"): Log["warn"] => {
+      return (message, fields) => {
+        this.#lines.push(() => log[level](message, fields));
+        if (!this.#isHeld || this.#lines.length > HELD_LINES) this.release();
+      };
+    };
+    this.log = { ...log, info: hold("info"), warn: hold("warn"), error: hold("error") };
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const write of this.#lines.splice(0)) write();
+  }
 }
 
 /** Somebody took it out of the file after its job was made, or it is another fleet's. */

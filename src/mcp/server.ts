@@ -1,5 +1,5 @@
 /** A Model Context Protocol server on standard input and output: for assistants that ask the warehouse questions. */
-import { codeOf, WarehouseError } from "../common/errors.ts";
+import { importPeers } from "../common/import-module.ts";
 import { VERSION } from "../common/version.ts";
 import { type Questions, registerTools } from "./tools.ts";
 
@@ -27,17 +27,10 @@ export async function serveMcp(questions: Questions): Promise<void> {
   await closed;
 }
 
-async function importSdk() {
-  try {
+function importSdk() {
+  return importPeers("The MCP server", [MCP_SDK], async () => {
     const { McpServer } = await import("@modelcontextprotocol/sdk/server/mcp.js");
     const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
     return { McpServer, StdioServerTransport };
-  } catch (cause) {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new WarehouseError(
-      "config.invalid",
-      `The MCP server needs a package that is not installed; install it with: npm install --global ${MCP_SDK} (without --global where content-warehouse is a dependency of a project).`,
-      { cause },
-    );
-  }
+  });
 }

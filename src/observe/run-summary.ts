@@ -71,6 +71,8 @@ export interface RunSummary {
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
+  /** Of these, those that the night before had not. */
+  readonly newWarnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
   /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */

@@ -12,7 +12,7 @@ import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks
 import { assertTestsHold } from "../audit/checks/test-results.ts";
 import { runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
-import { dateWarnings, warningTexts } from "../audit/checks/warning-spans.ts";
+import { dateWarnings, type WarningTexts, warningTexts } from "../audit/checks/warning-spans.ts";
 import { endMs } from "../common/clock.ts";
 import { inStage } from "../common/run-events.ts";
 import type { Verdict } from "../common/verdict.ts";
@@ -52,6 +52,8 @@ export interface TablesBuilt
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
   readonly checks: readonly DatedCheck[];
+  /** Of the warnings those whose check the run before warned of too. */
+  readonly ongoing: WarningTexts["ongoing"];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -142,7 +144,7 @@ interface Found {
   readonly drift: readonly CountedDrift[];
 }
 
-type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
+type Judgement = Omit<TablesBuilt, "tables" | "statement" | "ongoing" | keyof Judged> &
   Pick<JudgedMatching, "ignoredDestinations"> &
   Judged & { readonly reasons: readonly string[] };
 
@@ -194,7 +196,8 @@ async function dated({ before, landed, staging }: Building, judged: Judged) {
     startedAt,
     temporaryDirectory: staging.temporary,
   });
-  return { checks, warnings: [...warnings, ...warningTexts(judged.warnings, checks)] };
+  const told = warningTexts(judged.warnings, checks);
+  return { checks, warnings: [...warnings, ...told.warnings], ongoing: told.ongoing };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */

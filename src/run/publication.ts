@@ -7,6 +7,7 @@ import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observ
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import { newWarnings } from "../warehouse/new-warnings.ts";
 import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
@@ -42,6 +43,13 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const { previousRun, changes, mappedValues, drift } = built;
+  const warnings = [
+    ...built.warnings,
+    ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
+    ...retired.warnings,
+    ...(failure === null ? [] : [failure.message]),
+    ...deliveryWarnings(deliveries),
+  ];
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
     current: currentOf(manifest, pinned),
@@ -51,13 +59,8 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     drift,
     report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
-    warnings: [
-      ...built.warnings,
-      ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
-      ...retired.warnings,
-      ...(failure === null ? [] : [failure.message]),
-      ...deliveryWarnings(deliveries),
-    ],
+    warnings,
+    newWarnings: await newWarnings(folder, { warnings, ongoing: built.ongoing }, options.log),
     deliveries,
   };
   return { summary, content: publishedContent(run, built, manifest), failure };

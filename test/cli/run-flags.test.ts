@@ -35,20 +35,29 @@ long(
   },
 );
 
-/** A run against a service without destinations: what it wrote, and how it ended. */
-async function outputOf(t: TestContext, flags: readonly string[]) {
+/** Runs against a service without destinations: what each wrote. */
+async function nights(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(2));
   const cwd = await temporaryFolder(t);
   const settings = { destinations: [{ name: "Shop" }] };
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const [out, err] = [new Collected(), new Collected()];
-  const command = runCommand(processEnvironment({ env, cwd, out, err, endWith: () => {} }));
-  await command
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} })
-    .parseAsync([packagePath("test/run/small-pipeline.ts"), ...flags], { from: "user" });
-  return { out: out.text, err: err.text };
+  const night = async (flags: readonly string[]) => {
+    const [out, err] = [new Collected(), new Collected()];
+    const exitCodes: number[] = [];
+    const endWith = (exitCode: number) => void exitCodes.push(exitCode);
+    const command = runCommand(processEnvironment({ env, cwd, out, err, endWith }));
+    await command
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} })
+      .parseAsync([packagePath("test/run/small-pipeline.ts"), ...flags], { from: "user" });
+    return { out: out.text, err: err.text, exitCodes };
+  };
+  return { night };
+}
+
+async function outputOf(t: TestContext, flags: readonly string[]) {
+  return await (await nights(t)).night(flags);
 }
 
 class Collected extends Writable {
@@ -79,6 +88,17 @@ test("--quiet leaves warnings alone, as lines with their time", async (t) => {
   const text = await outputOf(t, ["--quiet"]);
   assert.equal(text.out, "");
   assert.match(text.err, /^\d\d:\d\d:\d\d warn {2}There is no destination "Shop" [^\n]*\n$/);
+});
+
+test("--quiet says a warning once: of a night like the one before nothing, and again once it was gone", async (t) => {
+  const { night } = await nights(t);
+  assert.match((await night(["--quiet"])).err, /^[^\n]* warn {2}There is no destination "Shop" [^\n]*\n$/);
+  assert.deepEqual(await night(["--quiet"]), { out: "", err: "", exitCodes: [] });
+  const { err } = await night(["--quiet", "--destination", "Shop", "--destination", "Mall"]);
+  assert.match(err, /^[^\n]* warn {2}There is no destination "Mall" [^\n]*\n$/);
+  const { warnings, newWarnings } = JSON.parse((await night(["--destination", "Mall", "--json"])).out);
+  assert.deepEqual([warnings, newWarnings], [[unknown("Mall", "External")], []]);
+  assert.match((await night(["--quiet"])).err, /There is no destination "Shop"/);
 });
 
 long("--quiet leaves warnings alone, as JSON where that is asked for", async (t) => {

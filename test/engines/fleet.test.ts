@@ -299,6 +299,27 @@ suite("a fleet", { concurrency: 2 }, () => {
     assert.deepEqual([down?.failures, down?.job], [2, "dead letter"]);
   });
 
+  test("says once that the service of an instance is out, and once that it answers again", async (t) => {
+    const { folder, fleetCommand, service } = await fleetOf(t, { names: ["down"], fleet: { retries: 3 } });
+    // An attempt that is told to wait for a minute ends at its first request.
+    service("down").script = ({ number }) => (number <= 2 ? UNAVAILABLE : undefined);
+    await fleetCommand("enqueue");
+    const args = ["fleet", "work", "--until-empty", "--fleet", join(folder, "fleet.json")];
+    const { code, stdout, stderr } = await program(args, { env: { FLEET_TOKEN: TOKEN } });
+    assert.equal(code, 0, stderr);
+    const since = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC";
+    const [begins, over, done, ...more] = stdout.trim().split("\n");
+    assert.match(
+      begins ?? "",
+      new RegExp(`^down: its service answers nobody since ${since}, is tried again later: `),
+    );
+    assert.match(over ?? "", new RegExp(`^down: its service answers again; it was out since ${since}$`));
+    assert.match(done ?? "", /^down: complete, 3 items, 000001-\S+, .*, attempt 3$/);
+    const told = stderr.split("\n").filter((line) => line.includes("is not available just now (503)"));
+    assert.equal(told.length, 1, stderr);
+    assert.deepEqual(more, []);
+  });
+
   test("shows the run that is published and not delivered, and lets a night that never came be late", async (t) => {
     const { database, fleetCommand, worker, status, runsOf } = await fleetOf(t, {
       names: ["undelivered", "unheard"],

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import type { DeliveredRun } from "../../src/pipeline.ts";
 import { integer } from "../../src/tables/declare.ts";
+import { readTable } from "../../src/targets/lake/delta/read.ts";
+import { fieldsOf } from "../../src/targets/lake/delta/schema.ts";
 import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { verifyLake } from "../../src/targets/lake/verify.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
@@ -130,6 +132,11 @@ suite("what Spark does to a table", () => {
       assert.deepEqual(await rowsOf(reader, table), [rowsIn(2), ...(others.get(table) ?? [])], table);
     const place = { store, instance: "one", logRetentionDays: 30 };
     assert.deepEqual((await verifyLake(place, undefined)).findings, []);
+    const state = async (table: string) => (await readTable(store, table)) ?? assert.fail();
+    const commented = await state("commented");
+    assert.equal(commented.metaData.description, "theirs");
+    assert.equal(fieldsOf(commented).find(({ name }) => name === "run")?.metadata.comment, "theirs");
+    assert.equal((await state("with_property")).metaData.configuration.team, "analysts");
     const described = await reader.query("SELECT noted FROM column_added WHERE instance = 'one' LIMIT 1", [
       "column_added",
     ]);

@@ -86,7 +86,7 @@ test("C6, C7, C17: texts are stored as they are, whatever they would do elsewher
   );
 });
 
-test("C6: half of a character costs neither its page nor its item", async (t) => {
+long("C6: half of a character costs neither its page nor its item", async (t) => {
   const directory = await runWith(t, '{"id": "c-hostile", "title": "half \\ud83c of a flag", "\\ud800": 1}');
   assert.deepEqual(await hostile(directory, "title"), ["half \ufffd of a flag"]);
   const counted = "SELECT count(*) FROM run_drift WHERE kind = 'unreadable'";
@@ -107,23 +107,26 @@ long("C11: very many keys, and very long ones, are kept", async (t) => {
   assert.deepEqual([found[long], found.key_19999], [1, 19_999]);
 });
 
-test("C16: an instant that does not exist, or that no reader has, is NULL in its column and kept beside it", async (t) => {
-  const others = {
-    created_at: "2026-02-30T10:00:00Z",
-    assigned_date: "0000-01-01T00:00:00Z",
-    completed_date: "9999-12-31T23:59:59-00:01",
-  };
-  const document = { id: "c-hostile", title: "T", published_date: "0000-12-31T23:00:00-01:00", ...others };
-  const directory = await runWith(t, JSON.stringify(document));
-  assert.deepEqual(await hostile(directory, "created_at, assigned_date, completed_date, title"), [
-    null,
-    null,
-    null,
-    "T",
-  ]);
-  assert.deepEqual(await hostile(directory, "epoch(published_date)::VARCHAR"), ["-62135596800.0"]);
-  assert.deepEqual(JSON.parse(await extra(directory)), others);
-});
+long(
+  "C16: an instant that does not exist, or that no reader has, is NULL in its column and kept beside it",
+  async (t) => {
+    const others = {
+      created_at: "2026-02-30T10:00:00Z",
+      assigned_date: "0000-01-01T00:00:00Z",
+      completed_date: "9999-12-31T23:59:59-00:01",
+    };
+    const document = { id: "c-hostile", title: "T", published_date: "0000-12-31T23:00:00-01:00", ...others };
+    const directory = await runWith(t, JSON.stringify(document));
+    assert.deepEqual(await hostile(directory, "created_at, assigned_date, completed_date, title"), [
+      null,
+      null,
+      null,
+      "T",
+    ]);
+    assert.deepEqual(await hostile(directory, "epoch(published_date)::VARCHAR"), ["-62135596800.0"]);
+    assert.deepEqual(JSON.parse(await extra(directory)), others);
+  },
+);
 
 long("C1: a byte order mark before a page does no harm", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));

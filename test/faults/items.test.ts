@@ -35,7 +35,7 @@ const REJECTS = "SELECT mode, content_id, reason, document::VARCHAR FROM run_rej
 const CHECK =
   "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
 
-test("E2: an item that may not be read singly is a reject, and its listed views count", async (t) => {
+long("E2: an item that may not be read singly is a reject, and its listed views count", async (t) => {
   const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 403 } : undefined));
   const { directory, verdict, accounting } = await run();
   assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", 12, 0]);
@@ -46,16 +46,19 @@ test("E2: an item that may not be read singly is a reject, and its listed views 
   assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "1"]]);
 });
 
-test("E5: an item that the service fails at for ever is asked for six times, then a reject; the run goes on", async (t) => {
-  const { run, service } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 500 } : undefined));
-  const { directory, verdict } = await run();
-  assert.equal(verdict, "complete");
-  assert.equal(service.asked("item").filter(({ id }) => id === "c-004").length, 6);
-  assert.deepEqual(await publishedIds(directory), IDS);
-  assert.deepEqual(await rowsOf(directory, REJECTS), [
-    ["item", "c-004", "the service fails when it is asked for the item (500)", "null"],
-  ]);
-});
+long(
+  "E5: an item that the service fails at for ever is asked for six times, then a reject; the run goes on",
+  async (t) => {
+    const { run, service } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 500 } : undefined));
+    const { directory, verdict } = await run();
+    assert.equal(verdict, "complete");
+    assert.equal(service.asked("item").filter(({ id }) => id === "c-004").length, 6);
+    assert.deepEqual(await publishedIds(directory), IDS);
+    assert.deepEqual(await rowsOf(directory, REJECTS), [
+      ["item", "c-004", "the service fails when it is asked for the item (500)", "null"],
+    ]);
+  },
+);
 
 long("E2, E3: more than five such items, or a hundredth, end the run", async (t) => {
   const forbidden = await itemsRun(t, () => ({ status: 403 }));
@@ -141,7 +144,7 @@ test("E1: more than five listed items that are gone, or a hundredth, end the run
   assert.deepEqual(await treeOf(many.out), []);
 });
 
-test("E4: an item that is older when asked for singly than it was listed is asked for again", async (t) => {
+long("E4: an item that is older when asked for singly than it was listed is asked for again", async (t) => {
   const older = item("c-004", 4, { title: "Of yesterday", updated_at: "2026-10-01T10:00:00Z" });
   let asked = 0;
   const { run, service } = await itemsRun(t, ({ id }) => {
@@ -180,7 +183,7 @@ long("E4: an item that is newer when asked for singly comes as it is now", async
   ]);
 });
 
-test("E7: a reference to what is not there keeps its row, and the figure is in run_checks", async (t) => {
+long("E7: a reference to what is not there keeps its row, and the figure is in run_checks", async (t) => {
   const gone = { campaign_ids: ["nobody-knows"], author: "u-gone" };
   const service = await Scripted.start(t, [item("c-000", 1, gone), item("c-001", 2, gone)]);
   const out = await temporaryFolder(t);

@@ -34,15 +34,18 @@ function placed(question: Question, change: object, items: readonly unknown[] = 
 
 const passes = ({ passes }: RunSummary): string[] => passes.map(({ mode }) => mode);
 
-test("D1: a total that shrinks while a pass reads makes it unclean, and later passes settle it", async (t) => {
-  const { summary } = await runOver(t, ({ mode, page }, service) => {
-    if (mode === "dynamic" && page === 3) service.items = service.items.slice(0, 11);
-    return undefined;
-  });
-  assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
-  assert.match(String(summary.passes[0]?.reason), /the total changed from 12 to 11 on page 3/);
-  assert.deepEqual(await publishedIds(summary.directory), IDS.slice(0, 11));
-});
+long(
+  "D1: a total that shrinks while a pass reads makes it unclean, and later passes settle it",
+  async (t) => {
+    const { summary } = await runOver(t, ({ mode, page }, service) => {
+      if (mode === "dynamic" && page === 3) service.items = service.items.slice(0, 11);
+      return undefined;
+    });
+    assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
+    assert.match(String(summary.passes[0]?.reason), /the total changed from 12 to 11 on page 3/);
+    assert.deepEqual(await publishedIds(summary.directory), IDS.slice(0, 11));
+  },
+);
 
 long("D2: so does a total that grows, and what came is there", async (t) => {
   const { summary } = await runOver(t, ({ mode, page }, service) => {
@@ -76,7 +79,7 @@ long(
   },
 );
 
-test("D6: an end that comes too early is not believed: the announced pages are read", async (t) => {
+long("D6: an end that comes too early is not believed: the announced pages are read", async (t) => {
   const items = itemsOf(60);
   const { summary, service } = await runOver(t, (question) => {
     const early = question.page >= 2 && question.mode === "dynamic";
@@ -89,7 +92,7 @@ test("D6: an end that comes too early is not believed: the announced pages are r
 
 for (const echoed of few([false, true], 1)) {
   const how = echoed ? "says so" : "does not say so";
-  test(`D8: a service that gives smaller pages than asked for, and ${how}, loses nothing`, async (t) => {
+  long(`D8: a service that gives smaller pages than asked for, and ${how}, loses nothing`, async (t) => {
     const { summary, service } = await runOver(t, (question) => {
       const smaller = { ...question, perPage: 2 };
       const body = listBody(itemsOf(12), smaller);

@@ -119,19 +119,22 @@ test("B12: a 404 in the middle of a listing is asked again", async (t) => {
   assert.deepEqual([verdict, hiccups < 0], ["complete", true]);
 });
 
-test("B12: a list that shrinks while it is read ends with the pages that it still has, and the run is complete", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  service.script = ({ kind, page, perPage, mode }) => {
-    if (kind !== "list") return undefined;
-    if (mode === "full" && page === 2) service.items = itemsOf(8);
-    return page > Math.ceil(service.items.length / perPage) ? { status: 404 } : undefined;
-  };
-  const out = await temporaryFolder(t);
-  const config = { perPage: 4, details: "none" } as const;
-  const run = { url: service.url, out, config, threads: 1, clock: new HurriedClock() };
-  const { verdict, accounting } = await exportFrom(run);
-  assert.deepEqual([verdict, accounting.loaded, accounting.vanished], ["complete", 8, 4]);
-});
+long(
+  "B12: a list that shrinks while it is read ends with the pages that it still has, and the run is complete",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    service.script = ({ kind, page, perPage, mode }) => {
+      if (kind !== "list") return undefined;
+      if (mode === "full" && page === 2) service.items = itemsOf(8);
+      return page > Math.ceil(service.items.length / perPage) ? { status: 404 } : undefined;
+    };
+    const out = await temporaryFolder(t);
+    const config = { perPage: 4, details: "none" } as const;
+    const run = { url: service.url, out, config, threads: 1, clock: new HurriedClock() };
+    const { verdict, accounting } = await exportFrom(run);
+    assert.deepEqual([verdict, accounting.loaded, accounting.vanished], ["complete", 8, 4]);
+  },
+);
 
 for (const [page, mode] of [
   [2, "dynamic"],

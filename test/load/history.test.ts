@@ -303,7 +303,7 @@ long(
   },
 );
 
-test("rebuilds repeated values in their places", async () => {
+long("rebuilds repeated values in their places", async () => {
   const repeated = worldWith((draft) => {
     draft.inputs = ["b", "a", "b"];
   });
@@ -362,18 +362,21 @@ long("a further copy of a value begins and ends by itself, because the item chan
   );
 });
 
-test("orders runs by their number where the clock went back, and knows nothing before the first", async () => {
-  const renamed = worldWith((draft) => {
-    draft.name = "subjects";
-  });
-  const startedAt = new Date(Date.UTC(2025, 11, 31));
-  await runNights([worldWith(), { world: renamed, startedAt }]);
-  const names = (instant: string) =>
-    lines(`SELECT DISTINCT external_field_name FROM mapped_values_as_of('${instant}')`);
-  assert.deepEqual(await names("2025-12-30T00:00:00Z"), []);
-  assert.deepEqual(await names("2025-12-31T12:00:00Z"), ["subjects"]);
-  assert.deepEqual(await names("2026-01-02T00:00:00Z"), ["subjects"]);
-});
+long(
+  "orders runs by their number where the clock went back, and knows nothing before the first",
+  async () => {
+    const renamed = worldWith((draft) => {
+      draft.name = "subjects";
+    });
+    const startedAt = new Date(Date.UTC(2025, 11, 31));
+    await runNights([worldWith(), { world: renamed, startedAt }]);
+    const names = (instant: string) =>
+      lines(`SELECT DISTINCT external_field_name FROM mapped_values_as_of('${instant}')`);
+    assert.deepEqual(await names("2025-12-30T00:00:00Z"), []);
+    assert.deepEqual(await names("2025-12-31T12:00:00Z"), ["subjects"]);
+    assert.deepEqual(await names("2026-01-02T00:00:00Z"), ["subjects"]);
+  },
+);
 
 test("says of a run that it does not know", async () => {
   await runNights([worldWith()]);

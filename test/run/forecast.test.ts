@@ -132,7 +132,7 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
     );
   });
 
-  test("single items of all items, at a rate, of which the deadline is too near", async (t) => {
+  long("single items of all items, at a rate, of which the deadline is too near", async (t) => {
     const service = await Scripted.start(t, itemsOf(60));
     const all = { url: service.url, perPage: 20, details: "all", ratePerSecond: 100 };
     const { both, check } = await nights(t, all);

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Config } from "../../src/config/config.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
-import { long } from "../long.ts";
+import { few, long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
 import { tell } from "./loading.ts";
@@ -63,7 +63,7 @@ suite("a limited run", () => {
     assert.deepEqual(await rowsOf(summary.directory, "SELECT DISTINCT clean FROM run_passes"), [[false]]);
   });
 
-  test("leaves out what a page has beyond its items, in every table", async (t) => {
+  long("leaves out what a page has beyond its items, in every table", async (t) => {
     const { service, run } = await world(t, 40);
     const summary = await run(7, { details: "events" });
     assert.deepEqual(
@@ -89,11 +89,12 @@ suite("a limited run", () => {
     assert.deepEqual(await rowsOf(summary.directory, shapes), [["dynamic"], ["full"]]);
   });
 
-  for (const [items, limit] of [
+  const bounds = [
     [0, 5],
     [3, 5],
     [23, 1000],
-  ] as const)
+  ] as const;
+  for (const [items, limit] of few(bounds, 1))
     test(`of ${items} items is limited too, where it may read ${limit}`, async (t) => {
       const { run } = await world(t, items);
       const summary = await run(limit);
@@ -168,7 +169,7 @@ suite("a limited run", () => {
     assert.deepEqual([service.questions.length, other.questions.length], [questions, asked]);
   });
 
-  test("is delivered to no target, and says so in one line; no observer is told of it", async (t) => {
+  long("is delivered to no target, and says so in one line; no observer is told of it", async (t) => {
     const { run } = await world(t, 10);
     const target = memoryTarget();
     const told: unknown[] = [];

@@ -288,7 +288,7 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     });
   }
 
-  test("the run cannot be proven", async (t) => {
+  long("the run cannot be proven", async (t) => {
     const { run, said, out } = await world(t, {
       stage: async (loader) => {
         if (loader === "first") return;
@@ -329,7 +329,7 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     });
   }
 
-  test("a signal comes after all have staged", async (t) => {
+  long("a signal comes after all have staged", async (t) => {
     const controller = new AbortController();
     const { run, said } = await world(t, {
       stage: async (loader) => {

@@ -3,7 +3,7 @@ import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -54,7 +54,7 @@ const unnamed = [
 ] as const;
 
 for (const [before, now, who] of few(unnamed, 1)) {
-  test(`a new address is refused where ${who} names no instance`, async (t) => {
+  long(`a new address is refused where ${who} names no instance`, async (t) => {
     const { run } = await moved(t, before, now);
     const error = await failsWith("config.other_instance", run(ACCEPTED));
     assert.match(error.message, new RegExp(`${who} names no single instance ID`));

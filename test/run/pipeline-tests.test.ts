@@ -308,7 +308,7 @@ suite("previous", () => {
     assert.match(rows.join(), /Title of c-000.*a3f7 eoR/);
   });
 
-  test("a run that is built again finds the same, also where the run before is pruned", async (t) => {
+  long("a run that is built again finds the same, also where the run before is pruned", async (t) => {
     const { service, run } = await nights(t);
     await run([GONE]);
     service.items = service.items.slice(2);
@@ -334,22 +334,25 @@ test("a run of the first items asks no test, and says so", async (t) => {
   assert.deepEqual(await rowsOf(join(out, "current"), TESTS), []);
 });
 
-test("a query that fails at a row shows no cell; a warning is passed over, an error ends the run with 2", async (t) => {
-  const { out, run } = await nights(t);
-  const sql = "FROM content WHERE CAST(title AS INTEGER) > 3";
-  const { warnings } = await run([{ name: "number", sql, severity: "warning" }]);
-  const said = `The test "number" of the pipeline cannot be run: its query failed: Conversion Error: Could not convert string '…' to INT32`;
-  assert.equal(warnings.length, 1);
-  assert.equal(
-    warnings[0]?.replace("was passed over", "of the pipeline cannot be run").slice(0, said.length),
-    said,
-  );
-  const { message } = await failsWith("config.invalid", run([{ name: "number", sql }]));
-  assert.ok(message.startsWith(said), message);
-  assert.ok(!`${message}${warnings}`.includes("Title"), message);
-  const [current] = await rowsOf(join(out, "current"), "SELECT sequence FROM run");
-  assert.deepEqual(current, [1]);
-});
+long(
+  "a query that fails at a row shows no cell; a warning is passed over, an error ends the run with 2",
+  async (t) => {
+    const { out, run } = await nights(t);
+    const sql = "FROM content WHERE CAST(title AS INTEGER) > 3";
+    const { warnings } = await run([{ name: "number", sql, severity: "warning" }]);
+    const said = `The test "number" of the pipeline cannot be run: its query failed: Conversion Error: Could not convert string '…' to INT32`;
+    assert.equal(warnings.length, 1);
+    assert.equal(
+      warnings[0]?.replace("was passed over", "of the pipeline cannot be run").slice(0, said.length),
+      said,
+    );
+    const { message } = await failsWith("config.invalid", run([{ name: "number", sql }]));
+    assert.ok(message.startsWith(said), message);
+    assert.ok(!`${message}${warnings}`.includes("Title"), message);
+    const [current] = await rowsOf(join(out, "current"), "SELECT sequence FROM run");
+    assert.deepEqual(current, [1]);
+  },
+);
 
 test("rows are bounded: long cells are cut, and what finds no room is left out", async (t) => {
   const { out, run } = await nights(t);

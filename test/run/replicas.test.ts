@@ -1,6 +1,7 @@
 /** Services that answer requests from states of different age, or whose modes mean different times. */
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
+import { few, long } from "../long.ts";
 import { exportFrom, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 import { summaryText } from "./summary-text.ts";
@@ -46,7 +47,7 @@ suite("one mode lags behind the other", () => {
   const old = itemsOf(60);
   const now = edited(old, MINUTES_AGO);
 
-  for (const lagging of ["dynamic", "full"] as const) {
+  for (const lagging of few(["dynamic", "full"] as const, 1)) {
     test(`E4: ${lagging} for longer than the run waits: unsettled, with the items`, async (t) => {
       const behind = (mode: Question["mode"]) => (mode === "dynamic") === (lagging === "dynamic");
       const scripted = await answering(t, ({ mode }) => (behind(mode) ? old : now));
@@ -71,7 +72,7 @@ suite("one mode lags behind the other", () => {
     assert.ok(clock.elapsedMs() < 90_000, "does not wait for longer than it has to");
   });
 
-  test("E4: single items that alternate between the states", async (t) => {
+  long("E4: single items that alternate between the states", async (t) => {
     const scripted = await answering(t, ({ kind, number }) =>
       kind === "item" && number % 2 === 0 ? old : now,
     );
@@ -84,7 +85,7 @@ suite("one mode lags behind the other", () => {
     assert.deepEqual([verdict, modesDiffer], ["unsettled", false]);
   });
 
-  test("E4: for days, by edits of fields that one mode alone has: unsettled at once", async (t) => {
+  long("E4: for days, by edits of fields that one mode alone has: unsettled at once", async (t) => {
     const [before, later] = [itemsOf(60), edited(itemsOf(60), DAYS_AGO)].map((items) =>
       items.map((item) => ({ ...item, title: "The same" })),
     );
@@ -131,7 +132,7 @@ suite("the modes mean different times", () => {
     assert.doesNotMatch(text, /Differing/, "and the times themselves are no contradiction");
   });
 
-  test("and one of them lags, too: what contradicts itself makes the run unsettled", async (t) => {
+  long("and one of them lags, too: what contradicts itself makes the run unsettled", async (t) => {
     const old = itemsOf(60);
     const now = edited(old, MINUTES_AGO, { tags: ["new"] });
     // Of most items the times are old, so that the modes are known to mean different ones.
@@ -144,7 +145,7 @@ suite("the modes mean different times", () => {
     assert.match(reasons.join("\n"), /contradict each other in content_tags of c-\d+ and 19 more/);
   });
 
-  test("and one of them writes a field otherwise: that is told, and no other state", async (t) => {
+  long("and one of them writes a field otherwise: that is told, and no other state", async (t) => {
     const scripted = await answering(t, ({ mode }) =>
       itemsOf(12).map((item, i) => {
         const title = mode === "dynamic" ? item.title : `${item.title} `;
@@ -156,7 +157,7 @@ suite("the modes mean different times", () => {
     assert.match(text, /Differing +answers .* in 1 field: content\.title \(12\); the later answer counts/);
   });
 
-  test("and of what is in them, too: that is no contradiction", async (t) => {
+  long("and of what is in them, too: that is no contradiction", async (t) => {
     const scripted = await answering(t, ({ mode }) =>
       itemsOf(12).map((item, i) => {
         const at = mode === "dynamic" ? "2026-11-01T09:00:00Z" : "2026-11-01T10:00:00Z";
@@ -167,7 +168,7 @@ suite("the modes mean different times", () => {
     assert.deepEqual([verdict, modesDiffer], ["complete", true]);
   });
 
-  test("and URLs are signed anew for each answer: that is no contradiction", async (t) => {
+  long("and URLs are signed anew for each answer: that is no contradiction", async (t) => {
     let signed = 0;
     const scripted = await answering(t, ({ mode }) =>
       itemsOf(12).map((item, i) => {
@@ -181,7 +182,7 @@ suite("the modes mean different times", () => {
   });
 });
 
-test("E6: answers that contradict each other at equal times are one line of the summary", async (t) => {
+long("E6: answers that contradict each other at equal times are one line of the summary", async (t) => {
   const scripted = await answering(t, ({ mode }) =>
     itemsOf(12).map((item, i) => (i < 4 && mode !== "dynamic" ? { ...item, title: "Another" } : item)),
   );
@@ -193,31 +194,34 @@ test("E6: answers that contradict each other at equal times are one line of the 
   );
 });
 
-test("D15, D19: a shuffled listing with an edit after every third page is unsettled, whatever was not read", async (t) => {
-  let state = itemsOf(2000);
-  let seed = 1;
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
-  const scripted = await answering(t, ({ kind, number }) => {
-    if (number % 3 === 0) {
-      const at = Math.floor(random() * state.length);
-      state = state.with(at, {
-        ...(state[at] as Item),
-        updated_at: new Date(Date.UTC(2026, 10, 20, 1) + number * 1000).toISOString(),
-      });
-    }
-    return kind === "list" ? state.toSorted(() => random() - 0.5) : state;
-  });
-  const clock = new HurriedClock();
-  const summary = await exportFrom({
-    url: scripted.url,
-    out: await temporaryFolder(t),
-    clock,
-    config: { perPage: 100 },
-  });
-  assert.equal(summary.verdict, "unsettled");
-  assert.equal(summary.accounting.rejected, 0);
-  assert.match(summary.warnings.join("\n"), /listed items moved before they were read in both modes \(c-/);
-});
+long(
+  "D15, D19: a shuffled listing with an edit after every third page is unsettled, whatever was not read",
+  async (t) => {
+    let state = itemsOf(2000);
+    let seed = 1;
+    const random = () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    };
+    const scripted = await answering(t, ({ kind, number }) => {
+      if (number % 3 === 0) {
+        const at = Math.floor(random() * state.length);
+        state = state.with(at, {
+          ...(state[at] as Item),
+          updated_at: new Date(Date.UTC(2026, 10, 20, 1) + number * 1000).toISOString(),
+        });
+      }
+      return kind === "list" ? state.toSorted(() => random() - 0.5) : state;
+    });
+    const clock = new HurriedClock();
+    const summary = await exportFrom({
+      url: scripted.url,
+      out: await temporaryFolder(t),
+      clock,
+      config: { perPage: 100 },
+    });
+    assert.equal(summary.verdict, "unsettled");
+    assert.equal(summary.accounting.rejected, 0);
+    assert.match(summary.warnings.join("\n"), /listed items moved before they were read in both modes \(c-/);
+  },
+);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { ErrorCode } from "../../src/common/errors.ts";
 import { failureDisposition } from "../../src/run/resume.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import {
   exportFrom,
   failsWith,
@@ -225,16 +225,19 @@ test("a failed single-item request ends the others", { timeout: 20_000 }, async 
   assert.ok(service.asked("item").length <= 5, `${service.asked("item").length} items were asked for`);
 });
 
-test("E1: a single item that is gone is no failure: its listed views count, and run_checks has the figure", async (t) => {
-  const service = await Scripted.start(t, itemsOf(20));
-  service.script = ({ kind, id }) => (kind === "item" && id === "c-010" ? { status: 410 } : undefined);
-  const { directory, accounting } = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
-    config: { details: "events", perPage: 100 },
-  });
-  assert.equal(accounting.loaded, 20);
-  const check =
-    "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'single items that were gone%'";
-  assert.deepEqual(await rowsOf(directory, check), [["warning", "1", "of 2 single-item requests"]]);
-});
+long(
+  "E1: a single item that is gone is no failure: its listed views count, and run_checks has the figure",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(20));
+    service.script = ({ kind, id }) => (kind === "item" && id === "c-010" ? { status: 410 } : undefined);
+    const { directory, accounting } = await exportFrom({
+      url: service.url,
+      out: await temporaryFolder(t),
+      config: { details: "events", perPage: 100 },
+    });
+    assert.equal(accounting.loaded, 20);
+    const check =
+      "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'single items that were gone%'";
+    assert.deepEqual(await rowsOf(directory, check), [["warning", "1", "of 2 single-item requests"]]);
+  },
+);

@@ -11,7 +11,7 @@ import { itemsOf, Scripted } from "./scripted.ts";
 const NEVER = new AbortController().signal;
 
 suite("requests", () => {
-  test("at most `concurrency` are under way, of the listings and of single items", async (t) => {
+  long("at most `concurrency` are under way, of the listings and of single items", async (t) => {
     for (const concurrency of few([3, 1], 1)) {
       const service = await Scripted.start(t, itemsOf(60));
       const config = { concurrency, perPage: 3, details: "all" } as const;
@@ -79,26 +79,29 @@ suite("requests", () => {
     });
   }
 
-  test("events are known where the configuration leaves their body type out of the columns, under another name too", async (t) => {
-    const service = await Scripted.start(
-      t,
-      itemsOf(12).map(({ body_type, ...rest }) => ({ ...rest, vendor_body_type: body_type })),
-    );
-    const config = {
-      columns: ["title"],
-      aliases: { vendor_body_type: "body_type" },
-      details: "events",
-    } as const;
-    await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, config });
-    assert.deepEqual(
-      service
-        .asked("item")
-        .map(({ id }) => id)
-        .sort(),
-      ["c-000", "c-010"],
-    );
-    assert.deepEqual(service.asked("list", "dynamic")[0]?.columns, ["title", "vendor_body_type"]);
-  });
+  long(
+    "events are known where the configuration leaves their body type out of the columns, under another name too",
+    async (t) => {
+      const service = await Scripted.start(
+        t,
+        itemsOf(12).map(({ body_type, ...rest }) => ({ ...rest, vendor_body_type: body_type })),
+      );
+      const config = {
+        columns: ["title"],
+        aliases: { vendor_body_type: "body_type" },
+        details: "events",
+      } as const;
+      await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, config });
+      assert.deepEqual(
+        service
+          .asked("item")
+          .map(({ id }) => id)
+          .sort(),
+        ["c-000", "c-010"],
+      );
+      assert.deepEqual(service.asked("list", "dynamic")[0]?.columns, ["title", "vendor_body_type"]);
+    },
+  );
 
   test("the lookups are made once in every run", async (t) => {
     const service = await Scripted.start(t, itemsOf(2));

@@ -215,29 +215,32 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
 
-  test("D19: an item edited before each pass leaves the run unsettled after six, and every account gives the reason", async (t) => {
-    let edits = 0;
-    const { summary } = await changingRun(t, "unsettled", (service) => {
-      service.script = ({ kind, page }) => {
-        if (kind !== "list" || page !== 1) return undefined;
-        edits += 1;
-        const updated_at = `2026-11-19T00:00:0${edits}Z`;
-        service.items = [item("c-000", 0, { updated_at }), ...service.items.slice(1)];
-        return undefined;
-      };
-    });
-    assert.equal(summary.passes.length, 6);
-    assert.match(
-      summary.reasons.join("; "),
-      /1 item differs between pass 5 \(basic\) and pass 6 \(basic\) \(c-000\)/,
-    );
-    const { reasons } = await readManifest(summary.directory);
-    assert.deepEqual(reasons, summary.reasons);
-    assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM run"), [
-      ["unsettled", reasons.join("; ")],
-    ]);
-    assert.deepEqual(await publishedIds(summary.directory), ids);
-  });
+  long(
+    "D19: an item edited before each pass leaves the run unsettled after six, and every account gives the reason",
+    async (t) => {
+      let edits = 0;
+      const { summary } = await changingRun(t, "unsettled", (service) => {
+        service.script = ({ kind, page }) => {
+          if (kind !== "list" || page !== 1) return undefined;
+          edits += 1;
+          const updated_at = `2026-11-19T00:00:0${edits}Z`;
+          service.items = [item("c-000", 0, { updated_at }), ...service.items.slice(1)];
+          return undefined;
+        };
+      });
+      assert.equal(summary.passes.length, 6);
+      assert.match(
+        summary.reasons.join("; "),
+        /1 item differs between pass 5 \(basic\) and pass 6 \(basic\) \(c-000\)/,
+      );
+      const { reasons } = await readManifest(summary.directory);
+      assert.deepEqual(reasons, summary.reasons);
+      assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM run"), [
+        ["unsettled", reasons.join("; ")],
+      ]);
+      assert.deepEqual(await publishedIds(summary.directory), ids);
+    },
+  );
 
   test("D12, D13: what comes between the passes is there, what goes has vanished by the service's own word", async (t) => {
     const { summary } = await changingRun(
@@ -271,35 +274,38 @@ suite("a run whose listing changes while it is read", () => {
     );
   });
 
-  test("D11: an item jumps to a page of another group and is listed twice: it has its rows once, of all its views", async (t) => {
-    const service = await Scripted.start(t, itemsOf(GROUPS));
-    service.arrange = (items, { mode, page }) => {
-      if (mode !== "dynamic" || page === 1) return items;
-      const [first, ...rest] = items;
-      return [...rest.slice(0, -1), { ...(first as Item), title: "Seen last" }, rest.at(-1)];
-    };
-    const out = await temporaryFolder(t);
-    const summary = await exportFrom({ url: service.url, out, config: { perPage: 1 } });
-    assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
-    const all = itemsOf(GROUPS).map(({ id }) => id);
-    // The second item moved to the page that was read already: the full pass saw it.
-    assert.deepEqual(await publishedIds(summary.directory), all);
-    const tags = await rowsOf(
-      summary.directory,
-      "SELECT content_id FROM content_tags ORDER BY content_id, ordinal",
-    );
-    assert.deepEqual(
-      tags.map(([id]) => id),
-      all.flatMap((id) => [id, id]),
-    );
-    const [dynamic, full] = await rowsOf(
-      summary.directory,
-      "SELECT clean, reason FROM run_passes ORDER BY pass",
-    );
-    assert.equal(dynamic?.[0], false);
-    assert.match(String(dynamic?.[1]), /1 row repeats/);
-    assert.deepEqual(full, [true, null]);
-  });
+  long(
+    "D11: an item jumps to a page of another group and is listed twice: it has its rows once, of all its views",
+    async (t) => {
+      const service = await Scripted.start(t, itemsOf(GROUPS));
+      service.arrange = (items, { mode, page }) => {
+        if (mode !== "dynamic" || page === 1) return items;
+        const [first, ...rest] = items;
+        return [...rest.slice(0, -1), { ...(first as Item), title: "Seen last" }, rest.at(-1)];
+      };
+      const out = await temporaryFolder(t);
+      const summary = await exportFrom({ url: service.url, out, config: { perPage: 1 } });
+      assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
+      const all = itemsOf(GROUPS).map(({ id }) => id);
+      // The second item moved to the page that was read already: the full pass saw it.
+      assert.deepEqual(await publishedIds(summary.directory), all);
+      const tags = await rowsOf(
+        summary.directory,
+        "SELECT content_id FROM content_tags ORDER BY content_id, ordinal",
+      );
+      assert.deepEqual(
+        tags.map(([id]) => id),
+        all.flatMap((id) => [id, id]),
+      );
+      const [dynamic, full] = await rowsOf(
+        summary.directory,
+        "SELECT clean, reason FROM run_passes ORDER BY pass",
+      );
+      assert.equal(dynamic?.[0], false);
+      assert.match(String(dynamic?.[1]), /1 row repeats/);
+      assert.deepEqual(full, [true, null]);
+    },
+  );
 
   long("D16: the service's own total is wrong on every page", async (t) => {
     const { summary } = await changingRun(
@@ -317,7 +323,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
 
-  test("D4, D9: a page in the middle is short, and one is empty: the pages after it are read", async (t) => {
+  long("D4, D9: a page in the middle is short, and one is empty: the pages after it are read", async (t) => {
     const { summary, service } = await changingRun(
       t,
       "complete",
@@ -359,21 +365,24 @@ suite("a run whose listing changes while it is read", () => {
     },
   );
 
-  test("D17: far more pages are announced than the items can fill: a few are tried, and no more", async (t) => {
-    const { summary, service } = await changingRun(
-      t,
-      "unsettled",
-      replyTo(
-        () => true,
-        (question) => {
-          const body = listBody(itemsOf(12), question);
-          return { body: { ...body, pagination: { ...body.pagination, pages: 1_000_000_000 } } };
-        },
-      ),
-    );
-    assert.ok(service.asked("list").length < 180, `${service.asked("list").length} pages were asked for`);
-    assert.deepEqual(await publishedIds(summary.directory), ids);
-  });
+  long(
+    "D17: far more pages are announced than the items can fill: a few are tried, and no more",
+    async (t) => {
+      const { summary, service } = await changingRun(
+        t,
+        "unsettled",
+        replyTo(
+          () => true,
+          (question) => {
+            const body = listBody(itemsOf(12), question);
+            return { body: { ...body, pagination: { ...body.pagination, pages: 1_000_000_000 } } };
+          },
+        ),
+      );
+      assert.ok(service.asked("list").length < 180, `${service.asked("list").length} pages were asked for`);
+      assert.deepEqual(await publishedIds(summary.directory), ids);
+    },
+  );
 });
 
 test("D15: two modes that list the same items in other orders make a complete run, in which each item has both its views", async (t) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import { exportFrom, failsWith, openPublished, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -107,7 +107,7 @@ test("a query makes a table like any other: sorted by its key, with comments, in
   assert.equal(summary.tables.find(({ name }) => name === "counts")?.rows, 2);
 });
 
-test("queries read each other, however they stand, and tables with rows of functions", async (t) => {
+long("queries read each other, however they stand, and tables with rows of functions", async (t) => {
   const { run } = await runOf(
     t,
     [

@@ -87,6 +87,7 @@ const COMPLETE: RunSummary = {
   report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
   removedRuns: [],
   warnings: [],
+  newWarnings: [],
   deliveries: [],
   noMappedValues: null,
   namelessDestinations: [],

@@ -62,7 +62,7 @@ test("a warning says for how many nights it is the same, though the first of the
   assert.notEqual(again.since, begun.since);
 });
 
-test("a warning of a run of an earlier version, which did not count, goes on from that run", async (t) => {
+long("a warning of a run of an earlier version, which did not count, goes on from that run", async (t) => {
   const { night } = await warehouse(t);
   const first = await night(1);
   const begun = await spanOf(first.directory);
@@ -88,9 +88,14 @@ long("the summary tells what warns anew first, and for how many nights what is k
   const night = async (customFields: string[]) =>
     await exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { customFields } });
   const nameless = /^1 destination in mappings has no name: [^(]*\.$/;
-  const [first = ""] = (await night(["color"])).warnings;
+  const {
+    warnings: [first = ""],
+    newWarnings,
+  } = await night(["color"]);
   assert.match(first, nameless);
-  const { warnings } = await night(["color", "colr"]);
+  assert.deepEqual(newWarnings, [first]);
+  const { warnings, newWarnings: since } = await night(["color", "colr"]);
+  assert.deepEqual(since, warnings.slice(0, 1));
   assert.equal(warnings.length, 2);
   assert.match(warnings[0] ?? "", /^The service knows no custom field "colr"\./);
   assert.equal(warnings[1], `${first} (For 2 nights.)`);

@@ -202,7 +202,7 @@ test("a damaged raw file is named, and a run without raw documents is refused", 
   await assert.rejects(kept(t, without.out), { code: "config.not_found", message: /has no raw documents/ });
 });
 
-test("a run that reused single items of the night before is served whole", async (t) => {
+long("a run that reused single items of the night before is served whole", async (t) => {
   const service = await Scripted.start(
     t,
     itemsOf(12).map((each, place) => ({ ...each, payment: place })),
@@ -250,7 +250,7 @@ long("aliases are served by the names of the specification, hashed values as the
   await assertEqualData(first.summary, again.summary);
 });
 
-test("a run that is pruned while it is served is no reason to take its items for removed", async (t) => {
+long("a run that is pruned while it is served is no reason to take its items for removed", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const { out, summary } = await exported({ t, url: service.url, config: {}, pipelineUrl: SMALL });
   const url = await kept(t, out);

@@ -5,6 +5,7 @@ import { suite, test } from "node:test";
 import { eraseCommand } from "../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { outcome } from "../cli/capture.ts";
+import { long } from "../long.ts";
 import { exportFrom, failsWith, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -51,7 +52,7 @@ suite("folders of a warehouse that are one by a link", () => {
     assert.equal((await stat(join(out, "runs"))).mode, mode);
   });
 
-  test("are no matter where they lie elsewhere, each a folder of its own", async (t) => {
+  long("are no matter where they lie elsewhere, each a folder of its own", async (t) => {
     const service = await Scripted.start(t, itemsOf(3));
     const out = await temporaryFolder(t);
     await exportFrom({ url: service.url, out });

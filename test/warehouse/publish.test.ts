@@ -33,6 +33,7 @@ import { readManifest } from "../../src/warehouse/manifest.ts";
 import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
+import { long } from "../long.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
 import { buildResult, NIGHT, publish, statement } from "./published.ts";
 
@@ -283,7 +284,7 @@ test("F19: pruning keeps the newest runs and the current one, and a reader of a 
     await assert.rejects(prune(folder, keep), { code: "config.invalid" });
 });
 
-test("F19: an ordinary user can prune what is read-only", async (t) => {
+long("F19: an ordinary user can prune what is read-only", async (t) => {
   const result = await asOrdinaryUser(await temporaryFolder(t), "prune");
   assert.deepEqual(result, { pruned: [2, 1], left: ["000003-20261120T020000Z"] });
 });

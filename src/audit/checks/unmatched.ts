@@ -113,13 +113,17 @@ function mappedDestinations({ definitions }: RawLookups): Set<string> {
   return new Set(mappings.map((mapping) => mapping.external_site_id).filter((id) => typeof id === "string"));
 }
 
+const IDS_NAMED = 5;
+
 function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
   const [what, gone] =
     ids.length === 1
       ? ["1 destination in mappings has", "it"]
       : [`${ids.length} destinations in mappings have`, "one of them"];
-  const text = `${what} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`.`;
+  const more = ids.length > IDS_NAMED ? ` and ${ids.length - IDS_NAMED} more` : "";
+  const named = ids.slice(0, IDS_NAMED).map((id) => printable(id));
+  const text = `${what} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${named.join(", ")}${more}.`;
   return [{ text, check: NAMELESS_CHECK }];
 }
 

@@ -89,17 +89,27 @@ async function readSpans(published: PublishedFiles, temporaryDirectory: string) 
   return new Map(rows.map((row) => [row.checkName, row]));
 }
 
+/** `ongoing`: those whose check the run before warned of too. */
+export interface WarningTexts {
+  readonly warnings: readonly string[];
+  readonly ongoing: readonly string[];
+}
+
 /** What warns anew first, and what is known with for how many nights. */
-export function warningTexts(warnings: readonly Warning[], checks: readonly DatedCheck[]): string[] {
+export function warningTexts(warnings: readonly Warning[], checks: readonly DatedCheck[]): WarningTexts {
   const runsOf = (warning: Warning) =>
     typeof warning === "string"
       ? null
       : (checks.find(({ name }) => name === warning.check)?.warningRuns ?? null);
-  return warnings
-    .map((warning) => ({
-      text: typeof warning === "string" ? warning : warning.text,
-      runs: runsOf(warning) ?? 1,
-    }))
-    .toSorted((a, b) => Number(a.runs > 1) - Number(b.runs > 1))
-    .map(({ text, runs }) => (runs > 1 ? `${text} (For ${count(runs)} nights.)` : text));
+  const texts = warnings.map((warning) => ({
+    text: typeof warning === "string" ? warning : warning.text,
+    runs: runsOf(warning) ?? 1,
+  }));
+  const ongoing = texts
+    .filter(({ runs }) => runs > 1)
+    .map(({ text, runs }) => `${text} (For ${count(runs)} nights.)`);
+  return {
+    warnings: [...texts.filter(({ runs }) => runs <= 1).map(({ text }) => text), ...ongoing],
+    ongoing,
+  };
 }

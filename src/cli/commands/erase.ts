@@ -4,20 +4,23 @@ import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
 import { type EraseReport, eraseUser } from "../../erase/erase.ts";
-import type { Target } from "../../pipeline.ts";
+import type { Remaining, Target } from "../../pipeline.ts";
 import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
-import { jsonLine, printableText, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, printableText, shellWord, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError, END_MS, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
+import type { ChosenInstance } from "../instance.ts";
 import { delivered, type TargetOptions, targetsOfFolder } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
 
 interface Options extends TargetOptions {
   readonly user: string;
+  readonly keepVersions?: true;
+  readonly chosen?: ChosenInstance;
 }
 
 const HELP = `
@@ -27,14 +30,17 @@ changes is replaced by one of its own, with a new number; what nobody holds of t
 as titles, bodies and values of custom fields, is not searched: what it says of the user stays. Let the service forget
 the user first, or the next run brings the details again.
 
-Where targets are configured, the new current run is delivered to them, and what they keep of earlier runs is removed.
+Where targets are configured, the new current run is delivered to them, and what they keep of earlier runs is removed, but
+for earlier versions of a lake's tables: those of all instances end with "content-warehouse lake vacuum --all-versions".
 That is done also where nothing is left to erase here, so the same command goes on with it after a failure.
 
-Example:
+Examples:
   $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --warehouse /srv/warehouse
+  $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --keep-versions
 
-Exit code 0: no retained run holds anything of the user any more, but what free text may say. 2: the ID is that of another thing, such as a campaign.
-26: a target still holds something; the message says why.
+Exit code 0: no retained run and no target holds anything of the user any more, but what free text may say, and what
+--keep-versions leaves. 2: the ID is that of another thing, such as a campaign. 26: a target may still hold something; the
+last line says what, and the command that ends it.
 `;
 
 export function eraseCommand(environment = processEnvironment()): CliCommand {
@@ -43,10 +49,11 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     .requiredOption("--user <id>", "ID of the user (required)")
     .warehouse()
     .config()
+    .option("--keep-versions", "leave earlier versions in targets, and end with 0; the last line says which")
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
-      const { user: userId, warehouse, json } = options;
+      const { user: userId, warehouse, json, keepVersions } = options;
       const folder = existingFolder(warehouse);
       const configured = await configuredTargets({ ...environment, flags: options });
       const targets = await targetsOfFolder(folder, configured);
@@ -54,13 +61,16 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       await using _lock = await acquireLock(folder);
       const report = await eraseInFolder(folder, userId, stop.signal);
       const elsewhere = await forgetInTargets(folder, targets, stop.signal);
+      const left = leftText(elsewhere.outcomes, whereText(options));
+      const kept = keepVersions === true && elsewhere.failure === undefined ? left : "";
       const text =
         json === true
           ? jsonLine({ ...report, targets: elsewhere.outcomes })
-          : reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes);
+          : reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes) + kept;
       const done = "No retained run holds anything of the user any more, but what was done";
       await writeOutcome(environment, { text, done });
-      if (elsewhere.failure !== undefined) throw elsewhere.failure;
+      if (elsewhere.failure !== undefined || (left !== "" && keepVersions !== true))
+        throw stillHolds(elsewhere.failure, left);
     });
 }
 
@@ -73,10 +83,10 @@ async function eraseInFolder(
   return untilDecided(signal, (onStep) => eraseUser(folder, { ...common, userId, onStep }));
 }
 
-/** `left`: sentences about what a target still holds, and how that ends; null: it was not asked to forget. */
+/** `left`: what a target may still hold; null: it was not made to forget. */
 interface Forgotten {
   readonly target: string;
-  readonly left: readonly string[] | null;
+  readonly left: readonly Remaining[] | null;
 }
 
 interface Elsewhere {
@@ -106,7 +116,7 @@ async function forgetInTargets(
         : null;
       outcomes.push({ target: target.name, left });
     }
-    return { outcomes, failure: failure && stillHolds(failure) };
+    return { outcomes, failure };
   });
 }
 
@@ -115,25 +125,48 @@ function notForgotten({ name }: Target, { reason }: AbortSignal): WarehouseError
   return new WarehouseError(code, `The target ${name} was interrupted while it forgot earlier runs.`);
 }
 
-async function forget(target: Target, signal: AbortSignal): Promise<readonly string[]> {
+async function forget(target: Target, signal: AbortSignal): Promise<readonly Remaining[]> {
   signal.throwIfAborted();
   return (await target.forget?.(signal)) ?? [];
 }
 
-function stillHolds({ code, message }: WarehouseError): WarehouseError {
+function stillHolds(failure: WarehouseError | undefined, left: string): WarehouseError {
+  const why = [failure?.message, left.trimEnd()]
+    .filter((each) => each !== undefined && each !== "")
+    .join(" ");
+  const again =
+    failure === undefined ? "Then erase again; --keep-versions leaves that." : "Then erase again.";
   return new WarehouseError(
-    code,
-    `The user is erased in the warehouse folder, but not in all targets: ${message} Then erase again.`,
+    failure?.code ?? "target.refused",
+    `The user is erased in the warehouse folder, but not in all targets: ${why} ${again}`,
   );
 }
 
 function targetsText(outcomes: readonly Forgotten[]): string {
-  const lines = outcomes.flatMap(({ target, left }) => {
-    if (left === null) return [`${target}: FAILED, it may still hold the user`];
-    if (left.length === 0) return [`${target}: has the current run, and nothing of earlier ones`];
-    return left.map((sentence) => `${target}: ${sentence}`);
+  const lines = outcomes.map(({ target, left }) => {
+    if (left === null) return `${target}: FAILED, it may still hold the user`;
+    const others = left.length === 0 ? "nothing" : left.map(({ what }) => what).join(" and ");
+    return `${target}: has the current run, and ${others}${left.length === 0 ? " of earlier ones" : ""}`;
   });
   return printableText(lines.map((line) => `${line}\n`).join(""));
+}
+
+/** A line that says what may still hold the user, and the commands that end it; empty: nothing does. */
+function leftText(outcomes: readonly Forgotten[], where: string): string {
+  const sentences = outcomes.flatMap(({ target, left }) =>
+    (left ?? []).map(({ what, command }) => {
+      const end = command === null ? "" : `; "content-warehouse ${command}${where}" ends that`;
+      return `${target} may still hold the user in ${what}${end}.`;
+    }),
+  );
+  return printableText(sentences.length === 0 ? "" : `${sentences.join(" ")}\n`);
+}
+
+/** Options that name these targets to another command. */
+function whereText({ chosen, config }: Options): string {
+  if (chosen !== undefined)
+    return ` --instance ${shellWord(chosen.instance.name)} --fleet ${shellWord(chosen.fleet.path)}`;
+  return config === undefined ? "" : ` --config ${shellWord(config)}`;
 }
 
 function reportText(

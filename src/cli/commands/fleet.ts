@@ -1,7 +1,7 @@
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../common/clock.ts";
-import { count, counted, duration } from "../../common/figures.ts";
+import { count, counted, duration, minuteOf } from "../../common/figures.ts";
 import type { LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
@@ -104,6 +104,9 @@ async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<vo
   let failure = 0;
   const onEnd = async (report: JobReport) => {
     if (report.became === "dead letter" && failure === 0) failure = report.outcome?.exitCode ?? 1;
+    // An outage is said once, and once when it is over.
+    const isKnown = report.outage?.state === "goes on" && report.became === "retry";
+    if (isKnown && !json) return;
     const text = json ? jsonLine(report) : `${reportLine(report)}\n`;
     await writeOutcome(environment, { text, done: "The job has ended, but its report" });
   };
@@ -120,16 +123,22 @@ async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<vo
   else if (failure !== 0) endWith(failure);
 }
 
-function reportLine({ instance, attempt, seconds, outcome, became }: JobReport): string {
+function reportLine({ instance, attempt, seconds, outcome, outage, became }: JobReport): string {
   const tries = attempt === 1 ? "" : `, attempt ${attempt}`;
   const took = `${duration(seconds)}${tries}`;
   if (outcome === null) return `${instance}: ${became} after ${took}`;
+  const since = outage && `${minuteOf(outage.since)} UTC`;
+  const over =
+    outage?.state === "over" ? `${instance}: its service answers again; it was out since ${since}\n` : "";
   if (outcome.after !== "done") {
     const so = became === "retry" ? "is tried again later" : "is not tried again";
-    return `${instance}: failed (${outcome.exitCode ?? "no exit code"}) after ${took}, ${so}: ${printableLine(outcome.message)}`;
+    const message = printableLine(outcome.message);
+    if (outage !== null && over === "")
+      return `${instance}: its service answers nobody since ${since}, ${so}: ${message}`;
+    return `${over}${instance}: failed (${outcome.exitCode ?? "no exit code"}) after ${took}, ${so}: ${message}`;
   }
   const items = outcome.items === null ? "" : `, ${count(outcome.items)} items`;
-  return `${instance}: ${outcome.verdict}${items}, ${outcome.run}, ${took}`;
+  return `${over}${instance}: ${outcome.verdict}${items}, ${outcome.run}, ${took}`;
 }
 
 const STATUS_HELP = `

@@ -66,7 +66,10 @@ export function runCommand(environment = processEnvironment()): CliCommand {
         .argParser(positive)
         .conflicts(["instance", "reread", "acceptShrink", "acceptNewAddress"]),
     )
-    .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
+    .option(
+      "--quiet",
+      "print no progress and no summary: only failures, and warnings that the night before had not, to standard error",
+    )
     .logFormat()
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
@@ -116,7 +119,7 @@ async function writeSummary(
 ): Promise<void> {
   const { quiet, json } = flags;
   const { cwd, out } = environment;
-  if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
+  if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
   if (quiet === true && json !== true) return;
   const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
   const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, cwd), screen);

@@ -3,7 +3,6 @@ import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promise
 import { dirname, extname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
-import { parseIfJson } from "../../common/json.ts";
 import { listed } from "../../common/nearest.ts";
 import { readConfigFile } from "../../config/config-file.ts";
 import { valueAt } from "../../config/form-faults.ts";
@@ -39,7 +38,7 @@ export async function addDestinations(cwd: string, name: string, added: Destinat
     );
   if (list === undefined || others.length > 0) throw byHand();
   const [all, indent = "", , json = ""] = list;
-  if (!isDeepStrictEqual(parseIfJson(json), before) || !Array.isArray(before)) throw byHand();
+  if (!Array.isArray(before)) throw byHand();
   const after: readonly unknown[] = [...before, ...added];
   const written = JSON.stringify(after, null, 2).replaceAll("\n", `\n${indent}`);
   const head = text.slice(0, list.index + all.length - json.length);

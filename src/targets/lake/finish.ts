@@ -5,9 +5,10 @@ import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { type Claim, keyedFiles, lastClaim } from "./claim.ts";
-import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
+import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
+import { DAY_MS, retentionOf } from "./delta/retention.ts";
 import { sequenceOf } from "./delta/state.ts";
 import { assertSameService, registeredService } from "./registration.ts";
 import { commitSnapshot, lacksTables, RUN_SNAPSHOTS, type Snapshot, snapshotOf } from "./snapshots.ts";
@@ -97,9 +98,16 @@ export async function finish(
   const missing = waiting.map(({ table }) => table);
   const last = await commitSnapshot(place, claim, { versions, missing }, signal);
   if (last !== null) versions.set(RUN_SNAPSHOTS.name, last);
-  const retention = { nowMs: Date.now(), retentionMs: retentionDays * DAY_MS };
+  const nowMs = Date.now();
   await inParallel(LANES, [...versions], async (_, [table, version]) => {
-    if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
+    const isMade = await checkpointIfDue(store, table, version, {
+      nowMs,
+      retentionMs: retentionDays * DAY_MS,
+    });
+    const state = isMade ? await readTable(store, table) : null;
+    if (state === null) return;
+    const { logMs } = retentionOf(state.metaData.configuration, { ...place, retentionDays });
+    await cleanLog(store, table, { nowMs, retentionMs: logMs });
   });
   return waiting;
 }

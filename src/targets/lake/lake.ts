@@ -96,7 +96,7 @@ export function lakeIn(
     check: (signal, tables) => open(signal, (place) => proveDeliverable(place, tables, signal)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
     restorable: (signal) => open(signal, restorableRuns),
-    forget: (signal) => open(signal, forgetEarlier),
+    forget: (signal) => open(signal, (place) => forgetEarlier(place, name)),
   };
   return target;
 }

@@ -8,9 +8,10 @@ import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
 import { claimNumbers, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
 import { assertWritable } from "./delta/blocked.ts";
-import { DAY_MS } from "./delta/checkpoint.ts";
+import { shortenLog } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
-import { filesOf, type TableState } from "./delta/state.ts";
+import { DAY_MS, type OwnRetention, type RetentionSetting, retentionOf } from "./delta/retention.ts";
+import type { TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
 import { folderOf } from "./restore.ts";
@@ -29,8 +30,12 @@ export interface Vacuumed {
   /** Data files of tables. */
   readonly files: number;
   readonly bytes: number;
+  /** Files of the tables' logs. */
+  readonly logFiles: number;
   /** Copies of published runs, and of attempts that never became one. */
   readonly runs: number;
+  /** What other programs set for a table, and whether it was kept to: not where all versions are to go. */
+  readonly own: readonly (OwnRetention & { readonly table: string; readonly isKept: boolean })[];
   /** Tables and instances of which nothing was removed, because their files cannot be read. */
   readonly damaged: readonly Damage[];
   /** Tables of which nothing was removed, because another program gave them what may forbid that. */
@@ -40,11 +45,11 @@ export interface Vacuumed {
 /** Copies of runs that stay whatever their age. */
 const RUNS_KEPT = 3;
 /** Uploads of dead attempts, and files that other programs have not committed yet. */
-const YOUNG_MS = DAY_MS;
+export const YOUNG_MS = DAY_MS;
 
 /** Of all instances of the lake. What is damaged is left as it is, with all files of a damaged instance. */
 export async function vacuumLake(
-  { store, logRetentionDays }: Omit<LakePlace, "instance">,
+  { store, instance: of, logRetentionDays }: LakePlace,
   { allVersions, nowMs }: VacuumOptions,
 ): Promise<Vacuumed> {
   const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
@@ -55,18 +60,38 @@ export async function vacuumLake(
   const instances = new Map(claims.found);
   let runs = 0;
   for (const [instance, { old }] of instances) runs += await removeRuns({ store, instance }, old, youngSince);
-  const moments = { since, youngSince, nowMs };
-  const tables = await eachUndamaged("table", await tablesIn(store), (table) =>
-    unusedFiles(store, table, instances, moments),
+  const moments = {
+    allVersions,
+    setting: { instance: of, retentionDays: logRetentionDays },
+    youngSince,
+    nowMs,
+  };
+  const tables = await eachUndamaged("table", await tablesIn(store), async (table) => {
+    const { state, unused } = await unusedFiles(store, table, instances, moments);
+    await store.remove(unused.map(({ key }) => key));
+    return { state, unused };
+  });
+  const retention = { nowMs, retentionMs: logRetentionDays * DAY_MS };
+  const states = new Map(tables.found.flatMap(({ state }) => (state === null ? [] : [[state.table, state]])));
+  const logs = await eachUndamaged("table", allVersions ? [...states.keys()] : [], async (table) => {
+    const state = states.get(table) ?? null;
+    return state === null ? 0 : await shortenLog(store, state, retention);
+  });
+  const unused = tables.found.flatMap((each) => each.unused);
+  const own = [...states.values()].flatMap(({ table, metaData }) =>
+    retentionOf(metaData.configuration, moments.setting).own.map((each) => ({
+      table,
+      ...each,
+      isKept: !allVersions,
+    })),
   );
-  await inParallel(LANES, tables.found, (_, unused) => store.remove(unused.map(({ key }) => key)));
-  const unused = tables.found.flat();
-  const bytes = unused.reduce((sum, each) => sum + each.bytes, 0);
   return {
     files: unused.length,
-    bytes,
+    bytes: unused.reduce((sum, each) => sum + each.bytes, 0),
+    logFiles: logs.found.reduce((sum, each) => sum + each, 0),
     runs,
-    damaged: [...tables.damaged, ...claims.damaged],
+    own,
+    damaged: [...tables.damaged, ...logs.damaged, ...claims.damaged],
     waiting: tables.waiting,
   };
 }
@@ -82,29 +107,14 @@ async function unusedFiles(
   table: string,
   instances: ReadonlyMap<string, Claims>,
   moments: Moments,
-): Promise<readonly StoredObject[]> {
+): Promise<{ readonly state: TableState | null; readonly unused: readonly StoredObject[] }> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   const state = await readTable(store, table);
   const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
-  if (!isOurs) return [];
+  if (!isOurs) return { state: null, unused: [] };
   assertWritable(state, { columns: [] });
   const isKept = keeper(state, instances, moments);
-  return objects.filter((object) => !isKept(object));
-}
-
-/** Whether the lake has data files of the instance that only earlier versions name, or none. */
-export async function hasEarlierFiles({
-  store,
-  instance,
-}: Pick<LakePlace, "store" | "instance">): Promise<boolean> {
-  const found = await inParallel(LANES, await tablesIn(store), async (_, table) => {
-    const state = await readTable(store, table);
-    const newest = new Set((state === null ? [] : filesOf(state, instance)).map(({ path }) => path));
-    for await (const { key } of store.list(`${table}/instance=${instance}/`))
-      if (!newest.has(key.slice(table.length + 1))) return true;
-    return false;
-  });
-  return found.includes(true);
+  return { state, unused: objects.filter((object) => !isKept(object)) };
 }
 
 interface Claims {
@@ -168,18 +178,21 @@ export async function removeRuns(
 }
 
 interface Moments {
-  /** Versions from then on can be read. */
-  readonly since: number;
+  readonly allVersions: boolean;
+  readonly setting: RetentionSetting;
   readonly youngSince: number;
   readonly nowMs: number;
 }
 
 /** Which data files of a table stay. */
 function keeper(
-  { table, files, removed }: TableState,
+  { table, files, removed, metaData }: TableState,
   instances: ReadonlyMap<string, Claims>,
-  { since, youngSince, nowMs }: Moments,
+  { allVersions, setting, youngSince, nowMs }: Moments,
 ): (file: StoredObject) => boolean {
+  const { filesMs, own } = retentionOf(metaData.configuration, setting);
+  if (!allVersions && own.some(({ keptMs }) => keptMs === null)) return () => true;
+  const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - filesMs;
   const active = new Set(Array.from(files.values(), ({ path }) => path));
   const removedMs = new Map(Array.from(removed.values(), (each) => [each.path, each.removedMs]));
   return ({ key, modifiedMs }) => {

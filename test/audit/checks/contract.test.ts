@@ -86,7 +86,7 @@ test("H1: a new field is kept in extra, and counted", async (t) => {
   assert.deepEqual(await drift(summary), [["sentiment", "unknown_field", 2]]);
 });
 
-test("H2: a field that vanishes from all items leaves its column, empty, and a warning", async (t) => {
+long("H2: a field that vanishes from all items leaves its column, empty, and a warning", async (t) => {
   const { service, run } = await nights(t, itemsOf(3));
   await run();
   service.items = items(3, () => ({ title: undefined, tags: undefined, wordcount: 7 }));
@@ -127,7 +127,7 @@ test("H2, C15: an id that vanishes from all items, or becomes a number, ends wit
   assert.match((await failsWith("contract.drift", run())).message, /the item's id is a number, not a text/);
 });
 
-test("H3: the raw documents tell a field that is null from one that is absent", async (t) => {
+long("H3: the raw documents tell a field that is null from one that is absent", async (t) => {
   const given = items(2, (index) => (index === 0 ? { excerpt: null } : {}));
   const { directory } = await (await nights(t, given)).run();
   assert.deepEqual(await rowsOf(directory, "SELECT excerpt FROM content"), [[null], [null]]);
@@ -187,7 +187,7 @@ long("H5: a custom field whose values are of every kind keeps each of them", asy
   ]);
 });
 
-test("H6: a value that the specification does not list is kept as it came, and told", async (t) => {
+long("H6: a value that the specification does not list is kept as it came, and told", async (t) => {
   const states = ["production", "PRODUCTION", "legal_review", "legal_review"];
   const given = items(4, (index) => ({ state: states[index], progress_stage: "planned" }));
   const { directory } = await (await nights(t, given)).run({ contract: "freeze" });
@@ -337,7 +337,7 @@ long("H12: so it is with values in lists, in described things, and in place of a
   }
 });
 
-test("H4: what fits no column of an event is kept where the item is none", async (t) => {
+long("H4: what fits no column of an event is kept where the item is none", async (t) => {
   const given = items(1, () => ({ body_type: "html", event_start_date: 7 }));
   const { directory } = await (await nights(t, given)).run();
   assert.deepEqual(

@@ -52,27 +52,30 @@ test("D20: far fewer items than in the run before are not published, and the sen
   assert.equal((await readdir(join(out, ".staging"))).length, 1, "what explicit approval goes on from");
 });
 
-test("D20: the settings say how many fewer are far fewer, and that there are none is too few anyway", async (t) => {
-  const shrunk = (before: number, now: number, maxShrinkPercent: number, minShrink: number) =>
-    changesOf({ content: before }, { content: now }, { maxShrinkPercent, minShrink })[0]?.shrunk;
-  assert.deepEqual(
-    [
-      shrunk(1000, 900, 10, 20),
-      shrunk(1000, 899, 10, 20),
-      shrunk(100, 80, 10, 20),
-      shrunk(1000, 499, 50, 0),
-      shrunk(1000, 999, 0, 0),
-      shrunk(1000, 1, 100, 0),
-      shrunk(2, 0, 100, 20),
-    ],
-    [false, true, false, true, true, false, true],
-  );
-  const { service, run } = await warehouse(t, itemsOf(100));
-  await run();
-  service.items = itemsOf(60);
-  await failsWith("guard.shrink", run({ maxShrinkPercent: 30 }));
-  assert.equal((await run({ maxShrinkPercent: 40 })).changes?.removed, 40);
-});
+long(
+  "D20: the settings say how many fewer are far fewer, and that there are none is too few anyway",
+  async (t) => {
+    const shrunk = (before: number, now: number, maxShrinkPercent: number, minShrink: number) =>
+      changesOf({ content: before }, { content: now }, { maxShrinkPercent, minShrink })[0]?.shrunk;
+    assert.deepEqual(
+      [
+        shrunk(1000, 900, 10, 20),
+        shrunk(1000, 899, 10, 20),
+        shrunk(100, 80, 10, 20),
+        shrunk(1000, 499, 50, 0),
+        shrunk(1000, 999, 0, 0),
+        shrunk(1000, 1, 100, 0),
+        shrunk(2, 0, 100, 20),
+      ],
+      [false, true, false, true, true, false, true],
+    );
+    const { service, run } = await warehouse(t, itemsOf(100));
+    await run();
+    service.items = itemsOf(60);
+    await failsWith("guard.shrink", run({ maxShrinkPercent: 30 }));
+    assert.equal((await run({ maxShrinkPercent: 40 })).changes?.removed, 40);
+  },
+);
 
 long(
   "D20: with explicit approval they are published, run_checks says so, and the next run needs no word",
@@ -174,7 +177,7 @@ test("the figures of what shrank are written as those of the summary, and its ro
   assert.throws(() => assertNotShrunk(changes, "000001"), /: rows of mapped values from 7,730 to 4,594;/);
 });
 
-test("a first run has nothing to be held against, and needs no word", async (t) => {
+long("a first run has nothing to be held against, and needs no word", async (t) => {
   const { run } = await warehouse(t, []);
   const { directory } = await run();
   assert.deepEqual(await rowsOf(directory, BASELINE), [

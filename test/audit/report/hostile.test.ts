@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { capture } from "../../cli/capture.ts";
 import { program } from "../../cli/running.ts";
+import { long } from "../../long.ts";
 import { parsePage, tableRecords } from "./dom.ts";
 import { pageColumns } from "./page-data.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
@@ -168,31 +169,34 @@ test("each figure of a table is the one that a command gives", async () => {
   );
 });
 
-test("of more changes than a page has each cause has its share, and the page says how many more there are", async () => {
-  const { items } = (await asked("diff", "1", "2", "--items")) as Record<"items", Record<string, string>[]>;
-  const sent = items.filter(({ change }) => change !== "alike");
-  const rows = tableRecords(root, "Item by item");
-  assert.ok(sent.length > 500);
-  assert.equal(rows.length, 500);
-  const told = (row: Record<string, string | null>, item: string | null | undefined) =>
-    [item, row.cause, row.destination, row.value ?? "", row.before, row.after].join(" | ");
-  const known = new Set(
-    sent.map((row) =>
-      told({ ...row, destination: row.destination ?? row.destination_id ?? "" }, row.content_id),
-    ),
-  );
-  for (const row of rows) assert.ok(known.has(told(row, row.item)), told(row, row.item));
-  const countsOf = (some: readonly Record<string, string>[]) =>
-    [...Map.groupBy(some, ({ cause }) => cause)].map(([cause, those]) => ({ cause, count: those.length }));
-  const shown = new Map(countsOf(rows).map(({ cause, count }) => [cause, count]));
-  const share = 500 / shown.size;
-  for (const { cause, count } of countsOf(sent)) {
-    assert.ok((shown.get(cause) ?? 0) >= Math.min(count, Math.floor(share)), cause);
-  }
-  const note = root.first("#changes-items .note")?.textContent ?? "";
-  const more = (sent.length - 500).toLocaleString("en-US");
-  assert.equal(note, `${more} more rows: content-warehouse diff 1 2 --items --format csv has all.`);
-});
+long(
+  "of more changes than a page has each cause has its share, and the page says how many more there are",
+  async () => {
+    const { items } = (await asked("diff", "1", "2", "--items")) as Record<"items", Record<string, string>[]>;
+    const sent = items.filter(({ change }) => change !== "alike");
+    const rows = tableRecords(root, "Item by item");
+    assert.ok(sent.length > 500);
+    assert.equal(rows.length, 500);
+    const told = (row: Record<string, string | null>, item: string | null | undefined) =>
+      [item, row.cause, row.destination, row.value ?? "", row.before, row.after].join(" | ");
+    const known = new Set(
+      sent.map((row) =>
+        told({ ...row, destination: row.destination ?? row.destination_id ?? "" }, row.content_id),
+      ),
+    );
+    for (const row of rows) assert.ok(known.has(told(row, row.item)), told(row, row.item));
+    const countsOf = (some: readonly Record<string, string>[]) =>
+      [...Map.groupBy(some, ({ cause }) => cause)].map(([cause, those]) => ({ cause, count: those.length }));
+    const shown = new Map(countsOf(rows).map(({ cause, count }) => [cause, count]));
+    const share = 500 / shown.size;
+    for (const { cause, count } of countsOf(sent)) {
+      assert.ok((shown.get(cause) ?? 0) >= Math.min(count, Math.floor(share)), cause);
+    }
+    const note = root.first("#changes-items .note")?.textContent ?? "";
+    const more = (sent.length - 500).toLocaleString("en-US");
+    assert.equal(note, `${more} more rows: content-warehouse diff 1 2 --items --format csv has all.`);
+  },
+);
 
 test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
   const { totals, receiving, collisions } = await asked("audit");
@@ -242,7 +246,7 @@ test("each figure of the first screen is the one that commands and the summary o
   );
 });
 
-test("a page that is made again is the same, byte by byte", async () => {
+long("a page that is made again is the same, byte by byte", async () => {
   const target = join(nights.out, "..", "again.html");
   for (const run of nights.runs) {
     await capture(

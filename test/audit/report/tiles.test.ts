@@ -5,6 +5,7 @@ import type { EarlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
 import { listedRun } from "../../../src/audit/questions/runs.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
 import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
+import { few, long } from "../../long.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { parsePage, tableRecords } from "./dom.ts";
 import { pageItems } from "./page-data.ts";
@@ -201,7 +202,7 @@ test("a warning about a foreign key speaks of content, with the name of its chec
       "rows of user_groups name a user that the service did not describe (1 time)",
     "foreign key reading_times.book_id → books": "1 row of reading_times without a matching row of books",
   };
-  for (const [name, words] of Object.entries(cases)) {
+  for (const [name, words] of few(Object.entries(cases), 2)) {
     const check = `SELECT * REPLACE ('${name}' AS check_name, 'warning' AS verdict, 1 AS figure) FROM {} LIMIT 1`;
     const { attention } = await pageOf({ tables: { run_checks: check } });
     assert.equal(attention[0], `1 check warns: ${words}${name}`);
@@ -213,10 +214,11 @@ test("the title is the instance's name; where nobody knows it, the host of the s
   assert.deepEqual(named.heading, "Tarnbrook Outdoor");
   assert.match(named.html, /<title>Tarnbrook Outdoor, run 1: complete · content-warehouse<\/title>/);
   const url = replacing("'https://content.example.com/api' AS instance_url");
-  for (const [run, heading] of [
-    ["FROM {}", "The sample"],
+  const hosts = [
     [url, "content.example.com"],
-  ] as const) {
+    ["FROM {}", "The sample"],
+  ] as const;
+  for (const [run, heading] of few(hosts, 1)) {
     const tables = { run, instances: replacing("NULL::VARCHAR AS name") };
     assert.equal((await pageOf({ tables })).heading, heading);
   }
@@ -266,7 +268,7 @@ test("values without a value mapping are not sent, or sent as is where the pipel
   }
 });
 
-test("destinations that only mappings name are counted, with the lines to add", async () => {
+long("destinations that only mappings name are counted, with the lines to add", async () => {
   await using run = await opened(out);
   const [row] = await all(
     run.connection,
@@ -448,7 +450,7 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   assert.deepEqual(places, [60, 0], "500 and 499 stand apart, and figures that are the same have no scale");
 });
 
-test("after an erase the page says that it compares nothing", async () => {
+long("after an erase the page says that it compares nothing", async () => {
   await using run = await opened(out);
   const page = await reportOf({ ...run, earlier: undefined });
   assert.match(page, /made anew after an erase and compares no runs/);

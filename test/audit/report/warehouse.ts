@@ -7,6 +7,7 @@ import { removeTree } from "../../../src/common/tree.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
+import { either } from "../../long.ts";
 import { HISTORY } from "../../run/running.ts";
 
 /** What somebody may write where a title or a name is expected. */
@@ -73,6 +74,7 @@ export async function twoNights(): Promise<TwoNights> {
   after(() => removeTree(folder));
   const data = join(folder, "content");
   await cp(packagePath("data/sample"), data, { recursive: true });
+  if (either(true, false)) await new Edited(data).edit("content", (items) => items.slice(0, 120));
   const out = join(folder, "warehouse");
   await writeFile(
     join(folder, "content-warehouse.config.json"),

@@ -195,7 +195,7 @@ test("a change is told by its column, before and after; of texts the changed wor
   );
 });
 
-test("a table and an item can be asked for, and a volatile table shows what it has", async () => {
+long("a table and an item can be asked for, and a volatile table shows what it has", async () => {
   const tags = await answered("--table", "content_tags");
   assert.deepEqual([tags.items_added, tags.items_removed, tags.items_changed], [0, 0, 2]);
   assert.ok(tags.changes.every(({ table }: Change) => table === "content_tags"));

@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
-import { readdir, readlink } from "node:fs/promises";
+import { readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { processEnvironment } from "../../../src/cli/command.ts";
+import { deliverCommand } from "../../../src/cli/commands/deliver.ts";
 import { eraseCommand } from "../../../src/cli/commands/erase.ts";
+import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { long } from "../../long.ts";
-import { exportFrom, NIGHTLY, temporaryFolder } from "../../run/running.ts";
+import { assertNowhereIn, exportFrom, NIGHTLY, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
-import { capture } from "../capture.ts";
+import { capture, outcome } from "../capture.ts";
 
 const USER = "5f1e0c2ab4d3e90017c0ffe1";
 
@@ -76,6 +79,55 @@ long("an erasure whose report cannot be written is done, and says so without fai
   await command.parseAsync(["--user", USER, "--warehouse", out, "--json"], { from: "user" });
   assert.match(said.join(""), /^No retained run holds .* could not be written: .*\n$/);
   assert.match(await readlink(join(out, "current")), /^runs\/000002-/);
+});
+
+test("erase ends with 26 while a lake may hold the user, and names the command that ends it", async (t) => {
+  const out = await warehouse(t);
+  const cwd = await temporaryFolder(t);
+  const config = join(cwd, "two targets.json");
+  const url = pathToFileURL(join(cwd, "lake")).href;
+  const targets = [
+    { type: "lake", url, instance: "one", name: "first" },
+    { type: "lake", url: `${url}-too`, instance: "one", name: "second" },
+  ];
+  await writeFile(config, JSON.stringify({ targets }));
+  const places = ["--warehouse", out, "--config", config];
+  await capture(deliverCommand, places);
+  const erase = (...args: string[]) => outcome(eraseCommand, ["--user", USER, ...places, ...args]);
+
+  const left = await erase();
+  const what = (name: string, lake: string) =>
+    `${name} may still hold the user in earlier versions of 8 tables in ${lake}; "content-warehouse lake vacuum --all-versions --target ${name} --config '${config}'" ends that.`;
+  const remaining = `${what("first", url)} ${what("second", `${url}-too`)}`;
+  assert.deepEqual(
+    [left.error?.exitCode, left.error?.message],
+    [
+      26,
+      `The user is erased in the warehouse folder, but not in all targets: ${remaining} Then erase again; --keep-versions leaves that.`,
+    ],
+  );
+  assert.match(
+    left.text,
+    /\nfirst: has the current run, and earlier versions of 8 tables in file:\S+\nsecond: /,
+  );
+  const kept = await erase("--keep-versions");
+  assert.deepEqual([kept.error, kept.text.trimEnd().split("\n").at(-1)], [undefined, remaining]);
+  const json = await erase("--keep-versions", "--json");
+  assert.deepEqual(
+    JSON.parse(json.text).targets.map(
+      ({ left }: { left: readonly { command: string }[] }) => left[0]?.command,
+    ),
+    ["first", "second"].map((name) => `lake vacuum --all-versions --target ${name}`),
+  );
+
+  for (const [, command = ""] of remaining.matchAll(/"content-warehouse lake ([^"]*)"/g)) {
+    const words = command.split(" --config ")[0]?.split(" ") ?? [];
+    await capture(lakeCommand, [...words, "--config", config]);
+  }
+  const gone = await erase();
+  assert.equal(gone.error, undefined);
+  assert.match(gone.text, /\nsecond: has the current run, and nothing of earlier ones\n$/);
+  await assertNowhereIn(cwd, ["Anna Canary", "anna.canary"]);
 });
 
 test("erase needs an ID, a warehouse, and the lock", async (t) => {

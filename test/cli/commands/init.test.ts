@@ -246,7 +246,7 @@ suite("with --add", () => {
     "that is not what the file exports": (text) =>
       text
         .replace("export default {", "const old = {")
-        .concat(`export default { url: ${JSON.stringify(url)} };\n`),
+        .concat(`export default { url: ${JSON.stringify(url)}, destinations: [] };\n`),
   };
   for (const [what, edit] of Object.entries(refused)) {
     test(`a list ${what} is left as it is`, async (t) => {

@@ -130,7 +130,7 @@ long("an item that can be read in one shape of the run alone is told as unreadab
   );
 });
 
-test("an answer that is still of another item, or cannot be read, is told as such", async (t) => {
+long("an answer that is still of another item, or cannot be read, is told as such", async (t) => {
   const { service, rejects } = await warehouse(t);
   service.script = ({ kind, id }) => {
     if (kind !== "item") return undefined;
@@ -144,7 +144,7 @@ test("an answer that is still of another item, or cannot be read, is told as suc
   assert.equal(items[1].reason, OTHER);
 });
 
-test("a refused token ends the command, and another service is not asked", async (t) => {
+long("a refused token ends the command, and another service is not asked", async (t) => {
   const { service, rejects } = await warehouse(t);
   service.script = () => ({ status: 401 });
   const { text, error } = await rejects("retry");

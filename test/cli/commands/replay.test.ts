@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { replayCommand } from "../../../src/cli/commands/replay.ts";
 import type { Manifest } from "../../../src/warehouse/manifest.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { long } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { exportFrom, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { outcome } from "../capture.ts";
@@ -34,17 +34,12 @@ async function replaceFile(out: string, path: string, make: (bytes: Buffer) => B
 }
 
 test("the sample is what its raw documents give, also where it is published as Parquet files alone", async () => {
-  for (const [pipeline, tables] of [
-    ["nightly", 55],
-    ["parquet", 55],
-  ] as const) {
+  for (const pipeline of few(["parquet", "nightly"] as const, 1)) {
     const { text, error } = await verify(await sampleWarehouse(pipeline));
     assert.equal(error, undefined);
     assert.match(
       text,
-      new RegExp(
-        `^Run 000001-\\S+ was built again: the rows of ${tables} tables are equal, and so are the bytes of \\d+ data files`,
-      ),
+      /^Run 000001-\S+ was built again: the rows of 55 tables are equal, and so are the bytes of \d+ data files/,
     );
   }
 });

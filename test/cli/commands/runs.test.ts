@@ -83,7 +83,7 @@ test("the list says of each run when it was, what came of it, and which one read
   assert.deepEqual(older?.slice(1, 3), ["", "000001-20261120T020000Z"]);
 });
 
-test("a run that cannot be read is listed, with the reason below", async (t) => {
+long("a run that cannot be read is listed, with the reason below", async (t) => {
   const { out, runs } = await warehouse(t, 2);
   const directory = join(out, "runs", "000001-20261120T020000Z");
   await chmod(join(directory, "manifest.json"), 0o644);

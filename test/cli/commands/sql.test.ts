@@ -560,7 +560,7 @@ function start(args: readonly string[], options: SpawnOptions): ChildProcess {
   return spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, "--", ...args], options);
 }
 
-test("asking leaves nothing behind", async (t) => {
+long("asking leaves nothing behind", async (t) => {
   const { out } = warehouse();
   const TMPDIR = await temporaryFolder(t);
   const namesBefore = await readdir(out, { recursive: true });

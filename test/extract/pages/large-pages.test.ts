@@ -242,7 +242,7 @@ long("A16: more items that are too large than may be rejected end the run, and s
   await failsWith("source.too_large", run);
 });
 
-test("D2: where the total changes while a page is read in parts, the pass is not clean", async (t) => {
+long("D2: where the total changes while a page is read in parts, the pass is not clean", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const poison = poisoned(["dynamic"], false, REFUSED);
   let added = false;

@@ -4,6 +4,7 @@ import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { parseJson } from "../../../src/extract/pages/decode.ts";
 import { readList } from "../../../src/extract/pages/envelope.ts";
 import { splitPage } from "../../../src/extract/pages/split-page.ts";
+import { either } from "../../long.ts";
 import fc from "../../properties.ts";
 
 const PAGINATION = { previous: null, next: null, current: 1, per_page: 9, count: 9, pages: 1 };
@@ -42,7 +43,7 @@ test("a page that is parsed element by element gives what a parse of the whole g
         assert.equal(JSON.stringify(documentsOf(text)), whole(text));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: either(200, 1000) },
   );
 });
 
@@ -76,7 +77,7 @@ test("texts of any length end where they end, whatever is escaped in them", () =
       assert.equal(split?.elements.length, elements.length);
       assert.equal(JSON.stringify(documentsOf(page(elements))), `[${elements.join(",")}]`);
     }),
-    { numRuns: 1000 },
+    { numRuns: either(200, 1000) },
   );
 });
 
@@ -137,7 +138,7 @@ test("C5: bytes of any kind in a list are JSON or damage", () => {
       if (isJson(text)) assert.equal(JSON.stringify(documentsOf(text)), whole(text));
       else assertDamaged(text);
     }),
-    { numRuns: 3000 },
+    { numRuns: either(600, 3000) },
   );
 });
 

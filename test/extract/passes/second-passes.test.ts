@@ -127,20 +127,24 @@ long(
   },
 );
 
-test("D12: an item that the second dynamic pass did not list is asked for, though the modes mean different times", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  const begun = countPasses(service, () => {});
-  ofTwoTimes(service);
-  const { arrange } = service;
-  service.arrange = (items, asked) => {
-    const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
-    return arrange(hidden ? items.filter((element) => placeOf(element) !== 100) : items, asked);
-  };
-  const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
-  assert.equal(verdict, "unsettled");
-  const asked = "SELECT count(*) FROM run_requests WHERE mode = 'item' AND content_id = 'c-100' AND pass = 3";
-  assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
-});
+long(
+  "D12: an item that the second dynamic pass did not list is asked for, though the modes mean different times",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const begun = countPasses(service, () => {});
+    ofTwoTimes(service);
+    const { arrange } = service;
+    service.arrange = (items, asked) => {
+      const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
+      return arrange(hidden ? items.filter((element) => placeOf(element) !== 100) : items, asked);
+    };
+    const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.equal(verdict, "unsettled");
+    const asked =
+      "SELECT count(*) FROM run_requests WHERE mode = 'item' AND content_id = 'c-100' AND pass = 3";
+    assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
+  },
+);
 
 long(
   "D12: items that are edited in the second in which they are read are read again when it is over",

@@ -12,6 +12,7 @@ import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
 import { type Claim, claimNumbers, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
 import { BlockedTable } from "../../../src/targets/lake/delta/blocked.ts";
+import { listLog } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf, instancesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
 import { deliveredRun } from "../../../src/targets/published-run.ts";
@@ -183,7 +184,7 @@ export async function assertNothingMixed(store: Store, instance: string): Promis
   for (const table of await tablesIn(store)) {
     const last = await readTable(store, table);
     if (last === null || table === "run_snapshots") continue;
-    for (let version = 0; version <= last.version; version++) {
+    for (let version = await firstVersion(store, table); version <= last.version; version++) {
       const state = await readTableAt(store, table, version).catch(nullIfBlocked);
       if (state === null) continue;
       for (const each of instancesOf(state)) {
@@ -192,6 +193,7 @@ export async function assertNothingMixed(store: Store, instance: string): Promis
     }
   }
   for (const { sequence, table, version } of await snapshotsIn(store, instance)) {
+    if (version < (await firstVersion(store, table))) continue;
     assertRun(await readTableAt(store, table, version), instance, [claims.get(sequence)]);
   }
 }
@@ -200,6 +202,12 @@ export async function assertNothingMixed(store: Store, instance: string): Promis
 function nullIfBlocked(thrown: unknown): null {
   if (thrown instanceof BlockedTable) return null;
   throw thrown;
+}
+
+/** Whose log was left to its newest version has no earlier ones. */
+async function firstVersion(store: Store, table: string): Promise<number> {
+  const { commits, checkpoints } = await listLog(store, table, 0);
+  return commits[0]?.version === 0 ? 0 : (checkpoints[0]?.version ?? 0);
 }
 
 /** Paths by table. Undefined: of a claim that was shortened, which does not say them any more. */

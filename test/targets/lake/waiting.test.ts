@@ -155,11 +155,18 @@ suite("a table that another program made unwritable", () => {
     await assertNothingMixed(store, INSTANCE);
   });
 
-  test("does not wait where its rows are those that it has", async () => {
+  test("waits also where its rows are those that it has, as a check says that does not know them", async () => {
     const store = memoryStore(new Map(begun));
     await put(store, "empty", { protocol: ROWS });
-    await deliver(on(store), run(2));
-    assert.deepEqual((await snapshotOf(store, 2)).length, 3);
+    await assert.rejects(deliver(on(store), run(2)), { message: /^Only empty waits\. / });
+    assert.deepEqual(await snapshotOf(store, 2), [
+      ["content", '["empty"]'],
+      ["tags", '["empty"]'],
+    ]);
+    await put(store, "empty", { protocol: DROPPED });
+    await deliver(on(store), run(3));
+    assert.deepEqual((await snapshotOf(store, 3)).length, 3);
+    await assertNothingMixed(store, INSTANCE);
   });
 
   test("waits where it has a column of another type, and where the run has it no more", async () => {

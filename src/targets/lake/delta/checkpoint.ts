@@ -3,15 +3,19 @@ import type { Store } from "../../store/store.ts";
 import { metaDataLine } from "./actions.ts";
 import { blockedText, protectedBefore } from "./blocked.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
-import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog } from "./log-files.ts";
+import {
+  checkpointKey,
+  type LogFiles,
+  lastCheckpointKey,
+  lastCheckpointVersion,
+  listLog,
+} from "./log-files.ts";
 import { readTable } from "./read.ts";
-import { DEFAULT_REMOVED_DAYS } from "./schema.ts";
+import { namedMs } from "./retention.ts";
 import type { TableState } from "./state.ts";
 import { type Parsed, parsedMembers } from "./statistics.ts";
 
 export const VERSIONS_PER_CHECKPOINT = 50;
-
-export const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Retention {
   readonly nowMs: number;
@@ -35,7 +39,7 @@ export async function checkpointIfDue(
   if (behind === 0) return false;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
-  // A table without change stays readable where another program gave it actions that we would leave out.
+  // Another program may have given it actions since that we would leave out.
   if (state === null || blockedText(state) !== null) return false;
   await writeCheckpoint(store, state, retention);
   return true;
@@ -69,14 +73,28 @@ export async function cleanLog(
   if (kept === undefined) return 0;
   const state = await readTable(store, table);
   if (state === null || kept.version < protectedBefore(state)) return 0;
-  const keys = files.filter(({ version }) => version < kept.version).map(({ key }) => key);
+  return removeBefore(store, files, kept.version);
+}
+
+/** Leaves a state alone in the log: versions before it cannot be read any more, nor what their files say of their data. */
+export async function shortenLog(store: Store, state: TableState, retention: Retention): Promise<number> {
+  const { table, version } = state;
+  if (version < protectedBefore(state)) return 0;
+  const { files } = await listLog(store, table, 0);
+  if (files.every((file) => file.version >= version)) return 0;
+  await writeCheckpoint(store, state, retention);
+  return removeBefore(store, files, version);
+}
+
+async function removeBefore(store: Store, files: LogFiles["files"], first: number): Promise<number> {
+  const keys = files.filter(({ version }) => version < first).map(({ key }) => key);
   if (keys.length > 0) await store.remove(keys);
   return keys.length;
 }
 
 function checkpointActions(state: TableState, parsed: Parsed, retention: Retention): object[] {
   const { protocol, metaData, transactions, files, removed } = state;
-  const since = retention.nowMs - Math.max(retention.retentionMs, removedMs(metaData.configuration));
+  const since = retention.nowMs - Math.max(retention.retentionMs, namedMs(metaData.configuration));
   return [
     { protocol },
     metaDataLine(metaData),
@@ -90,22 +108,4 @@ function checkpointActions(state: TableState, parsed: Parsed, retention: Retenti
       })),
     ...[...files.values()].map(({ add }) => ({ add: { ...add, ...parsed.of(add), dataChange: false } })),
   ];
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  millisecond: 1,
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: DAY_MS,
-  week: 7 * DAY_MS,
-};
-
-/** How long a table wants removed files to be named; what it says that we cannot read is taken for ever. */
-function removedMs(configuration: TableState["metaData"]["configuration"]): number {
-  const interval = configuration["delta.deletedFileRetentionDuration"];
-  if (interval === undefined || interval === null) return DEFAULT_REMOVED_DAYS * DAY_MS;
-  const [, count, unit = ""] = /^(?:interval\s+)?(\d+)\s+(\w+?)s?$/i.exec(interval.trim()) ?? [];
-  const unitMs = UNIT_MS[unit.toLowerCase()];
-  return unitMs === undefined ? Number.POSITIVE_INFINITY : Number(count) * unitMs;
 }

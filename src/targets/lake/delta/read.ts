@@ -9,7 +9,7 @@ import { commitKey, damagedLog, type LogFiles, lastCheckpointVersion, listLog } 
 import { apply, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
-const READERS = Array.from({ length: 16 }, (_, reader) => reader);
+export const READERS = Array.from({ length: 16 }, (_, reader) => reader);
 const COMMITS_IN_MEMORY = 1024;
 
 /**
@@ -17,9 +17,22 @@ const COMMITS_IN_MEMORY = 1024;
  * BlockedTable where it demands what reader version 1 does not know.
  */
 export async function readTable(store: Store, table: string): Promise<TableState | null> {
-  const files = await listFromCheckpoint(store, table);
-  const last = lastVersion(files);
-  return last === null ? null : read(store, table, files, last);
+  for (let files = await listFromCheckpoint(store, table); ; ) {
+    const last = lastVersion(files);
+    if (last === null) return null;
+    try {
+      return await read(store, table, files, last);
+    } catch (thrown) {
+      const listed = files;
+      files = await listFromCheckpoint(store, table);
+      // What was listed may have gone since, once a later checkpoint was there.
+      if (lastCheckpoint(files) <= lastCheckpoint(listed)) throw thrown;
+    }
+  }
+}
+
+function lastCheckpoint({ checkpoints }: LogFiles): number {
+  return checkpoints.at(-1)?.version ?? -1;
 }
 
 /** A table as an earlier version had it. Throws `target.refused` also where the log does not go back so far. */
@@ -58,8 +71,8 @@ async function listFromCheckpoint(store: Store, table: string): Promise<LogFiles
   return files.checkpoints.length > 0 ? files : listLog(store, table, 0);
 }
 
-function lastVersion({ commits, checkpoints }: LogFiles): number | null {
-  const last = Math.max(commits.at(-1)?.version ?? -1, checkpoints.at(-1)?.version ?? -1);
+function lastVersion(files: LogFiles): number | null {
+  const last = Math.max(files.commits.at(-1)?.version ?? -1, lastCheckpoint(files));
   return last < 0 ? null : last;
 }
 
@@ -87,7 +100,7 @@ async function read(
 }
 
 /** Null: there is no such version. */
-async function readCommit(store: Store, table: string, version: number): Promise<Action[] | null> {
+export async function readCommit(store: Store, table: string, version: number): Promise<Action[] | null> {
   const body = await store.get(commitKey(table, version));
   if (body === null) return null;
   try {

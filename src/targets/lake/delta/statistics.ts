@@ -48,6 +48,15 @@ export function recordsOf(add: Pick<AddAction, "stats">): number | null {
   return statisticsOf(add)?.numRecords ?? null;
 }
 
+/** Whether it says more of a file's values than how many there are; what cannot be read may. */
+export function hasBounds(add: Pick<AddAction, "stats">): boolean {
+  if (add.stats === null) return false;
+  const found = statisticsOf(add);
+  return (
+    found === undefined || [found.minValues, found.maxValues].some((of) => Object.keys(of ?? {}).length > 0)
+  );
+}
+
 /** Types that Spark takes in the property, as DuckDB has them; Spark fails where a column of another is named. */
 const NAMEABLE: Readonly<Record<string, string>> = {
   string: "VARCHAR",

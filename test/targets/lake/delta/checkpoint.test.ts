@@ -14,6 +14,7 @@ import {
 } from "../../../../src/targets/lake/delta/checkpoint.ts";
 import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
 import { inScratch } from "../../../../src/targets/lake/scratch.ts";
+import { long } from "../../../long.ts";
 import { type LogStore, logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
 import { saying } from "./saying.ts";
@@ -193,7 +194,7 @@ suite("cleaning a log", () => {
     assert.equal(await commit(store, runOf("a", 41)), 40);
   });
 
-  test("removes nothing without a checkpoint that is older than the retention", async () => {
+  long("removes nothing without a checkpoint that is older than the retention", async () => {
     assert.equal(await cleanLog(await daily(40, []), "content", RETENTION), 0);
     assert.equal(await cleanLog(await daily(40, [20]), "content", RETENTION), 0);
     assert.equal(await cleanLog(await daily(20, [5]), "content", RETENTION), 0);

@@ -1,15 +1,16 @@
 /** Laws of commits to one table by several processes at once, in every order of their operations and with lost answers. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { asWarehouseError } from "../../../../src/common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../../../src/common/errors.ts";
 import { type Action, parseActions } from "../../../../src/targets/lake/delta/actions.ts";
-import { writeCheckpoint } from "../../../../src/targets/lake/delta/checkpoint.ts";
+import { shortenLog, writeCheckpoint } from "../../../../src/targets/lake/delta/checkpoint.ts";
 import { type CommitTiming, commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
 import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
 import { filesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
 import { either } from "../../../long.ts";
 import fc from "../../../properties.ts";
+import { watchedStore } from "../memory-store.ts";
 import { type Answer, type LogStore, logStore } from "./memory-store.ts";
 import { content, NEVER, pathsOf, runOf } from "./runs.ts";
 
@@ -144,6 +145,42 @@ suite("several processes that commit to one table", () => {
     );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
     assert.ok(conflicts > 0, "no two met");
+  });
+
+  for (const answered of ["told", "taken for another's", "stored, lost"] as const) {
+    test(`lose no run that is put where the log has just been shortened, and is ${answered}`, async () => {
+      const store = logStore();
+      await commitReplacement(store, runOf("a", 1), NEVER);
+      let isAsleep = false;
+      const sleeper = watchedStore(store, async (operation) => {
+        if (operation !== "putNew" || isAsleep) return undefined;
+        isAsleep = true;
+        for (const instance of ["b", "c"]) await commitReplacement(store, runOf(instance, 1), NEVER);
+        assert.equal(await shortenLog(store, await content(store), RETENTION), 2);
+        if (answered !== "stored, lost") return () => answered === "told";
+        return () => {
+          throw new WarehouseError("target.unavailable", "The answer was lost.");
+        };
+      });
+      const version = await untilAnswered(sleeper, "a", 2, TIMING);
+      assert.equal(version, 3);
+      await assertRunAt(store, { instance: "a", sequence: 2, version });
+      const state = await content(store);
+      assert.deepEqual([...state.files.keys()].map(sequenceIn).toSorted(), [1, 1, 2]);
+    });
+  }
+
+  test("read a table in whose log another leaves the newest version alone in between", async () => {
+    const store = logStore();
+    for (const sequence of [1, 2, 3]) await commitReplacement(store, runOf("a", sequence), NEVER);
+    let isShort = false;
+    const reader = watchedStore(store, async (operation, key) => {
+      if (operation !== "get" || !key.endsWith(".json") || isShort) return undefined;
+      isShort = true;
+      await shortenLog(store, await content(store), RETENTION);
+      return undefined;
+    });
+    assert.deepEqual(pathsOf(await content(reader), "a").map(sequenceIn), [3]);
   });
 
   test("find a run of which only a checkpoint knows, in a version that has it", async () => {

@@ -1,0 +1,108 @@
+/** The tarball and each line of the pages that installs an optional package, by npm, in an empty folder. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { packagePath } from "../../src/common/package-root.ts";
+import { temporaryFolder } from "../folders.ts";
+
+const PATH = `${packagePath("node_modules/.bin")}:${process.env.PATH}`;
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let cwd = "";
+/** As `npm install --global` does, into a folder of the test's own. */
+const env = () => ({ ...process.env, PATH: `${cwd}/bin:${PATH}`, npm_config_prefix: cwd });
+
+async function ran(command: string): Promise<Ran> {
+  const running = promisify(execFile)("sh", ["-c", command], { cwd, env: env() });
+  return running.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (thrown: Ran) => thrown,
+  );
+}
+
+async function done(command: string): Promise<string> {
+  const { code, stdout, stderr } = await ran(command);
+  assert.equal(code, 0, `${command}: ${stderr}`);
+  return stdout;
+}
+
+const FLEET = JSON.stringify({
+  postgres: "postgres://fleet@127.0.0.1:1/fleet",
+  instances: [{ name: "north", url: "http://127.0.0.1:1", tokenEnv: "TOKEN" }],
+});
+const TABLE = JSON.stringify({
+  postgres: "postgres://fleet@127.0.0.1:1/fleet",
+  instances: { table: "fleet_instances" },
+});
+const S3 =
+  '{"targets":[{"type":"lake","url":"s3://bucket/lake","instance":"main","endpoint":"http://127.0.0.1:1"}]}';
+const POSTGRES = '{"targets":[{"type":"postgres","url":"postgres://loader@127.0.0.1:1/reports"}]}';
+const HELLO = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+const SAID = [
+  { jsonrpc: "2.0", id: 1, method: "initialize", params: HELLO },
+  { jsonrpc: "2.0", method: "notifications/initialized" },
+  { jsonrpc: "2.0", id: 2, method: "tools/list" },
+].map((each) => JSON.stringify(each));
+const written = (name: string, text: string) => `printf '%s' '${text}' > ${name} && `;
+
+/** What needs the packages of a line: without them it says that line, with them it comes as far as to this. */
+const NEEDS: Readonly<Record<string, readonly [command: string, comesTo: RegExp]>> = {
+  "@modelcontextprotocol/sdk": [
+    `(printf '%s\\n' '${SAID.join("' '")}'; sleep 5) | content-warehouse mcp`,
+    /"name":"list_tables"/,
+  ],
+  "@aws-sdk/client-s3": [
+    `${written("s3.json", S3)}AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b AWS_REGION=us-east-1 content-warehouse targets --config s3.json`,
+    /127\.0\.0\.1:1|ECONNREFUSED|s3:\/\/bucket/,
+  ],
+  "pg pg-copy-streams": [
+    `${written("pg.json", POSTGRES)}content-warehouse targets --config pg.json`,
+    /PostgreSQL at 127\.0\.0\.1:1\/reports/,
+  ],
+  pg: [`${written("table.json", TABLE)}content-warehouse fleet enqueue --fleet table.json`, /ECONNREFUSED/],
+  "pg-boss": [
+    `${written("fleet.json", FLEET)}content-warehouse fleet enqueue --fleet fleet.json`,
+    /ECONNREFUSED/,
+  ],
+};
+
+async function linesOfPages(): Promise<ReadonlyMap<string, string>> {
+  const pages = (await readdir(packagePath("docs"))).filter((name) => name.endsWith(".md"));
+  const lines = new Map<string, string>();
+  for (const page of pages)
+    for (const [line] of (await readFile(packagePath(`docs/${page}`), "utf8")).matchAll(
+      /npm install --global [^`\n]+/g,
+    ))
+      lines.set(line.replace("npm install --global ", "").replace(/(?<=\w)@[\d.]+/g, ""), line);
+  return lines;
+}
+
+test("each line installs what its command needs, which names it before", async (t) => {
+  cwd = await temporaryFolder(t);
+  const [packed] = JSON.parse(
+    await done(`cd ${packagePath(".")} && npm pack --silent --json --pack-destination ${cwd}`),
+  );
+  await done(`npm install --global --no-audit --no-fund ${join(cwd, packed.filename)}`);
+  await done("content-warehouse run nightly --sample --quiet");
+  const lines = await linesOfPages();
+  assert.deepEqual([...lines.keys()].toSorted(), Object.keys(NEEDS).toSorted());
+  // That of PostgreSQL as a target has installed pg already.
+  for (const [packages, [command, comesTo]] of Object.entries(NEEDS)) {
+    const line = lines.get(packages) ?? assert.fail();
+    const without = await ran(command);
+    const after = packages === "pg" ? comesTo : new RegExp(line.replaceAll(".", "\\."));
+    assert.match(without.stdout + without.stderr, after, command);
+    await done(`${line} --no-audit --no-fund`);
+    const { stdout, stderr } = await ran(command);
+    assert.match(stdout + stderr, comesTo, command);
+    assert.doesNotMatch(stdout + stderr, /npm install/);
+  }
+});
