@@ -174,7 +174,11 @@ suite("a delivery that ends early", () => {
   test("leaves a run that was rolled back to whole, whatever a vacuum removes of its first delivery", async () => {
     const store = memoryStore(new Map(begun));
     await deliver(on(store), runs.a2);
-    const vacuum = () => vacuumLake({ store, instance: INSTANCE, logRetentionDays: 1 }, { allVersions: true, nowMs: Date.now() });
+    const vacuum = () =>
+      vacuumLake(
+        { store, instance: INSTANCE, logRetentionDays: 1 },
+        { allVersions: true, nowMs: Date.now() },
+      );
     const staged = await on(store).stage({ ...first, isRollback: true, known: [runs.a2, first] });
     await vacuum();
     await staged.commit();
