@@ -141,7 +141,7 @@ function published({ directory, bytesPublished, filesPublished, unchanged }: Run
 function pinned({ run, pinnedSince }: RunSummary["current"]): string {
   if (pinnedSince === null) return "";
   const stays = pinnedText({ run, pinnedSince: new Date(pinnedSince) });
-  return `${stays}: readers and targets get later runs by "content-warehouse runs unpin"`;
+  return `${stays}: readers get later runs by "content-warehouse runs unpin", and targets by the delivery after it`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {

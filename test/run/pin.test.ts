@@ -69,7 +69,7 @@ test("nights while a run is pinned are published, not current, not delivered, an
   assert.equal(await readlink(join(out, "current")), `runs/${first.run}`);
 
   const summary = summaryText(fourth);
-  assert.match(summary, new RegExp(`Pinned +${PINNED.source}: readers and targets get later runs by `));
+  assert.match(summary, new RegExp(`Pinned +${PINNED.source}: readers get later runs by `));
   assert.match(summary, new RegExp(`Next +content-warehouse diff ${third.run} ${fourth.run} --warehouse`));
   const outcome = outcomes.at(-1);
   assert.deepEqual(outcome?.ok && [outcome.exitCode, outcome.current], [0, fourth.current]);
@@ -105,7 +105,7 @@ test("nights while a run is pinned are published, not current, not delivered, an
   const warned = checks.filter((each: { status: string }) => each.status === "warning");
   assert.match(
     warned[0]?.detail,
-    new RegExp(`^${PINNED.source}: a run is published, and becomes current and is `),
+    new RegExp(`^${PINNED.source}: a run is published, and becomes current by `),
   );
 
   assert.match(

@@ -119,7 +119,7 @@ export const CURRENT_RUN: readonly Step[] = [
       if (pinned !== undefined)
         yield warning(
           "current run",
-          `${pinnedText(pinned)}: a run is published, and becomes current and is delivered by "content-warehouse runs unpin".`,
+          `${pinnedText(pinned)}: a run is published, and becomes current by "content-warehouse runs unpin"; the delivery after that takes it to targets.`,
         );
       for (const sentence of historyWarnings(past)) yield warning("current run", sentence);
       if (baseline.kind === "none") yield ok("current run", "nothing is published yet");

@@ -158,7 +158,7 @@ function runPoints({ account, checks, nameless, pinned }: OverviewFacts): Part[]
   const more = warnings.length - NAMED;
   return [
     pinned !== undefined &&
-      html`When this page was made, ${pinnedText(pinned)}: readers and targets get later runs by <code>content-warehouse runs unpin</code>.`,
+      html`When this page was made, ${pinnedText(pinned)}: readers get later runs by <code>content-warehouse runs unpin</code>, and targets by the delivery after it.`,
     rejected > 0 &&
       html`<a href="#rejects">${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
     warnings.length > 0 &&
