@@ -142,8 +142,8 @@ have another service then. Earlier versions of the tables have its rows until la
 
 It asks at a terminal; elsewhere it needs --yes. What was interrupted is ended by the same command.
 
-Exit code 0: it is removed. 2: there is no such instance, or nobody agreed. 26: a run of it was delivered meanwhile, or a
-table cannot be written; the message says whether something was removed.
+Exit code 0: it is removed. 2: there is no such instance, or nobody agreed. 26: a table cannot be
+written, or somebody else is removing it; the message says what helps.
 `;
 
 interface RemoveOptions extends TargetOptions {
@@ -161,7 +161,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       const { address, ...found } = await lake.open(stop.signal, async (place) => {
         return { address: place.store.address, ...(await removable({ ...place, instance })) };
       });
-      const { number: _, ...removed } = found;
+      const { previous: _, ...removed } = found;
       if (options.yes !== true) {
         const all = `All that ${address} has of ${instance}, ${removableText(found)}, will be gone`;
         const refused = invalid(`${all}; type its name at a terminal, or give --yes.`);

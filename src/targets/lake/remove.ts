@@ -42,8 +42,8 @@ export interface Removable {
   /** Copies of published runs. */
   readonly copies: number;
   readonly copyBytes: number;
-  /** Of its removal: the one that was begun, or the next one. */
-  readonly number: number;
+  /** Number of the removal that it was delivered after; 0: there was none. */
+  readonly previous: number;
 }
 
 /** Changes nothing. Throws `config.not_found` where the lake has no such instance. */
@@ -51,8 +51,8 @@ export async function removable({ store, instance }: LakePlace): Promise<Removab
   const history = await historyOf(store, instance);
   const begun = begunOf(history);
   const objects = await Array.fromAsync(store.list(instanceFolder(instance)));
-  const name = registrationKey({ instance, since: begun?.since ?? history.since });
-  const registered = objects.find(({ key }) => key === name);
+  const previous = begun?.since ?? history.since;
+  const registered = objects.find(({ key }) => key === registrationKey({ instance, since: previous }));
   if (history.claim === null && begun === null && registered === undefined)
     throw await notThere(store, instance);
   const owned = await tablesWith(store, instance);
@@ -69,32 +69,31 @@ export async function removable({ store, instance }: LakePlace): Promise<Removab
     bytes: owned.flatMap(({ files }) => files).reduce((sum, { add }) => sum + add.size, 0),
     copies: new Set(runs).size,
     copyBytes: copied.reduce((sum, { bytes }) => sum + bytes, 0),
-    number,
+    previous,
   };
 }
 
 /**
- * Removes what was found, or goes on with a removal that was begun. Throws `target.fenced` where another run was delivered
- * since, `target.refused` where a table cannot be written: nothing is removed then.
+ * Removes what was found, with what is delivered until then, or goes on with a removal that was begun. What is delivered after
+ * another removal stays. Throws `target.refused` where a table cannot be written: nothing is removed then.
  */
 export async function removeInstance(
   place: LakePlace,
-  found: Removable,
+  { previous }: Pick<Removable, "previous">,
   made: Pick<Removal, "attempt" | "atMs">,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, instance } = place;
-  const history = await historyOf(store, instance);
-  const begun = begunOf(history);
-  if (begun === null && history.since === found.number) return;
-  if (begun?.sequence === found.number) return await finishRemoval(place, begun, signal);
-  const settled = await settle(place, null, signal);
-  const removal = newRemoval({ ...made, instance, tables: await tablesToLeave(place, settled) }, settled);
-  if (removal.sequence !== found.number) throw deliveredMeanwhile(store, instance);
-  if (await putClaim(store, removal, settled)) return await finishRemoval(place, removal, signal);
-  // Another one of the same number may have been first.
-  if ((await historyOf(store, instance)).since !== found.number) throw deliveredMeanwhile(store, instance);
-  return await removeInstance(place, found, made, signal);
+  for (;;) {
+    const history = await historyOf(store, instance);
+    const begun = begunOf(history);
+    if (begun?.since === previous) return await finishRemoval(place, begun, signal);
+    if (history.since !== previous) return;
+    const settled = await settle(place, null, signal);
+    if (settled.since !== previous) return;
+    const removal = newRemoval({ ...made, instance, tables: await tablesToLeave(place, settled) }, settled);
+    if (await putClaim(store, removal, settled)) return await finishRemoval(place, removal, signal);
+  }
 }
 
 /** A removal that has not ended; null: there is none. */
@@ -176,12 +175,5 @@ async function notThere(store: Store, instance: string): Promise<WarehouseError>
   return new WarehouseError(
     "config.not_found",
     `There is no instance "${instance}" in ${store.address}.${near} "content-warehouse lake status" lists what is there.`,
-  );
-}
-
-function deliveredMeanwhile({ address }: Store, instance: string): WarehouseError {
-  return new WarehouseError(
-    "target.fenced",
-    `The instance ${instance} was delivered to ${address} meanwhile, so nothing was removed; stop its runs, and repeat it.`,
   );
 }
