@@ -26,7 +26,11 @@ const lakeSpec = z.strictObject({
     .describe("Address of a store that speaks S3 and is not Amazon's."),
   pathStyle: z.boolean().optional().describe("Whether the bucket stands in the path of an address."),
   region: text.meta({ expected: "the name of a region" }).optional().describe("Region of the bucket."),
-  logRetentionDays: z.int().min(1).optional().describe("Days that earlier versions of tables are kept."),
+  logRetentionDays: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Days that earlier versions of tables are kept; 30 unless given."),
 });
 
 const postgresSpec = z.strictObject({

@@ -7,6 +7,7 @@ import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observ
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import { newWarnings } from "../warehouse/new-warnings.ts";
 import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
@@ -15,7 +16,6 @@ import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
 import { land } from "./land.ts";
-import { newWarnings } from "./new-warnings.ts";
 import { type Published, publishedContent } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 

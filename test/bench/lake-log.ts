@@ -167,7 +167,10 @@ function commitOf({ version, night, instance, path, atMs, bytes, before }: Night
   return commitText([
     { commitInfo },
     ...(version === 0
-      ? [{ protocol: PROTOCOL }, metaDataLine(newMetaData(BENCHED, "benched", atMs, 30))]
+      ? [
+          { protocol: PROTOCOL },
+          metaDataLine(newMetaData(BENCHED, "benched", atMs, { retentionDays: 30, instance: "benched" })),
+        ]
       : []),
     { txn: { appId: named(instance), version: night + 1, lastUpdated: atMs } },
     ...(before === undefined

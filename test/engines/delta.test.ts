@@ -26,9 +26,13 @@ import { cleanLog, writeCheckpoint } from "../../src/targets/lake/delta/checkpoi
 import { commitReplacement } from "../../src/targets/lake/delta/commit.ts";
 import { commitKey } from "../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
+import { DAY_MS } from "../../src/targets/lake/delta/retention.ts";
 import { filesOf } from "../../src/targets/lake/delta/state.ts";
+import { lakeIn } from "../../src/targets/lake/lake.ts";
+import { vacuumLake } from "../../src/targets/lake/vacuum.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../folders.ts";
+import { makeRun } from "../targets/lake/runs.ts";
 import { pythonWith, READERS } from "./python.ts";
 
 const run = promisify(execFile);
@@ -94,9 +98,13 @@ const store = openFileStore(folder, NEVER);
 after(() => store[Symbol.asyncDispose]());
 
 /** What deltalake and polars answer to each statement. */
-async function ask(...statements: string[]): Promise<unknown[]> {
+function ask(...statements: string[]): Promise<unknown[]> {
+  return askOf(join(folder, "content"), ...statements);
+}
+
+async function askOf(table: string, ...statements: string[]): Promise<unknown[]> {
   const script = packagePath("test/engines/delta.py");
-  const { stdout } = await run(python, [script, join(folder, "content"), ...statements]);
+  const { stdout } = await run(python, [script, table, ...statements]);
   return stdout
     .trimEnd()
     .split("\n")
@@ -237,6 +245,21 @@ suite("a Delta table that we write and deltalake maintains", () => {
     assert.deepEqual(rows, noted);
   });
 
+  test("waits while it has there what we do not write, and goes on once that is gone", async () => {
+    const changes = [
+      ["add_constraint low: word_count < 100", /has the constraint low, /, "drop_constraint low"],
+      ["set delta.appendOnly=true", /has the property delta\.appendOnly, /, "set delta.appendOnly=false"],
+    ] as const;
+    for (const [place, [change, message, back]] of changes.entries()) {
+      await ask(change);
+      await assert.rejects(deliver("a", 7 + place), { code: "target.refused", message });
+      await ask(back);
+      await deliverAndKeep("a", 7 + place);
+    }
+    const cells = ((await ask("rows"))[0] as string[][]).map((each) => each.slice(0, 9));
+    assert.deepEqual(cells, expected());
+  });
+
   test("is read from our checkpoint alone, statistics as columns too, and goes on from there", async () => {
     await wantStruct();
     const state = await readTable(store, "content");
@@ -262,4 +285,38 @@ suite("a Delta table that we write and deltalake maintains", () => {
     const after = await readTable(store, "content");
     assert.equal(after && filesOf(after, "c").length, 2);
   });
+});
+
+test("a vacuum of ours keeps earlier files for as long as deltalake set for their table, and so does a delivery", async (t) => {
+  const place = await temporaryFolder(t);
+  const lake = openFileStore(join(place, "lake"), NEVER);
+  t.after(() => lake[Symbol.asyncDispose]());
+  const target = lakeIn(async () => lake, { instance: "one", logRetentionDays: 30 });
+  const deliverRun = async (sequence: number) => {
+    const staged = await target.stage(await makeRun(place, { sequence, machine: "a" }));
+    await staged.commit();
+  };
+  for (const sequence of [1, 2, 3, 4]) await deliverRun(sequence);
+  await askOf(join(place, "lake/tags"), "property delta.deletedFileRetentionDuration=interval 60 days");
+  await deliverRun(5);
+  const properties = (await readTable(lake, "tags"))?.metaData.configuration;
+  assert.equal(properties?.["delta.deletedFileRetentionDuration"], "interval 60 days");
+  const runsAfter = async (days: number) => {
+    const nowMs = Date.now() + days * DAY_MS;
+    await vacuumLake({ store: lake, instance: "one", logRetentionDays: 30 }, { allVersions: false, nowMs });
+    const names = ["content", "tags"].map((table) => readdir(join(place, "lake", table, "instance=one")));
+    return (await Promise.all(names)).map((each) =>
+      each.map((name) => Number(/-(\d{6})-/.exec(name)?.[1])).toSorted(),
+    );
+  };
+  // Of the table without it, those that a kept copy has: of the newest three runs.
+  assert.deepEqual(await runsAfter(45), [
+    [3, 4, 5],
+    [1, 2, 3, 4, 5],
+  ]);
+  assert.deepEqual(await runsAfter(61), [
+    [3, 4, 5],
+    [3, 4, 5],
+  ]);
+  assert.equal((await askOf(join(place, "lake/tags"), "version"))[0], 5);
 });

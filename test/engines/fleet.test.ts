@@ -315,6 +315,8 @@ suite("a fleet", { concurrency: 2 }, () => {
     );
     assert.match(over ?? "", new RegExp(`^down: its service answers again; it was out since ${since}$`));
     assert.match(done ?? "", /^down: complete, 3 items, 000001-\S+, .*, attempt 3$/);
+    const told = stderr.split("\n").filter((line) => line.includes("is not available just now (503)"));
+    assert.equal(told.length, 1, stderr);
     assert.deepEqual(more, []);
   });
 

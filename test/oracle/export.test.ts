@@ -36,7 +36,7 @@ function destinationsOf(folder: string): ExportOptions["destinations"] {
     .map(({ identification, platform }) => ({ name: identification, platform }));
 }
 
-const ITEMS = either(120, 10_000);
+const ITEMS = either(120, 5_000);
 
 test(`the export of ${ITEMS.toLocaleString("en-US")} generated items has the rows that a second program works out of the content set`, async (t) => {
   const folder = join(await temporaryFolder(t), "set");

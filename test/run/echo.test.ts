@@ -12,6 +12,7 @@ import {
   exportFrom,
   failsWith,
   HurriedClock,
+  MAPPING,
   NIGHTLY,
   rowsOf,
   temporaryFolder,
@@ -109,7 +110,7 @@ suite("S1, S4: a token that the service repeats in what it sends", () => {
   test("is replaced where it stood, and nowhere else", async (t) => {
     const service = await echoingService(t);
     const out = join(await temporaryFolder(t), "warehouse");
-    const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: CONFIG });
+    const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: CONFIG });
     const titles = "SELECT title, url, count(*) FROM content GROUP BY ALL ORDER BY 1";
     assert.deepEqual(await rowsOf(directory, titles), [
       ["Signed in as [redacted]", "https://files.example/a?access_token=[redacted]", "12"],

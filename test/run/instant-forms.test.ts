@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { createService } from "../../src/service/service.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
-import { few } from "../long.ts";
+import { long } from "../long.ts";
 import { exportFrom, NIGHTLY, openPublished, type Row, rowsOf, temporaryFolder } from "./running.ts";
 
 const NOW = Date.UTC(2026, 2, 1, 2);
@@ -72,39 +72,42 @@ async function exported(t: TestContext, url: string): Promise<Exported> {
   return { directory, tables };
 }
 
-test("a service that writes instants in another form is exported as one that writes them as specified", async (t) => {
-  const service = await createService({ data: packagePath("test/golden/bakery/set"), now: () => NOW });
-  t.after(() => service.close());
-  const specified = await exported(
-    t,
-    await rewriting(t, service.url, (whole, fraction) => `${whole}${fraction}Z`),
-  );
-  const drift = (directory: string) =>
-    rowsOf(
-      directory,
-      "SELECT path, count::INTEGER, example FROM run_drift WHERE kind = 'instant_form' ORDER BY ALL",
+long(
+  "a service that writes instants in another form is exported as one that writes them as specified",
+  async (t) => {
+    const service = await createService({ data: packagePath("test/golden/bakery/set"), now: () => NOW });
+    t.after(() => service.close());
+    const specified = await exported(
+      t,
+      await rewriting(t, service.url, (whole, fraction) => `${whole}${fraction}Z`),
     );
-  // The content has one that was written otherwise in the first place.
-  const odd = [["published_date", 1, "2026-01-08T12:00:00+01:00"]];
-  assert.deepEqual(await drift(specified.directory), odd);
-  for (const [form, rewrite] of few(Object.entries(FORMS), 1)) {
-    const { directory, tables } = await exported(t, await rewriting(t, service.url, rewrite));
-    for (const name of TABLES) assert.deepEqual(tables[name], specified.tables[name], `${name}, ${form}`);
-    const entries = await drift(directory);
-    assert.ok(entries.length > odd.length, form);
-    const paths = entries.map(([path]) => path);
-    assert.equal(new Set(paths).size, paths.length, "one entry a field");
-    if (form.startsWith("+")) {
-      const updated = entries.find(([path]) => path === "updated");
-      assert.deepEqual(updated?.slice(0, 2), ["updated", tables.content?.length]);
-      assert.ok(String(updated?.[2]).endsWith(form), String(updated));
+    const drift = (directory: string) =>
+      rowsOf(
+        directory,
+        "SELECT path, count::INTEGER, example FROM run_drift WHERE kind = 'instant_form' ORDER BY ALL",
+      );
+    // The content has one that was written otherwise in the first place.
+    const odd = [["published_date", 1, "2026-01-08T12:00:00+01:00"]];
+    assert.deepEqual(await drift(specified.directory), odd);
+    for (const [form, rewrite] of Object.entries(FORMS)) {
+      const { directory, tables } = await exported(t, await rewriting(t, service.url, rewrite));
+      for (const name of TABLES) assert.deepEqual(tables[name], specified.tables[name], `${name}, ${form}`);
+      const entries = await drift(directory);
+      assert.ok(entries.length > odd.length, form);
+      const paths = entries.map(([path]) => path);
+      assert.equal(new Set(paths).size, paths.length, "one entry a field");
+      if (form.startsWith("+")) {
+        const updated = entries.find(([path]) => path === "updated");
+        assert.deepEqual(updated?.slice(0, 2), ["updated", tables.content?.length]);
+        assert.ok(String(updated?.[2]).endsWith(form), String(updated));
+      }
+      const others =
+        "SELECT path, kind, count::INTEGER FROM run_drift WHERE kind IN ('type', 'unreadable', 'views_differ') ORDER BY ALL";
+      assert.deepEqual(await rowsOf(directory, others), await rowsOf(specified.directory, others), form);
+      assert.deepEqual(
+        await rowsOf(directory, "SELECT count(*)::INTEGER FROM run_rejects"),
+        await rowsOf(specified.directory, "SELECT count(*)::INTEGER FROM run_rejects"),
+      );
     }
-    const others =
-      "SELECT path, kind, count::INTEGER FROM run_drift WHERE kind IN ('type', 'unreadable', 'views_differ') ORDER BY ALL";
-    assert.deepEqual(await rowsOf(directory, others), await rowsOf(specified.directory, others), form);
-    assert.deepEqual(
-      await rowsOf(directory, "SELECT count(*)::INTEGER FROM run_rejects"),
-      await rowsOf(specified.directory, "SELECT count(*)::INTEGER FROM run_rejects"),
-    );
-  }
-});
+  },
+);

@@ -301,32 +301,36 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     assert.deepEqual(await visibleIn(out), []);
   });
 
-  for (const hangs of few([true, false], 1)) {
-    test(`a signal comes while one stages${hangs ? ", and it does not heed it" : ""}`, {
-      timeout: 30_000,
-    }, async (t) => {
-      const controller = new AbortController();
-      const late = Promise.withResolvers<void>();
-      const { run, said, out } = await world(t, {
-        stage: async (loader, { signal }) => {
-          if (loader === "first") return undefined;
-          controller.abort(
-            new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for."),
-          );
-          assert.equal(signal.aborted, true);
-          if (hangs) await late.promise;
-          else signal.throwIfAborted();
-          return undefined;
-        },
-      });
-      await failsWith("run.terminated", run({ signal: controller.signal }));
-      assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
-      assert.deepEqual(await visibleIn(out), []);
-      if (!hangs) return;
-      late.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
-    });
+  for (const hangs of [true, false]) {
+    long(
+      `a signal comes while one stages${hangs ? ", and it does not heed it" : ""}`,
+      {
+        timeout: 30_000,
+      },
+      async (t) => {
+        const controller = new AbortController();
+        const late = Promise.withResolvers<void>();
+        const { run, said, out } = await world(t, {
+          stage: async (loader, { signal }) => {
+            if (loader === "first") return undefined;
+            controller.abort(
+              new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for."),
+            );
+            assert.equal(signal.aborted, true);
+            if (hangs) await late.promise;
+            else signal.throwIfAborted();
+            return undefined;
+          },
+        });
+        await failsWith("run.terminated", run({ signal: controller.signal }));
+        assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
+        assert.deepEqual(await visibleIn(out), []);
+        if (!hangs) return;
+        late.resolve();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
+      },
+    );
   }
 
   long("a signal comes after all have staged", async (t) => {

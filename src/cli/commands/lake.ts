@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted, fileSize, minuteOf } from "../../common/figures.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
-import { jsonLine, writeAnswer, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Removable, removable, removeInstance } from "../../targets/lake/remove.ts";
 import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
@@ -107,7 +107,8 @@ Examples:
   $ content-warehouse lake vacuum
   $ content-warehouse lake vacuum --all-versions
 
-Earlier versions stay readable for as long as the lake's logRetentionDays says, 30 days by default. With --all-versions
+Earlier versions stay readable for as long as the lake's logRetentionDays says, 30 days by default, or for as long as another
+program set delta.logRetentionDuration or delta.deletedFileRetentionDuration of a table, whichever is longer. With --all-versions
 only the newest can be read afterwards, and the logs say nothing of others, so that nothing of an erased person stays. All
 instances of the lake are cleaned up; runs may be delivered meanwhile.
 
@@ -196,6 +197,13 @@ function damageText(damaged: readonly Damage[]): string {
   return damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
 }
 
+function ownText({ table, property, value, keptMs, isKept }: Vacuumed["own"][number]): string {
+  const said = `${table} has ${property} = ${value} of another program`;
+  if (!isKept) return `${said}, which --all-versions overrides\n`;
+  if (keptMs !== null) return "";
+  return `${said}, which cannot be read, so nothing of the table was removed: set it as "interval 30 days"\n`;
+}
+
 function waitsText(waits: readonly string[]): string {
   return waits.map((why) => `\nWAITS: ${why}\n`).join("");
 }
@@ -206,11 +214,12 @@ function assertNoneWaits([first, ...others]: readonly string[]): void {
   throw new WarehouseError("target.waits", `${first}${more}`);
 }
 
-function vacuumedText({ files, bytes, logFiles, runs, damaged, waiting }: Vacuumed): string {
+function vacuumedText({ files, bytes, logFiles, runs, own, damaged, waiting }: Vacuumed): string {
   const size = `${counted(files, "data file")} (${fileSize(bytes)})`;
   const removed =
     files + logFiles + runs === 0
       ? "nothing to remove"
       : `removed ${size}, ${counted(logFiles, "file")} of logs and the copies of ${counted(runs, "run")}`;
-  return `${removed}\n${damageText(damaged)}${waitsText(waiting.map(({ why }) => why))}`;
+  const waits = waitsText(waiting.map(({ why }) => why));
+  return printableText(`${removed}\n${own.map(ownText).join("")}${damageText(damaged)}${waits}`);
 }

@@ -4,8 +4,14 @@ import { duration } from "../../common/figures.ts";
 import { wantedBy } from "../../extract/wanted-columns.ts";
 import { pageSizesOf, rateOf } from "../../warehouse/baseline.ts";
 import { wantedDestinations } from "../facts.ts";
-import { forecastFacts, forecastOf, forecastSection, forecastText, type Tonight } from "../forecast.ts";
-import { type RecordedRun, readRunBefore, reusedTonight, singlesWanted } from "../forecast-before.ts";
+import {
+  forecastFacts,
+  forecastOf,
+  forecastSection,
+  forecastText,
+  type Tonight,
+} from "../forecast/forecast.ts";
+import { type RecordedRun, readRunBefore, reusedTonight, singlesWanted } from "../forecast/run-before.ts";
 import { ok, skipped, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
 

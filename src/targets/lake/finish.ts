@@ -6,9 +6,10 @@ import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { type Claim, type History, historyOf, keyedFiles } from "./claim.ts";
-import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
+import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
+import { DAY_MS, retentionOf } from "./delta/retention.ts";
 import { sequenceOf } from "./delta/state.ts";
 import { assertSameService, registeredService } from "./registration.ts";
 import { commitSnapshot, lacksTables, RUN_SNAPSHOTS, type Snapshot, snapshotOf } from "./snapshots.ts";
@@ -116,12 +117,19 @@ export async function finish(
 
 /** Writes the checkpoints that are due. `versions`: those that were committed, by table. */
 export async function keepShort(
-  { store, logRetentionDays }: LakePlace,
+  { store, instance, logRetentionDays: retentionDays }: LakePlace,
   versions: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const retention = { nowMs: Date.now(), retentionMs: logRetentionDays * DAY_MS };
+  const nowMs = Date.now();
   await inParallel(LANES, [...versions], async (_, [table, version]) => {
-    if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
+    const isMade = await checkpointIfDue(store, table, version, {
+      nowMs,
+      retentionMs: retentionDays * DAY_MS,
+    });
+    const state = isMade ? await readTable(store, table) : null;
+    if (state === null) return;
+    const { logMs } = retentionOf(state.metaData.configuration, { instance, retentionDays });
+    await cleanLog(store, table, { nowMs, retentionMs: logMs });
   });
 }
 

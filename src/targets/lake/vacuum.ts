@@ -8,8 +8,9 @@ import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
 import { highestNumber, historyOf, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
 import { assertWritable } from "./delta/blocked.ts";
-import { DAY_MS, shortenLog } from "./delta/checkpoint.ts";
+import { shortenLog } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
+import { DAY_MS, type OwnRetention, type RetentionSetting, retentionOf } from "./delta/retention.ts";
 import type { TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
@@ -34,6 +35,8 @@ export interface Vacuumed {
   readonly logFiles: number;
   /** Copies of published runs, and of attempts that never became one. */
   readonly runs: number;
+  /** What other programs set for a table, and whether it was kept to: not where all versions are to go. */
+  readonly own: readonly (OwnRetention & { readonly table: string; readonly isKept: boolean })[];
   /** Tables and instances of which nothing was removed, because their files cannot be read. */
   readonly damaged: readonly Damage[];
   /** Tables of which nothing was removed, because another program gave them what may forbid that. */
@@ -47,7 +50,7 @@ export const YOUNG_MS = DAY_MS;
 
 /** Of all instances of the lake. What is damaged is left as it is, with all files of a damaged instance. */
 export async function vacuumLake(
-  { store, logRetentionDays }: Omit<LakePlace, "instance">,
+  { store, instance: of, logRetentionDays }: LakePlace,
   { allVersions, nowMs }: VacuumOptions,
 ): Promise<Vacuumed> {
   const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
@@ -59,7 +62,12 @@ export async function vacuumLake(
   const instances = new Map(claims.found);
   let runs = 0;
   for (const [instance, { old }] of instances) runs += await removeRuns({ store, instance }, old, youngSince);
-  const moments = { since, youngSince, nowMs };
+  const moments = {
+    allVersions,
+    setting: { instance: of, retentionDays: logRetentionDays },
+    youngSince,
+    nowMs,
+  };
   const tables = await eachUndamaged("table", await tablesIn(store), async (table) => {
     const { state, unused } = await unusedFiles(store, table, instances, moments);
     await store.remove(unused.map(({ key }) => key));
@@ -72,11 +80,19 @@ export async function vacuumLake(
     return state === null ? 0 : await shortenLog(store, state, retention);
   });
   const unused = tables.found.flatMap((each) => each.unused);
+  const own = [...states.values()].flatMap(({ table, metaData }) =>
+    retentionOf(metaData.configuration, moments.setting).own.map((each) => ({
+      table,
+      ...each,
+      isKept: !allVersions,
+    })),
+  );
   return {
     files: unused.length,
     bytes: unused.reduce((sum, each) => sum + each.bytes, 0),
     logFiles: logs.found.reduce((sum, each) => sum + each, 0),
     runs,
+    own,
     damaged: [...tables.damaged, ...logs.damaged, ...claims.damaged],
     waiting: tables.waiting,
   };
@@ -166,18 +182,21 @@ export async function removeRuns(
 }
 
 interface Moments {
-  /** Versions from then on can be read. */
-  readonly since: number;
+  readonly allVersions: boolean;
+  readonly setting: RetentionSetting;
   readonly youngSince: number;
   readonly nowMs: number;
 }
 
 /** Which data files of a table stay. */
 function keeper(
-  { table, files, removed }: TableState,
+  { table, files, removed, metaData }: TableState,
   instances: ReadonlyMap<string, Claims>,
-  { since, youngSince, nowMs }: Moments,
+  { allVersions, setting, youngSince, nowMs }: Moments,
 ): (file: StoredObject) => boolean {
+  const { filesMs, own } = retentionOf(metaData.configuration, setting);
+  if (!allVersions && own.some(({ keptMs }) => keptMs === null)) return () => true;
+  const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - filesMs;
   const active = new Set(Array.from(files.values(), ({ path }) => path));
   const removedMs = new Map(Array.from(removed.values(), (each) => [each.path, each.removedMs]));
   return ({ key, modifiedMs }) => {

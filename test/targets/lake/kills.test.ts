@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
-import { DAY_MS } from "../../../src/targets/lake/delta/checkpoint.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
@@ -174,7 +174,11 @@ suite("a delivery that ends early", () => {
   test("leaves a run that was rolled back to whole, whatever a vacuum removes of its first delivery", async () => {
     const store = memoryStore(new Map(begun));
     await deliver(on(store), runs.a2);
-    const vacuum = () => vacuumLake({ store, logRetentionDays: 1 }, { allVersions: true, nowMs: Date.now() });
+    const vacuum = () =>
+      vacuumLake(
+        { store, instance: INSTANCE, logRetentionDays: 1 },
+        { allVersions: true, nowMs: Date.now() },
+      );
     const staged = await on(store).stage({ ...first, isRollback: true, known: [runs.a2, first] });
     await vacuum();
     await staged.commit();
@@ -212,7 +216,7 @@ suite("a delivery that ends early", () => {
         await dying.arrive();
         if (random() < 0.2) {
           const options = { allVersions: random() < 0.2, nowMs: Date.now() + 40 * DAY_MS };
-          await vacuumLake({ store, logRetentionDays: 1 }, options);
+          await vacuumLake({ store, instance: INSTANCE, logRetentionDays: 1 }, options);
         }
         await assertNothingMixed(store, INSTANCE);
       }
@@ -339,7 +343,7 @@ suite("a delivery that ends early", () => {
     const vacuumed = watchedStore(store, async (operation) => {
       if (operation !== "putNew") return undefined;
       const options = { allVersions: true, nowMs: Date.now() };
-      await vacuumLake({ store, logRetentionDays: 1 }, options);
+      await vacuumLake({ store, instance: INSTANCE, logRetentionDays: 1 }, options);
       return undefined;
     });
     await deliver(on(vacuumed), runs.a2);
@@ -352,7 +356,10 @@ suite("a delivery that ends early", () => {
     const staged = await on(store).stage(runs.b3);
     const other = { sequence: 2, machine: "a", tables: { content: 3, tags: 6 }, steady: { content: 3 } };
     await deliver(on(store), await makeRun(join(folder, "others"), other));
-    await vacuumLake({ store, logRetentionDays: 1 }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake(
+      { store, instance: INSTANCE, logRetentionDays: 1 },
+      { allVersions: true, nowMs: Date.now() },
+    );
     await staged.commit();
     const place = { store, instance: INSTANCE, logRetentionDays: 1 };
     const { findings, sequence } = await verifyLake(place, undefined);

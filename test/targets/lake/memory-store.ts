@@ -128,7 +128,8 @@ export function killedAt(
   };
   const watched = watchedStore(store, async (operation, _key, work) => {
     const place = operations.push(operation) - 1;
-    if (place === at && when === "late") late = work;
+    // The file of an upload may be gone with its process.
+    if (place === at && when === "late" && operation !== "upload") late = work;
     if (place > at || (place === at && when !== "after")) die();
     return place === at ? die : undefined;
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
-import { DAY_MS } from "../../../src/targets/lake/delta/checkpoint.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
@@ -56,7 +56,7 @@ suite("processes at once on one lake", () => {
       else if (does === "vacuum" || does === "vacuum all") {
         // Whatever is not kept for its own sake is old enough to go.
         const options = { allVersions: does === "vacuum all", nowMs: Date.now() + 2 * DAY_MS };
-        await vacuumLake({ store, logRetentionDays: 1 }, options);
+        await vacuumLake({ store, instance: INSTANCE, logRetentionDays: 1 }, options);
       } else await deliver(on(store), runs[does]);
       return "done";
     } catch (thrown) {

@@ -8,8 +8,8 @@ import { after, before, suite, test } from "node:test";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { historyOf } from "../../../src/targets/lake/claim.ts";
-import { DAY_MS } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { filesOf } from "../../../src/targets/lake/delta/state.ts";
 import { type Removable, removable, removeInstance } from "../../../src/targets/lake/remove.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
@@ -167,9 +167,9 @@ suite("an instance that is removed from a lake", () => {
       }
       return true;
     };
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: false, nowMs: Date.now() });
+    await vacuumLake({ ...placeOf(store), logRetentionDays: 30 }, { allVersions: false, nowMs: Date.now() });
     assert.ok(await isThere());
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake({ ...placeOf(store), logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
     await assert.rejects(isThere(), { code: "target.refused" });
     const left = [...objects.keys()].filter((key) => key.includes("instance=one/"));
     assert.deepEqual(left, ["_published/instance=one/000003.json"]);
@@ -215,7 +215,7 @@ suite("an instance that is removed from a lake", () => {
       directory,
       signal,
     );
-    await vacuumLake({ store, ...RETENTION }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake(placeOf(store), { allVersions: true, nowMs: Date.now() });
     assert.deepEqual((await verifyLake(placeOf(store), undefined)).findings, []);
     const of = [...objects.keys()].filter((key) => /^[a-z]\w*\/instance=one\//.test(key));
     assert.ok(
@@ -288,10 +288,10 @@ suite("an instance that is removed from a lake", () => {
       if (does === "remove") await remove(store);
       else if (does === "last") await on(store).last(null, signal);
       else if (does === "vacuum" || does === "vacuum all")
-        await vacuumLake(
-          { store, ...RETENTION },
-          { allVersions: does === "vacuum all", nowMs: Date.now() + 2 * DAY_MS },
-        );
+        await vacuumLake(placeOf(store), {
+          allVersions: does === "vacuum all",
+          nowMs: Date.now() + 2 * DAY_MS,
+        });
       else await deliver(on(store, does === "t2" ? "two" : "one"), runs[does]);
       return "done";
     } catch (thrown) {

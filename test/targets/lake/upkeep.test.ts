@@ -8,9 +8,10 @@ import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { text } from "../../../src/tables/declare.ts";
 import { deliver as deliverTo } from "../../../src/targets/deliver.ts";
 import { commitText } from "../../../src/targets/lake/delta/actions.ts";
-import { cleanLog, DAY_MS, writeCheckpoint } from "../../../src/targets/lake/delta/checkpoint.ts";
+import { cleanLog, writeCheckpoint } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { filesOf as filesIn } from "../../../src/targets/lake/delta/state.ts";
 import { lake, lakeIn } from "../../../src/targets/lake/lake.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
@@ -43,7 +44,7 @@ suite("a lake", () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const vacuum = (store: Store, options: VacuumOptions) =>
-    vacuumLake({ store, logRetentionDays: 30 }, options);
+    vacuumLake({ store, instance: INSTANCE, logRetentionDays: 30 }, options);
   const filesOf = (objects: Objects, table: string) =>
     [...objects.keys()].filter((key) => key.startsWith(`${table}/instance=`));
 
@@ -56,6 +57,7 @@ suite("a lake", () => {
       bytes: 0,
       logFiles: 0,
       runs: 0,
+      own: [],
       damaged: [],
       waiting: [],
     });
@@ -247,7 +249,10 @@ suite("a lake", () => {
       await store.folders(`_published/instance=${INSTANCE}/runs/`).then((all) => all.length),
       1,
     );
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake(
+      { store, instance: INSTANCE, logRetentionDays: 30 },
+      { allVersions: true, nowMs: Date.now() },
+    );
     assert.deepEqual(await on(store).forget?.(signal), []);
     await deliver(on(store, "two"), runs.a1);
     assert.deepEqual(await on(store).forget?.(signal), [], "the log has versions of another instance");
@@ -259,7 +264,10 @@ suite("a lake", () => {
     const objects = new Map(three);
     const store = memoryStore(objects);
     const empty = on(store);
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake(
+      { store, instance: INSTANCE, logRetentionDays: 30 },
+      { allVersions: true, nowMs: Date.now() },
+    );
     assert.deepEqual(await empty.forget?.(signal), []);
     const left = async () => ((await empty.forget?.(signal)) ?? []).map(({ what }) => what);
 
@@ -271,13 +279,19 @@ suite("a lake", () => {
       ["earlier versions of 2 tables in memory:"],
       "their statistics stand in the log",
     );
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake(
+      { store, instance: INSTANCE, logRetentionDays: 30 },
+      { allVersions: true, nowMs: Date.now() },
+    );
     assert.deepEqual(await left(), []);
 
     const dead = `tags/instance=${INSTANCE}/tags-000002-${"0".repeat(16)}.parquet`;
     await store.put(dead, Buffer.from("dead"));
     assert.deepEqual(await left(), ["earlier versions of 1 table in memory:"]);
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
+    await vacuumLake(
+      { store, instance: INSTANCE, logRetentionDays: 30 },
+      { allVersions: true, nowMs: Date.now() },
+    );
     assert.deepEqual(await left(), []);
 
     await store.put(`tags/instance=${INSTANCE}/part-0.parquet`, Buffer.from("not committed yet"));
@@ -329,14 +343,119 @@ suite("a lake", () => {
       {
         "delta.deletedFileRetentionDuration": "interval 7 days",
         "delta.logRetentionDuration": "interval 2 days",
+        "contentWarehouse.logRetention": "2 days, short",
         "delta.dataSkippingStatsColumns": "id",
       },
       {
         "delta.deletedFileRetentionDuration": "interval 60 days",
         "delta.logRetentionDuration": "interval 60 days",
+        "contentWarehouse.logRetention": "60 days, long",
         "delta.dataSkippingStatsColumns": "id",
       },
     ]);
+  });
+
+  suite("keeps earlier versions for as long as another program set for a table:", () => {
+    /** Three runs, and then properties of another program. */
+    async function having(properties: Readonly<Record<string, string>>): Promise<Objects> {
+      const objects = new Map(three);
+      const store = memoryStore(objects);
+      const state = (await readTable(store, "tags")) ?? assert.fail();
+      const configuration = { ...state.metaData.configuration, ...properties };
+      const line = { metaData: { ...state.metaData, configuration } };
+      await store.putNew(commitKey("tags", state.version + 1), Buffer.from(commitText([line])));
+      return objects;
+    }
+    const LOG = "delta.logRetentionDuration";
+    const FILES = "delta.deletedFileRetentionDuration";
+    // The copies live on all but these.
+    const isOld = (objects: Objects) => [...objects.keys()].some((key) => key.startsWith(old));
+    const old = `tags/instance=${INSTANCE}/tags-000000-`;
+    const DAYS = [
+      [{ [LOG]: "interval 1 week" }, 29, 31],
+      [{ [LOG]: "interval 60 days" }, 59, 61],
+      [{ [FILES]: "INTERVAL 1440 HOURS" }, 59, 61],
+      [{ [FILES]: "interval 40 days 12 hours" }, 40, 41],
+      [{ [LOG]: "interval 1 week", [FILES]: "2 weeks" }, 13, 15],
+    ] as const;
+    for (const [properties, kept, gone] of DAYS) {
+      test(JSON.stringify(properties), async () => {
+        const objects = await having(properties);
+        const store = memoryStore(objects);
+        const path = `${old.slice("tags/".length)}${"0".repeat(16)}.parquet`;
+        await store.put(`tags/${path}`, Buffer.from("old"));
+        const version = ((await readTable(store, "tags"))?.version ?? 0) + 1;
+        const remove = { path, deletionTimestamp: Date.now(), dataChange: true };
+        await store.putNew(commitKey("tags", version), Buffer.from(commitText([{ remove }])));
+        const after = (days: number) => ({ allVersions: false, nowMs: Date.now() + days * DAY_MS });
+        await vacuum(store, after(kept));
+        assert.ok(isOld(objects));
+        await vacuum(store, after(gone));
+        assert.ok(!isOld(objects));
+      });
+    }
+
+    test("for ever where nobody can read it, unless all versions are to go, and says both", async () => {
+      const objects = await having({ [LOG]: "interval 1 month" });
+      const store = memoryStore(objects);
+      const before = filesOf(objects, "tags").length;
+      const nowMs = Date.now() + 4000 * DAY_MS;
+      const own = { table: "tags", property: LOG, value: "interval 1 month", keptMs: null };
+      assert.deepEqual((await vacuum(store, { allVersions: false, nowMs })).own, [{ ...own, isKept: true }]);
+      assert.equal(filesOf(objects, "tags").length, before);
+      assert.deepEqual((await vacuum(store, { allVersions: true, nowMs })).own, [{ ...own, isKept: false }]);
+      assert.equal(filesOf(objects, "tags").length, 1);
+    });
+
+    test("and a delivery leaves it, but carries the lake's setting to what is still its own", async () => {
+      const objects = await having({ [LOG]: "interval 60 days" });
+      const store = memoryStore(objects);
+      const days = async (table: string) => {
+        const { configuration } = (await readTable(store, table))?.metaData ?? assert.fail();
+        return [configuration[LOG], configuration[FILES]].map((each) => each?.replace("interval ", ""));
+      };
+      const next = async (instance: string, sequence: number, logRetentionDays: number) => {
+        const target = lakeIn(async () => store, { instance, logRetentionDays });
+        await deliver(target, await makeRun(join(folder, `keeps-${instance}`), { sequence, machine: "a" }));
+      };
+      await next(INSTANCE, 4, 20);
+      assert.deepEqual(await days("tags"), ["60 days", "20 days"]);
+      // Of its files nothing changed.
+      assert.deepEqual(await days("empty"), ["20 days", "20 days"]);
+      assert.deepEqual(await days("run_snapshots"), ["20 days", "20 days"]);
+      await next("two", 1, 10);
+      assert.deepEqual(await days("empty"), ["20 days", "20 days"], "an instance shortens no other's");
+      await next("two", 2, 40);
+      assert.deepEqual(
+        [await days("empty"), await days("tags")],
+        [
+          ["40 days", "40 days"],
+          ["60 days", "40 days"],
+        ],
+      );
+      await next(INSTANCE, 5, 20);
+      const version = (await readTable(store, "empty"))?.version;
+      await next(INSTANCE, 6, 20);
+      assert.equal((await readTable(store, "empty"))?.version, version, "the longest is said once");
+      assert.deepEqual(await days("empty"), ["40 days", "40 days"]);
+    });
+
+    test("which tables of an earlier version say by the two properties alone", async () => {
+      const objects = new Map(three);
+      const store = memoryStore(objects);
+      const state = (await readTable(store, "empty")) ?? assert.fail();
+      const { "contentWarehouse.logRetention": _said, ...configuration } = state.metaData.configuration;
+      const line = { metaData: { ...state.metaData, configuration } };
+      await store.putNew(commitKey("empty", state.version + 1), Buffer.from(commitText([line])));
+      assert.deepEqual((await vacuum(store, { allVersions: true, nowMs: Date.now() })).own, []);
+      await deliver(
+        lakeIn(async () => store, { instance: INSTANCE, logRetentionDays: 5 }),
+        runs.a4,
+      );
+      const { metaData } = (await readTable(store, "empty")) ?? assert.fail();
+      assert.equal(metaData.configuration[LOG], "interval 5 days");
+      assert.equal(metaData.configuration[FILES], "interval 7 days");
+    });
   });
 
   test("lists tables and instances", async () => {

@@ -11,13 +11,11 @@ import {
   listLog,
 } from "./log-files.ts";
 import { readTable } from "./read.ts";
-import { DEFAULT_REMOVED_DAYS } from "./schema.ts";
+import { namedMs } from "./retention.ts";
 import type { TableState } from "./state.ts";
 import { type Parsed, parsedMembers } from "./statistics.ts";
 
 export const VERSIONS_PER_CHECKPOINT = 50;
-
-export const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Retention {
   readonly nowMs: number;
@@ -96,7 +94,7 @@ async function removeBefore(store: Store, files: LogFiles["files"], first: numbe
 
 function checkpointActions(state: TableState, parsed: Parsed, retention: Retention): object[] {
   const { protocol, metaData, transactions, files, removed } = state;
-  const since = retention.nowMs - Math.max(retention.retentionMs, removedMs(metaData.configuration));
+  const since = retention.nowMs - Math.max(retention.retentionMs, namedMs(metaData.configuration));
   return [
     { protocol },
     metaDataLine(metaData),
@@ -110,22 +108,4 @@ function checkpointActions(state: TableState, parsed: Parsed, retention: Retenti
       })),
     ...[...files.values()].map(({ add }) => ({ add: { ...add, ...parsed.of(add), dataChange: false } })),
   ];
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  millisecond: 1,
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: DAY_MS,
-  week: 7 * DAY_MS,
-};
-
-/** How long a table wants removed files to be named; what it says that we cannot read is taken for ever. */
-function removedMs(configuration: TableState["metaData"]["configuration"]): number {
-  const interval = configuration["delta.deletedFileRetentionDuration"];
-  if (interval === undefined || interval === null) return DEFAULT_REMOVED_DAYS * DAY_MS;
-  const [, count, unit = ""] = /^(?:interval\s+)?(\d+)\s+(\w+?)s?$/i.exec(interval.trim()) ?? [];
-  const unitMs = UNIT_MS[unit.toLowerCase()];
-  return unitMs === undefined ? Number.POSITIVE_INFINITY : Number(count) * unitMs;
 }

@@ -8,6 +8,7 @@ import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.
 import { assertWritable } from "./blocked.ts";
 import { commitKey, listLog } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
+import { withRetention } from "./retention.ts";
 import { type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
 import { type ActiveFile, filesOf, type TableState } from "./state.ts";
 import { namingStatistics, statisticsText } from "./statistics.ts";
@@ -30,7 +31,7 @@ export interface Replacement extends Pick<Claim, "instance" | "sequence" | "atte
   readonly rollbackOf?: Claim["rollbackOf"];
   readonly table: DeclaredTable;
   readonly files: readonly AddedFile[];
-  /** Days that other programs keep earlier versions, where this makes the table. */
+  /** Days that earlier versions are kept, by the instance's setting. */
   readonly retentionDays: number;
   /** Version that has other files of the same run, in place of which these come; unless given, there is none. */
   readonly revises?: number | undefined;
@@ -41,8 +42,8 @@ type AddedFile = Omit<ClaimedFile, "sha256">;
 
 /**
  * Replaces an instance's files in a table by those of a run, in one version, and gives its number; null: the table has a
- * later run of the instance. Files that the table has stay as they are. Where it has these and no others, nothing is
- * committed, and the version that is there has the run. Told again, by anybody, it finds that version, or the one that was
+ * later run of the instance. Files that the table has stay as they are. Where it has these and no others, and keeps earlier
+ * ones as long as it should, nothing is committed, and the version that is there has the run. Told again, by anybody, it finds that version, or the one that was
  * committed: the `txn` of the instance decides, whatever became of the answer to its put. Where others commit at the same time it tries again until the signal
  * is aborted, and throws its reason then. Throws BlockedTable where the table cannot take the run.
  */
@@ -61,7 +62,7 @@ export async function commitReplacement(
       return there.sequence === sequence ? there.version : null;
     // Also before one without change: a check, which does not know the rows, says the same.
     assertWritable(state, table);
-    if (state !== null && hasFiles(state, replacement)) return state.version;
+    if (state !== null && hasAll(state, replacement)) return state.version;
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
     const isPut = await store.putNew(commitKey(table.name, version), body);
@@ -79,6 +80,11 @@ export async function commitReplacement(
  */
 async function hasCheckpointFrom(store: Store, table: string, version: number): Promise<boolean> {
   return (await listLog(store, table, version)).checkpoints.length > 0;
+}
+
+/** Whether nothing of it is new: neither the files nor how long the table keeps earlier ones. */
+function hasAll(state: TableState, replacement: Replacement): boolean {
+  return hasFiles(state, replacement) && withRetention(state.metaData, replacement) === state.metaData;
 }
 
 /**
@@ -135,16 +141,17 @@ function commitInfo(
 /** What the table is, where that is new. `adds`: of all files that it has then. */
 function definition(
   state: TableState | null,
-  { table, files, retentionDays }: Replacement,
+  replacement: Replacement,
   { adds, nowMs }: { readonly adds: readonly Pick<AddAction, "stats">[]; readonly nowMs: number },
 ): object[] {
+  const { table, files } = replacement;
   if (state === null) {
-    const made = newMetaData(table, randomUUID(), nowMs, retentionDays);
+    const made = newMetaData(table, randomUUID(), nowMs, replacement);
     return [{ protocol: PROTOCOL }, metaDataLine(namingStatistics(table.name, made, adds))];
   }
   // Without files there are no rows that the columns would have to fit.
   const widest = files.length === 0 ? state.metaData : widened(state, table);
-  const metaData = namingStatistics(table.name, widest, adds);
+  const metaData = namingStatistics(table.name, withRetention(widest, replacement), adds);
   return metaData === state.metaData ? [] : [metaDataLine(metaData)];
 }
 

@@ -4,6 +4,7 @@ import { WarehouseError } from "../../../common/errors.ts";
 import type { ColumnType } from "../../../tables/declare.ts";
 import type { ClaimedTable } from "../claim.ts";
 import type { MetaDataAction } from "./actions.ts";
+import { type RetentionSetting, retentionProperties } from "./retention.ts";
 import type { TableState } from "./state.ts";
 
 /** The partition column of every table in the lake; no file has it. */
@@ -49,9 +50,6 @@ export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaDa
   }
 }
 
-/** Days that the protocol keeps removed files where a table does not say. */
-export const DEFAULT_REMOVED_DAYS = 7;
-
 /**
  * Metadata of a table that is not there yet. Other programs keep removed files and the log as long as we do: our vacuum
  * needs what their checkpoints would leave out.
@@ -60,7 +58,7 @@ export function newMetaData(
   declared: DeclaredTable,
   id: string,
   createdMs: number,
-  retentionDays: number,
+  retention: RetentionSetting,
 ): MetaDataAction {
   const partition: Field = {
     name: INSTANCE,
@@ -74,10 +72,7 @@ export function newMetaData(
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: {
-      "delta.deletedFileRetentionDuration": `interval ${Math.max(DEFAULT_REMOVED_DAYS, retentionDays)} days`,
-      "delta.logRetentionDuration": `interval ${retentionDays} days`,
-    },
+    configuration: retentionProperties(retention),
     createdTime: createdMs,
   };
 }

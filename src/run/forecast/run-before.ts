@@ -1,22 +1,22 @@
 /** What the run before says of the one that is to come: what it asked for, and what it can lend. */
 import { join } from "node:path";
-import { col } from "../common/answer.ts";
-import type { HttpClient } from "../extract/http/client.ts";
-import { type Probe, probeEvents } from "../extract/probe.ts";
-import { type Details, wantedBy } from "../extract/wanted-columns.ts";
-import type { Pipeline } from "../pipeline.ts";
-import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "../raw/extract-record.ts";
-import type { PersonalFields } from "../raw/personal/fields.ts";
-import { idsIn } from "../raw/raw-file.ts";
-import { isDue, type Reusable } from "../raw/reusable.ts";
-import { rowsBy } from "../storage/rows-by.ts";
-import type { Baseline } from "../warehouse/baseline.ts";
-import type { Manifest } from "../warehouse/manifest.ts";
-import { fromTable, openTables, sourceOf } from "../warehouse/published-tables.ts";
-import { damageIn } from "../warehouse/raw-documents.ts";
-import type { RunOptions } from "./context.ts";
+import { col } from "../../common/answer.ts";
+import type { HttpClient } from "../../extract/http/client.ts";
+import { type Probe, probeEvents } from "../../extract/probe.ts";
+import { type Details, wantedBy } from "../../extract/wanted-columns.ts";
+import type { Pipeline } from "../../pipeline.ts";
+import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "../../raw/extract-record.ts";
+import type { PersonalFields } from "../../raw/personal/fields.ts";
+import { idsIn } from "../../raw/raw-file.ts";
+import { isDue, type Reusable } from "../../raw/reusable.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
+import type { Baseline } from "../../warehouse/baseline.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
+import { damageIn } from "../../warehouse/raw-documents.ts";
+import type { RunOptions } from "../context.ts";
+import { documentSettings, reuseOf } from "../reuse.ts";
 import { FORECAST_MODES, growth, type RunBefore, type Singles } from "./forecast.ts";
-import { documentSettings, reuseOf } from "./reuse.ts";
 
 export interface RecordedRun extends RunBefore {
   readonly manifest: Manifest;

@@ -1,10 +1,10 @@
 /** What a run would ask for, told before it begins: by the service's first answer, and by what the run before asked for. */
-import { type Answer, col, type RowOf, type Section, section } from "../common/answer.ts";
-import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
-import type { ListMode } from "../extract/http/request.ts";
-import { PAGE_SIZES, type PerPage, type UsedSizes } from "../extract/pages/page-size.ts";
-import type { WhyNone } from "../raw/reusable.ts";
-import { otherSettingsText } from "./reuse.ts";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { count, counted, duration, fileSize, megabytes } from "../../common/figures.ts";
+import type { ListMode } from "../../extract/http/request.ts";
+import { PAGE_SIZES, type PerPage, type UsedSizes } from "../../extract/pages/page-size.ts";
+import type { WhyNone } from "../../raw/reusable.ts";
+import { otherSettingsText } from "../reuse.ts";
 
 /** Requests of one kind that the run before made. */
 export interface Spent {

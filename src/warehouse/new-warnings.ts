@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Log } from "../common/log.ts";
 import { clauseOf } from "../common/printable.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
-import type { OutputFolder } from "../warehouse/layout.ts";
+import type { OutputFolder } from "./layout.ts";
 
 /** SHA-256 of the sentences: they may name what is erased later. */
 const form = z.array(z.string());
