@@ -8,7 +8,7 @@ import { restoreCommand } from "../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { targetsCommand } from "../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
-import { type Claim, claimNumbers, isPast, readClaim } from "../../src/targets/lake/claim.ts";
+import { type Claim, historyOf, isPast, readClaim } from "../../src/targets/lake/claim.ts";
 import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
@@ -52,9 +52,9 @@ const inTurn = (first: Machine) =>
   [first, first === "A" ? "B" : "A"].flatMap((each) => steps(each as Machine));
 
 async function claimsIn(store: Store): Promise<Claim[]> {
-  const numbers = await claimNumbers(store, INSTANCE);
+  const { numbers } = await historyOf(store, INSTANCE);
   const claims = await Promise.all(numbers.map((number) => readClaim(store, INSTANCE, number)));
-  return claims.flatMap((claim) => (isPast(claim) ? [] : [claim]));
+  return claims.flatMap((claim) => (claim === null || isPast(claim) ? [] : [claim]));
 }
 
 /**

@@ -1,13 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
-import { counted, fileSize } from "../../common/figures.ts";
+import { counted, fileSize, minuteOf } from "../../common/figures.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
-import { printableText, writeAnswer } from "../../show/terminal.ts";
+import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
+import { type Removable, removable, removeInstance } from "../../targets/lake/remove.ts";
 import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { assertWhole } from "../../targets/lake/waiting.ts";
-import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
+import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { confirm } from "../confirm.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
 
@@ -16,15 +19,17 @@ Examples:
   $ content-warehouse lake status
   $ content-warehouse lake verify
   $ content-warehouse lake vacuum --all-versions
+  $ content-warehouse lake remove north
 `;
 
 export function lakeCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("lake")
-    .description("show, verify and clean up the lake that runs are delivered to")
+    .description("show, verify and clean up the lake that runs are delivered to, or take an instance out")
     .addHelpText("after", EXAMPLES)
     .addCommand(statusCommand(environment), { isDefault: true })
     .addCommand(verifyCommand(environment))
-    .addCommand(vacuumCommand(environment));
+    .addCommand(vacuumCommand(environment))
+    .addCommand(removeCommand(environment));
 }
 
 const JSON_OPTION = ["--json", "print one JSON object instead of the text"] as const;
@@ -124,6 +129,64 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       assertUndamaged(removed.damaged);
       assertWhole(removed.waiting);
     });
+}
+
+const REMOVE_HELP = `
+Examples:
+  $ content-warehouse lake remove north
+  $ content-warehouse lake remove north --yes
+
+INSTANCE is a name that "content-warehouse lake status" lists. Its rows leave all tables, each in one commit, and its
+claims, its copies of runs (raw documents, manifests and reports) and the service of its name go. All other instances
+stay as they are; they may be delivered meanwhile. Stop its own runs first: the next delivery brings it back, and may
+have another service then. Earlier versions of the tables have its rows until lake vacuum.
+
+It asks at a terminal; elsewhere it needs --yes. What was interrupted is ended by the same command.
+
+Exit code 0: it is removed. 2: there is no such instance, or nobody agreed. 26: a table cannot be
+written, or somebody else is removing it; the message says what helps.
+`;
+
+interface RemoveOptions extends TargetOptions {
+  readonly yes?: true;
+}
+
+function removeCommand(environment: CliEnvironment): CliCommand {
+  return subcommand("remove", "take an instance out of all tables, with its copies of runs", REMOVE_HELP)
+    .argument("<instance>", "name of the instance in the lake")
+    .option("--yes", "ask nothing: all of it may go")
+    .option(...JSON_OPTION)
+    .action(async (instance: string, options: RemoveOptions) => {
+      const lake = await chosenLake(environment, options);
+      using stop = new StopSignals("where it had begun, the same command ends it");
+      const { address, ...found } = await lake.open(stop.signal, async (place) => {
+        return { address: place.store.address, ...(await removable({ ...place, instance })) };
+      });
+      const { previous: _, ...removed } = found;
+      if (options.yes !== true) {
+        const all = `All that ${address} has of ${instance}, ${removableText(found)}, will be gone`;
+        const refused = invalid(`${all}; type its name at a terminal, or give --yes.`);
+        await confirm(environment, `${all}. Type its name, or y, to go on`, { refused, word: instance });
+      }
+      const made = { attempt: randomUUID(), atMs: Date.now() };
+      await lake.open(stop.signal, (place) =>
+        removeInstance({ ...place, instance }, found, made, stop.signal),
+      );
+      const text =
+        options.json === true
+          ? jsonLine({ address, ...removed })
+          : `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
+      await writeOutcome(environment, { text, done: `${instance} is removed, but what was done` });
+    });
+}
+
+const VERSIONS_LEFT =
+  'Earlier versions of its tables stay readable until "content-warehouse lake vacuum" finds them too old; "content-warehouse lake vacuum --all-versions" ends them now.';
+
+function removableText({ since, tables, files, rows, bytes, copies, copyBytes }: Removable): string {
+  const ofFiles = `${counted(files, "file")}${rows === null ? "" : `, ${counted(rows, "row")}`}`;
+  const begun = since === null ? "" : `, there since ${minuteOf(new Date(since))}`;
+  return `${counted(tables, "table")} (${ofFiles}, ${fileSize(bytes)}) and the copies of ${counted(copies, "run")} (${fileSize(copyBytes)})${begun}`;
 }
 
 function chosenLake({ cwd }: CliEnvironment, options: TargetOptions): Promise<LakeTarget> {

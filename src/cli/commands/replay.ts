@@ -20,7 +20,7 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { Prompt } from "../init/prompt.ts";
+import { confirm } from "../confirm.ts";
 import { targetsOfFolder } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
@@ -149,14 +149,11 @@ async function replay(
 async function acceptLoss(
   folder: OutputFolder,
   { yes }: Options,
-  { input, out, err }: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const [interrupted] = await stagingLeftovers(folder);
   if (interrupted === undefined || yes === true) return;
   const loss = `What the interrupted run ${interrupted.run} has read will be gone`;
-  const refused = () => invalid(`${loss}; finish it with "run" first, or give --yes.`);
-  if (input.isTTY !== true || out.isTTY !== true) throw refused();
-  using prompt = new Prompt(input, err);
-  const answer = await prompt.ask(`${loss}. Go on?`, "no", (text) => text.toLowerCase());
-  if (!["y", "yes"].includes(answer)) throw refused();
+  const refused = invalid(`${loss}; finish it with "run" first, or give --yes.`);
+  await confirm(environment, `${loss}. Go on?`, { refused });
 }

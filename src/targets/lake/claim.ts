@@ -7,6 +7,9 @@
  *
  * A claim is only put once the one before it is finished, so at most the last one is not. It stays for ever: a process
  * that was stopped for weeks must find its key taken. What only a restore needs is removed from old ones.
+ *
+ * A removal of the instance is put in the same row, and has the next number. It takes away the claims before it and stays
+ * itself: numbers go on from it, so that what was claimed before and what is claimed later are never taken for each other.
  */
 import { z } from "zod";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
@@ -23,7 +26,7 @@ import { changedByHand, claimKey, claimNumberOf, instanceFolder, jsonBytes, read
 const CLAIM_VERSION = 2;
 /** The copy of a run that was claimed so has all of its files. */
 const WHOLE_COPY_VERSION = 1;
-/** Of a run that is delivered under another number than its own. */
+/** Of a run that is delivered under another number than its own, of removals, and of what is claimed after one. */
 const RENUMBERED_VERSION = 3;
 
 const count = z.number().int().nonnegative();
@@ -72,6 +75,8 @@ const claim = z.object({
   run: z.string(),
   /** That it is delivered under: its own, or the next one after the last claim's where that is not later. */
   sequence: count,
+  /** Number of the removal that it comes after; 0: the instance was never removed. */
+  since: count.default(0),
   /** Where somebody rolled back to it: the latest run that was in the lake. */
   rollbackOf: z.object({ run: z.string(), sequence: count, sha256: sha256.optional() }).optional(),
   instance: z.string(),
@@ -92,6 +97,21 @@ const pastClaim = claim
   .pick({ claimVersion: true, run: true, sequence: true, attempt: true })
   .extend({ past: z.literal(true) });
 
+const removal = z.object({
+  claimVersion: z.literal(RENUMBERED_VERSION),
+  removal: z.enum(["begun", "ended"]),
+  /** Its number, and that of its key. */
+  sequence: count,
+  /** Number of the removal before; 0: there was none. */
+  since: count,
+  instance: z.string(),
+  attempt: z.string().min(1),
+  atMs: count,
+  /** That the instance is taken out of, without files. */
+  tables: z.array(table).readonly(),
+});
+
+export type Removal = z.infer<typeof removal>;
 export type Claim = z.infer<typeof claim>;
 export type PastClaim = z.infer<typeof pastClaim>;
 export type ClaimedTable = Claim["tables"][number];
@@ -124,18 +144,45 @@ export function runOf(found: Claim | PastClaim): TargetRun {
   return { run, sequence, sha256: published ?? manifest.sha256, ...(rollbackOf && { rollbackOf }) };
 }
 
+/** What is claimed of an instance since it was removed last. */
+export interface History {
+  /** Numbers of the keys of all claims, in order. */
+  readonly numbers: readonly number[];
+  /** The claim that was put last, finished or not; null: there is none. */
+  readonly claim: Claim | null;
+  /** The removal, where nothing was claimed after it; null: there is none. */
+  readonly removal: Removal | null;
+  /** Number of the removal; 0: the instance was never removed. */
+  readonly since: number;
+}
+
+/** What comes next is numbered by these. */
+type End = Pick<History, "claim" | "since">;
+
+/** The highest number that was given, to a run or a removal; 0: none was. */
+export function highestNumber({ claim, since }: End): number {
+  return claim?.sequence ?? since;
+}
+
 /** The number that a run is delivered under: that of the last claim where it is of this run. */
-export function numberAfter(last: Claim | null, run: TargetRun): number {
-  if (last === null) return run.sequence;
-  return sameRun(runOf(last), run) ? last.sequence : Math.max(run.sequence, last.sequence + 1);
+export function numberAfter(end: End, run: TargetRun): number {
+  const { claim } = end;
+  if (claim !== null && sameRun(runOf(claim), run)) return claim.sequence;
+  return Math.max(run.sequence, highestNumber(end) + 1);
 }
 
 export function isPast(found: Claim | PastClaim): found is PastClaim {
   return "past" in found;
 }
 
-/** Numbers of all claims of an instance, in order. */
-export async function claimNumbers(store: Store, instance: string): Promise<readonly number[]> {
+type Entry = Claim | PastClaim | Removal;
+
+function isRemoval(found: Entry): found is Removal {
+  return "removal" in found;
+}
+
+/** Numbers of the keys of all claims and removals of an instance, in order. */
+async function entryNumbers(store: Store, instance: string): Promise<readonly number[]> {
   const numbers: number[] = [];
   const folder = instanceFolder(instance);
   for await (const { key } of store.list(folder)) {
@@ -147,17 +194,24 @@ export async function claimNumbers(store: Store, instance: string): Promise<read
   return numbers.toSorted((a, b) => a - b);
 }
 
-/** The claim that was put last, finished or not; null: the instance has none. */
-export async function lastClaim(store: Store, instance: string): Promise<Claim | null> {
+export async function historyOf(store: Store, instance: string): Promise<History> {
   let before: number | undefined;
   for (;;) {
-    const number = (await claimNumbers(store, instance)).at(-1);
-    if (number === undefined) return null;
-    const last = await readClaim(store, instance, number);
-    if (!isPast(last)) return last;
-    // A later one may have been put after the list, and this one been shortened then.
-    if (number === before)
-      throw changedByHand(store, claimKey(instance, number), "the last claim has no tables");
+    const all = await entryNumbers(store, instance);
+    const number = all.at(-1);
+    if (number === undefined) return { numbers: [], claim: null, removal: null, since: 0 };
+    const last = await readEntry(store, instance, number);
+    if (last !== null && isRemoval(last))
+      return { numbers: [], claim: null, removal: last, since: last.sequence };
+    if (last !== null && !isPast(last)) {
+      const { since } = last;
+      return { numbers: all.filter((each) => each > since), claim: last, removal: null, since };
+    }
+    // A later one may have been put after the list, and this one been shortened or removed then.
+    if (number === before) {
+      const why = last === null ? "it is gone" : "the last claim has no tables";
+      throw changedByHand(store, claimKey(instance, number), why);
+    }
     before = number;
   }
 }
@@ -168,10 +222,10 @@ export async function claimOf(
   instance: string,
   sequence: number,
 ): Promise<Claim | PastClaim | undefined> {
-  const number = (await claimNumbers(store, instance)).findLast((each) => each <= sequence);
-  if (number === undefined) return undefined;
-  const found = await readClaim(store, instance, number);
-  return found.sequence === sequence ? found : undefined;
+  const { numbers } = await historyOf(store, instance);
+  const number = numbers.findLast((each) => each <= sequence);
+  const found = number === undefined ? null : await readClaim(store, instance, number);
+  return found?.sequence === sequence ? found : undefined;
 }
 
 /**
@@ -184,7 +238,7 @@ export async function claimOfRun(
   sequence: number,
   isWanted: (run: TargetRun) => boolean,
 ): Promise<Claim | undefined> {
-  const numbers = (await claimNumbers(store, instance)).toReversed();
+  const numbers = (await historyOf(store, instance)).numbers.toReversed();
   for (const number of numbers) {
     const found = await readableClaim(store, instance, { number, isLast: number === numbers[0] });
     if (found !== undefined && !isPast(found) && isWanted(runOf(found))) return found;
@@ -194,48 +248,76 @@ export async function claimOfRun(
   return undefined;
 }
 
-/** Undefined: it cannot be read, and is not the last one. */
+/** Undefined: it is gone, or cannot be read and is not the last one. */
 export async function readableClaim(
   store: Store,
   instance: string,
   { number, isLast }: { readonly number: number; readonly isLast: boolean },
 ): Promise<Claim | PastClaim | undefined> {
-  return readClaim(store, instance, number).catch((thrown: unknown) => {
+  try {
+    return (await readClaim(store, instance, number)) ?? undefined;
+  } catch (thrown) {
     if (isLast || asWarehouseError(thrown).code !== "target.refused") throw thrown;
     return undefined;
-  });
+  }
 }
 
-/** Throws `target.refused` where it is not as it was put. */
-export async function readClaim(store: Store, instance: string, number: number): Promise<Claim | PastClaim> {
-  const key = claimKey(instance, number);
-  const found = await readJson(store, key, z.union([pastClaim, claim]));
-  if (found === null) throw changedByHand(store, key, "it is gone");
-  return found;
+/** Null: it is gone, with its instance. Throws `target.refused` where it is not as it was put. */
+export async function readClaim(
+  store: Store,
+  instance: string,
+  number: number,
+): Promise<Claim | PastClaim | null> {
+  const found = await readEntry(store, instance, number);
+  return found === null || isRemoval(found) ? null : found;
+}
+
+function readEntry(store: Store, instance: string, number: number): Promise<Entry | null> {
+  return readJson(store, claimKey(instance, number), z.union([removal, pastClaim, claim]));
 }
 
 /** A claim of this content alone, whatever else the object has. */
 export function newClaim(content: Omit<Claim, "claimVersion">): Claim {
-  const isRenumbered = content.sequence !== parseRunName(content.run)?.sequence;
+  const isRenumbered = content.since > 0 || content.sequence !== parseRunName(content.run)?.sequence;
   return claim.parse({ ...content, claimVersion: isRenumbered ? RENUMBERED_VERSION : CLAIM_VERSION });
 }
 
+/** The removal of all that was claimed. */
+export function newRemoval(
+  content: Pick<Removal, "instance" | "attempt" | "atMs" | "tables">,
+  end: End,
+): Removal {
+  const made = { ...content, since: end.since, sequence: highestNumber(end) + 1 };
+  return removal.parse({ ...made, removal: "begun", claimVersion: RENUMBERED_VERSION });
+}
+
 /**
- * Puts a claim after the last one; false: another attempt was first. Throws `target.unavailable` where that one is not
- * listed: whoever looks for the last claim would not find it.
+ * Puts a claim or a removal after the last one; false: another attempt was first. Throws `target.unavailable` where that one
+ * is not listed: whoever looks for the last claim would not find it.
  */
-export async function putClaim(store: Store, made: Claim, last: Claim | null): Promise<boolean> {
+export async function putClaim(store: Store, made: Claim | Removal, end: End): Promise<boolean> {
   const { instance, attempt } = made;
-  const number = (last?.sequence ?? 0) + 1;
+  const number = highestNumber(end) + 1;
   const key = claimKey(instance, number);
-  if (await store.putNew(key, jsonBytes(made))) return true;
+  const isPut = await store.putNew(key, jsonBytes(made));
   // The answer to an earlier try may have been lost.
-  if ((await readClaim(store, instance, number)).attempt === attempt) return true;
-  if ((await claimNumbers(store, instance)).includes(number)) return false;
+  if (isPut || (await readEntry(store, instance, number))?.attempt === attempt) {
+    if ((await historyOf(store, instance)).since <= number) return true;
+    // The key was taken, until the instance was removed.
+    await store.remove([key]);
+    return false;
+  }
+  if ((await entryNumbers(store, instance)).some((each) => each >= number)) return false;
   throw new WarehouseError(
     "target.unavailable",
     `${store.address} has ${key} and does not list it; wait until it does, and try again.`,
   );
+}
+
+/** Notes that a removal is done. */
+export async function endRemoval(store: Store, made: Removal): Promise<void> {
+  const ended: Removal = { ...made, removal: "ended", tables: [] };
+  await store.put(claimKey(made.instance, made.sequence), jsonBytes(ended));
 }
 
 /** Removes from an old claim what only a restore needs. */

@@ -5,7 +5,7 @@ import { rolledBackFrom, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fenced.ts";
 import type { Store } from "../store/store.ts";
 import { droppedSince } from "./check.ts";
-import { type Claim, newClaim, putClaim, runOf } from "./claim.ts";
+import { type Claim, historyOf, newClaim, putClaim, runOf } from "./claim.ts";
 import { finish, type LakePlace, settle } from "./finish.ts";
 import type { Plan } from "./plan.ts";
 import { snapshotOf } from "./snapshots.ts";
@@ -24,6 +24,8 @@ export async function commitDelivery(
   let plan = planned;
   for (;;) {
     const settled = await settle(place, delivered.instance, signal);
+    const { since } = settled;
+    if (since !== planned.since) throw removedMeanwhile(place, delivered);
     if (isOf(delivered, settled.claim)) {
       if (settled.fault !== null) throw settled.fault;
       return assertWhole(settled.waiting);
@@ -38,17 +40,26 @@ export async function commitDelivery(
       ...delivered,
       ...made,
       sequence: plan.number,
+      since,
       published: delivered.sha256,
       instance,
       tables,
       rollbackOf,
     });
-    if (!(await putClaim(store, claim, settled.claim))) continue;
+    if (!(await putClaim(store, claim, settled))) continue;
     const waiting = await finish(place, claim, signal);
     if (waiting !== null) return assertWhole(waiting);
-    if ((await snapshotOf(store, claim)).versions.size === 0) throw givenUp(store, delivered);
-    return;
+    if ((await snapshotOf(store, claim)).versions.size > 0) return;
+    const isRemoved = (await historyOf(store, instance)).since !== since;
+    throw isRemoved ? removedMeanwhile(place, delivered) : givenUp(store, delivered);
   }
+}
+
+function removedMeanwhile({ store, instance }: LakePlace, { run }: DeliveredRun): WarehouseError {
+  return new WarehouseError(
+    "target.fenced",
+    `The instance ${instance} was removed from ${store.address} while ${run} was delivered; to have it there again, repeat it: content-warehouse deliver.`,
+  );
 }
 
 function givenUp({ address }: Store, { run }: DeliveredRun): WarehouseError {

@@ -1,10 +1,11 @@
 /** From a claim to its commits: by whoever put it, or by anybody who finds it unfinished. */
 import { WarehouseError } from "../../common/errors.ts";
+import { minuteOf } from "../../common/figures.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, keyedFiles, lastClaim } from "./claim.ts";
+import { type Claim, type History, historyOf, keyedFiles } from "./claim.ts";
 import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
@@ -24,10 +25,8 @@ export interface LakePlace {
   readonly logRetentionDays: number;
 }
 
-/** The claim that was put last. */
-export interface Settled {
-  /** Null: nothing was delivered yet. */
-  readonly claim: Claim | null;
+/** What is claimed, with the claim that was put last. */
+export interface Settled extends History {
   /** Why it cannot be finished, whoever tries: a file of it or a log was changed by hand. Null: it is finished. */
   readonly fault: WarehouseError | null;
   /** Where it is finished: the tables that do not have it. */
@@ -36,7 +35,8 @@ export interface Settled {
 
 /**
  * Finishes the last claim, and brings it to the tables that waited and can be written now. `service`: null where it is not
- * known. Throws `target.refused` where the instance's name belongs to another service.
+ * known. Throws `target.refused` where the instance's name belongs to another service, `target.fenced` where the instance is
+ * being removed.
  */
 export async function settle(
   place: LakePlace,
@@ -44,25 +44,38 @@ export async function settle(
   signal: AbortSignal,
 ): Promise<Settled> {
   const { store, instance } = place;
+  const history = await historyOf(store, instance);
+  assertStays(store, history);
+  const { claim, since } = history;
   if (service !== null) {
-    assertSameService(store, instance, await registeredService(store, instance), service);
+    assertSameService(store, instance, await registeredService(store, { instance, since }), service);
   }
-  const claim = await lastClaim(store, instance);
-  if (claim === null) return { claim, fault: null, waiting: [] };
+  const settled = { ...history, fault: null, waiting: [] };
+  if (claim === null) return settled;
   const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
   const isSeen = ((snapshots && sequenceOf(snapshots, instance)) ?? 0) >= claim.sequence;
-  if (isSeen && !lacksTables(snapshots, claim)) return { claim, fault: null, waiting: [] };
+  if (isSeen && !lacksTables(snapshots, claim)) return settled;
   const { versions, missing } = isSeen ? await snapshotOf(store, claim) : NOTHING_YET;
   const left = isSeen ? claim.tables.filter(({ name }) => missing.includes(name)) : claim.tables;
   try {
     await assertUploaded(store, claim, left);
     const waiting = await finish(place, claim, signal, { tables: left, versions });
-    return waiting === null ? await settle(place, service, signal) : { claim, fault: null, waiting };
+    return waiting === null ? await settle(place, service, signal) : { ...settled, waiting };
   } catch (thrown) {
     if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
-    if (!isSeen) return { claim, fault: thrown, waiting: [] };
-    return { claim, fault: null, waiting: missing.map((table) => ({ table, why: thrown.message })) };
+    if (!isSeen) return { ...settled, fault: thrown };
+    return { ...settled, waiting: missing.map((table) => ({ table, why: thrown.message })) };
   }
+}
+
+/** Throws `target.fenced` where the instance is being removed. */
+export function assertStays({ address }: Store, { removal }: Pick<History, "removal">): void {
+  if (removal?.removal !== "begun") return;
+  const { instance, atMs } = removal;
+  throw new WarehouseError(
+    "target.fenced",
+    `The instance ${instance} is being removed from ${address} since ${minuteOf(new Date(atMs))}; "content-warehouse lake remove ${instance}" ends that.`,
+  );
 }
 
 const NOTHING_YET = { versions: new Map<string, number>(), missing: [] } satisfies Snapshot;
@@ -98,6 +111,15 @@ export async function finish(
   const missing = waiting.map(({ table }) => table);
   const last = await commitSnapshot(place, claim, { versions, missing }, signal);
   if (last !== null) versions.set(RUN_SNAPSHOTS.name, last);
+  await keepShort(place, versions);
+  return waiting;
+}
+
+/** Writes the checkpoints that are due. `versions`: those that were committed, by table. */
+export async function keepShort(
+  { store, instance, logRetentionDays: retentionDays }: LakePlace,
+  versions: ReadonlyMap<string, number>,
+): Promise<void> {
   const nowMs = Date.now();
   await inParallel(LANES, [...versions], async (_, [table, version]) => {
     const isMade = await checkpointIfDue(store, table, version, {
@@ -106,10 +128,9 @@ export async function finish(
     });
     const state = isMade ? await readTable(store, table) : null;
     if (state === null) return;
-    const { logMs } = retentionOf(state.metaData.configuration, { ...place, retentionDays });
+    const { logMs } = retentionOf(state.metaData.configuration, { instance, retentionDays });
     await cleanLog(store, table, { nowMs, retentionMs: logMs });
   });
-  return waiting;
 }
 
 /** A claim of another process: a table must never name a file that is not there. Throws `target.refused`. */

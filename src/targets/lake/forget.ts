@@ -4,11 +4,11 @@ import { counted } from "../../common/figures.ts";
 import type { Remaining } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, claimNumbers, lastClaim } from "./claim.ts";
+import { type Claim, historyOf } from "./claim.ts";
 import { hasEarlierBounds } from "./delta/earlier.ts";
 import { readTable } from "./delta/read.ts";
 import { filesOf, type TableState } from "./delta/state.ts";
-import { LANES, type LakePlace } from "./finish.ts";
+import { assertStays, LANES, type LakePlace } from "./finish.ts";
 import { uploadOf } from "./keys.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { tablesIn } from "./status.ts";
@@ -16,17 +16,22 @@ import { removeRuns, YOUNG_MS } from "./vacuum.ts";
 
 /**
  * Removes the copies of earlier runs, and what their claims say of them. `target`: the lake's name among the targets. Throws
- * `target.refused` where readers of the newest version still see an earlier run.
+ * `target.refused` where readers of the newest version still see an earlier run, `target.fenced` where the instance is being
+ * removed.
  */
 export async function forgetEarlier(place: LakePlace, target: string): Promise<readonly Remaining[]> {
   const { store, instance } = place;
-  await removeRuns(place, (await claimNumbers(store, instance)).slice(0, -1), Number.POSITIVE_INFINITY);
-  const claim = await lastClaim(store, instance);
-  if (claim === null) return [];
+  const { numbers } = await historyOf(store, instance);
+  await removeRuns(place, numbers.slice(0, -1), Number.POSITIVE_INFINITY);
+  const history = await historyOf(store, instance);
+  assertStays(store, history);
+  const { claim, removal } = history;
+  const last = claim ?? removal;
+  if (last === null) return [];
   const names = (await tablesIn(store)).filter((name) => name !== RUN_SNAPSHOTS.name);
-  const tables = await inParallel(LANES, names, (_, name) => earlierIn(store, claim, name));
+  const tables = await inParallel(LANES, names, (_, name) => earlierIn(store, last, name));
   const behind = names.filter((_, at) => tables[at]?.isBehind);
-  if (behind.length > 0) throw stillShown(store, claim, behind);
+  if (claim !== null && behind.length > 0) throw stillShown(store, claim, behind);
   const earlier = tables.filter(({ isEarlier }) => isEarlier).length;
   const waiting = tables.reduce((sum, { unnamed }) => sum + unnamed, 0);
   return [
@@ -58,9 +63,12 @@ interface Earlier {
   readonly unnamed: number;
 }
 
+/** The last claim, or the removal after it. */
+type Last = Pick<Claim, "instance" | "sequence" | "tables">;
+
 const NOTHING: Earlier = { isBehind: false, isEarlier: false, unnamed: 0 };
 
-async function earlierIn(store: Store, claim: Claim, table: string): Promise<Earlier> {
+async function earlierIn(store: Store, claim: Last, table: string): Promise<Earlier> {
   const { instance, sequence } = claim;
   const folder = `${table}/instance=${instance}/`;
   const objects = await Array.fromAsync(store.list(folder));
@@ -86,7 +94,7 @@ async function earlierIn(store: Store, claim: Claim, table: string): Promise<Ear
 }
 
 /** Files that other programs made of the last run's, such as by OPTIMIZE, have other names. */
-function isBehind(state: TableState, { instance, tables }: Claim): boolean {
+function isBehind(state: TableState, { instance, tables }: Last): boolean {
   const files = tables.find(({ name }) => name === state.table)?.files ?? [];
   const claimed = new Set(files.map(({ path }) => path));
   return filesOf(state, instance).some(({ path }) => uploadOf(path) !== undefined && !claimed.has(path));

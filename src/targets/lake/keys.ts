@@ -4,7 +4,8 @@
  *     <table>/_delta_log/00000000000000000000.json                    the table's log
  *     <table>/instance=<name>/<table>-000042-<digest>.parquet         files of run 42, named by their content
  *     _published/instance=<name>/instance.json                        the service that the name belongs to
- *     _published/instance=<name>/000042.json                          a claim
+ *     _published/instance=<name>/instance-000042.json                 the one that it belongs to since removal 42
+ *     _published/instance=<name>/000042.json                          a claim, or a removal
  *     _published/instance=<name>/runs/<run>-<digest>/manifest.json    the published run, named by its manifest's content
  *
  * Two machines may begin a run of one name in the same second. Names by content keep their files apart, and let whoever
@@ -29,8 +30,16 @@ export function instanceFolder(instance: string): string {
   return `${INSTANCES}instance=${instance}/`;
 }
 
-export function registrationKey(instance: string): string {
-  return `${instanceFolder(instance)}instance.json`;
+/** An instance since it was removed last. */
+export interface Since {
+  readonly instance: string;
+  /** Number of the removal; 0: there was none. */
+  readonly since: number;
+}
+
+/** Another one after each removal: whoever goes on with an old one takes the name from nobody who has it since. */
+export function registrationKey({ instance, since }: Since): string {
+  return `${instanceFolder(instance)}instance${since === 0 ? "" : `-${padded(since)}`}.json`;
 }
 
 export function claimKey(instance: string, number: number): string {
@@ -50,6 +59,14 @@ export function runsFolder(instance: string): string {
 /** `sha256`: of its manifest. `run`: by its name, with the number that it is delivered under. */
 export function runFolder(instance: string, run: string, sha256: string): string {
   return `${runsFolder(instance)}${run}-${sha256.slice(0, DIGEST_DIGITS)}/`;
+}
+
+/** Whether the removal with a number takes away what a key of its instance's folder names. */
+export function isBefore(key: string, removal: number): boolean {
+  const run = /\/runs\/(\d+)-/.exec(key)?.[1];
+  if (run !== undefined) return Number(run) <= removal;
+  const [, since = "0"] = /\/instance-(\d+)\.json$/.exec(key) ?? [];
+  return (claimNumberOf(key) ?? Number(since)) < removal;
 }
 
 /** The name of a run with another number, by which upkeep knows whether it may still be claimed. */

@@ -1,6 +1,6 @@
 /** What the readers of a lake see. */
 import type { InstanceIdentity, LastRun } from "../../pipeline.ts";
-import { claimOf, lastClaim, runOf } from "./claim.ts";
+import { claimOf, highestNumber, historyOf, runOf } from "./claim.ts";
 import { type LakePlace, settle } from "./finish.ts";
 import { snapshotSequence } from "./snapshots.ts";
 import { waitingText } from "./waiting.ts";
@@ -19,7 +19,7 @@ export async function lastRun(
   return seen ? { ...runOf(seen), ...(waits === null ? {} : { waits }) } : null;
 }
 
-/** The highest number of a run that was claimed, finished or not. */
+/** The highest number of a run that was claimed, finished or not, or of a removal. */
 export async function highestTaken({ store, instance }: LakePlace): Promise<number> {
-  return (await lastClaim(store, instance))?.sequence ?? 0;
+  return highestNumber(await historyOf(store, instance));
 }

@@ -26,6 +26,8 @@ export interface Upload extends FileContent {
 export interface Plan {
   /** That the run is to be delivered under. */
   readonly number: number;
+  /** Number of the removal that it comes after; 0: there was none. */
+  readonly since: number;
   /** Attempt of the claim whose files are used again; null: none are. */
   readonly after: string | null;
   readonly tables: readonly ClaimedTable[];
@@ -43,13 +45,15 @@ export interface Follow {
   readonly last: Claim | null;
   /** That the run is to be delivered under. */
   readonly number: number;
+  /** Number of the removal before; 0: there was none. */
+  readonly since: number;
   readonly waiting?: readonly Waiting[];
 }
 
 export async function planDelivery(
   run: DeliveredRun,
   instance: string,
-  { last, number, waiting = [] }: Follow,
+  { last, number, since, waiting = [] }: Follow,
 ): Promise<Plan> {
   const isWhole = (name: string) => waiting.every(({ table }) => table !== name);
   const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
@@ -78,7 +82,7 @@ export async function planDelivery(
   const copied = run.files.filter(({ path }) => isCopied(path));
   for (const { path, bytes, sha256 } of [...copied, run.manifest])
     uploads.push({ key: `${folder}${path}`, file: join(run.directory, path), bytes, sha256, isKept: false });
-  return { number, after: last?.attempt ?? null, tables, uploads };
+  return { number, since, after: last?.attempt ?? null, tables, uploads };
 }
 
 /** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */

@@ -8,8 +8,8 @@ import { described, isAmong, sameRun } from "../../warehouse/identity.ts";
 import { MANIFEST_FILE, type PublishedFile, readManifest } from "../../warehouse/manifest.ts";
 import {
   type Claim,
-  claimNumbers,
   claimOfRun,
+  historyOf,
   isCopied,
   isPast,
   keyedFiles,
@@ -21,7 +21,7 @@ import { renumbered, runFolder } from "./keys.ts";
 
 /** Runs whose files are kept, the newest first. An earlier claim that cannot be read holds up no restore of another run. */
 export async function restorableRuns({ store, instance }: LakePlace): Promise<TargetRun[]> {
-  const numbers = (await claimNumbers(store, instance)).toReversed();
+  const numbers = (await historyOf(store, instance)).numbers.toReversed();
   const claims = await inParallel(LANES, numbers, (_, number) =>
     readableClaim(store, instance, { number, isLast: number === numbers[0] }),
   );

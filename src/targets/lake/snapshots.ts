@@ -30,7 +30,8 @@ export const RUN_SNAPSHOTS = defineTable({
   key: ["sequence", "table_name"],
   columns: [
     bigint("sequence", {
-      comment: "Number that the run was delivered under: its own, or after a rollback a later one.",
+      comment:
+        "Number that the run was delivered under: its own, or after a rollback or a removal a later one.",
       required: true,
     }),
     text("run", { comment: "Name of the run.", required: true }),

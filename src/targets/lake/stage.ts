@@ -4,7 +4,7 @@ import type { Clock } from "../../common/clock.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { proveConditionalPut } from "../store/store.ts";
 import { assertTaken } from "./check.ts";
-import { claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
+import { claimOf, highestNumber, historyOf, isPast, keyedFiles } from "./claim.ts";
 import { assertNext, commitDelivery, isOf } from "./commit.ts";
 import { type LakePlace, settle } from "./finish.ts";
 import type { Plan } from "./plan.ts";
@@ -30,8 +30,9 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     assertNext(store, settled.claim, run);
     const plan = await planAfter(place, run, settled);
     await assertTaken(store, plan.tables);
-    if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
-    await register(store, instance, run.instance);
+    const name = { instance, since: plan.since };
+    if ((await registeredService(store, name)) === null) await proveConditionalPut(store);
+    await register(store, name, run.instance);
     await uploadAll(store, plan.uploads, run);
     const attempt = randomUUID();
     return {
@@ -53,8 +54,7 @@ async function discard(
   run: DeliveredRun,
   { number, uploads }: Plan,
 ): Promise<void> {
-  const last = await lastClaim(store, instance);
-  if (last === null || number > last.sequence) return;
+  if (number > highestNumber(await historyOf(store, instance))) return;
   const winner = await claimOf(store, instance, number);
   if (winner !== undefined && (isPast(winner) || isOf(run, winner))) return;
   const named = new Set(keyedFiles(winner?.tables ?? []).map(({ key }) => key));

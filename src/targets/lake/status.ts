@@ -5,7 +5,7 @@ import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { lastClaim } from "./claim.ts";
+import { historyOf } from "./claim.ts";
 import { BlockedTable, blockedText } from "./delta/blocked.ts";
 import { readTable } from "./delta/read.ts";
 import { instancesOf, sequenceOf, type TableState } from "./delta/state.ts";
@@ -64,6 +64,8 @@ export interface InstanceStatus {
   readonly finished: boolean | null;
   /** Names of the tables that wait for it. */
   readonly missing: readonly string[];
+  /** Whether a removal was begun and has not ended. */
+  readonly removing: boolean;
 }
 
 export async function lakeStatus(store: Store): Promise<LakeStatus> {
@@ -82,7 +84,7 @@ export async function lakeStatus(store: Store): Promise<LakeStatus> {
   return {
     address: store.address,
     tables: tables.found.flatMap((state) => (state === null ? [] : [tableStatus(state)])),
-    instances: instances.found,
+    instances: instances.found.filter((each) => each !== null),
     damaged: [...tables.damaged, ...instances.damaged],
     waiting: [...tables.waiting, ...unwritten],
   };
@@ -139,13 +141,16 @@ function tableStatus(state: TableState): TableStatus {
   };
 }
 
+/** Null: it was removed. */
 async function instanceStatus(
   store: Store,
   instance: string,
   snapshots: TableState | null | undefined,
-): Promise<InstanceStatus> {
-  const service = await registeredService(store, instance);
-  const claim = await lastClaim(store, instance);
+): Promise<InstanceStatus | null> {
+  const { claim, removal, since } = await historyOf(store, instance);
+  const removing = removal?.removal === "begun";
+  const service = await registeredService(store, { instance, since: removing ? removal.since : since });
+  if (removal?.removal === "ended" && service === null) return null;
   const last = (snapshots && sequenceOf(snapshots, instance)) ?? 0;
   const isFinished = claim !== null && last >= claim.sequence;
   const isLacking = isFinished && lacksTables(snapshots ?? null, claim);
@@ -160,6 +165,7 @@ async function instanceStatus(
     deliveredAt: claim === null ? null : new Date(claim.atMs).toISOString(),
     finished: claim !== null && snapshots === undefined ? null : isFinished,
     missing: isLacking ? (await snapshotOf(store, claim)).missing : [],
+    removing,
   };
 }
 
@@ -177,6 +183,7 @@ const INSTANCE_COLUMNS = {
   deliveredAt: col.text({ hidden: true }),
   finished: col.flag({ hidden: true }),
   missing: col.list({ hidden: true }),
+  removing: col.flag({ hidden: true }),
 } as const;
 
 const TABLE_COLUMNS = {
@@ -199,7 +206,8 @@ const WAITING_COLUMNS = { table: col.text(required), why: col.text(required) } a
 
 /** What `lake status` answers. */
 export function lakeStatusAnswer({ address, tables, instances, damaged, waiting }: LakeStatus): Answer {
-  const isEmpty = instances.length + damaged.length + waiting.length === 0;
+  const isEmpty = instances.length + tables.length + damaged.length + waiting.length === 0;
+  const removing = instances.filter((each) => each.removing);
   return {
     lead: isEmpty ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
     facts: { address },
@@ -239,13 +247,18 @@ export function lakeStatusAnswer({ address, tables, instances, damaged, waiting 
       }),
     ],
     next: [
+      ...removing.map(
+        ({ instance }) =>
+          `${instance} is being removed: "content-warehouse lake remove ${instance}" ends that, where nothing does so now.`,
+      ),
       ...damaged.map(({ problem }) => `DAMAGED: ${problem}`),
       ...waiting.map(({ why }) => `WAITS: ${why}`),
     ],
   };
 }
 
-function deliveryText({ run, deliveredAt, finished, missing }: InstanceStatus): string {
+function deliveryText({ run, deliveredAt, finished, missing, removing }: InstanceStatus): string {
+  if (removing) return "being removed";
   if (run === null) return "nothing yet";
   if (finished === null) return "unknown";
   if (!finished || deliveredAt === null) return "not finished";

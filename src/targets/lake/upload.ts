@@ -14,9 +14,9 @@ export async function planAfter(
   earlier?: Plan,
 ): Promise<Plan> {
   const last = finished(settled);
-  const number = numberAfter(settled.claim, run);
+  const number = numberAfter(settled, run);
   if (earlier?.number === number && earlier.after === (last?.attempt ?? null)) return earlier;
-  return planDelivery(run, instance, { last, number, waiting: settled.waiting });
+  return planDelivery(run, instance, { last, number, since: settled.since, waiting: settled.waiting });
 }
 
 function finished({ claim, fault }: Settled): Claim | null {

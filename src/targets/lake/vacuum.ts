@@ -6,7 +6,7 @@
 import { inParallel } from "../../storage/parallel.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
-import { claimNumbers, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
+import { highestNumber, historyOf, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
 import { assertWritable } from "./delta/blocked.ts";
 import { shortenLog } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
@@ -14,6 +14,7 @@ import { DAY_MS, type OwnRetention, type RetentionSetting, retentionOf } from ".
 import type { TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
+import { removeBefore } from "./remove.ts";
 import { folderOf } from "./restore.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { type Damage, eachUndamaged, instancesIn, tablesIn } from "./status.ts";
@@ -55,6 +56,7 @@ export async function vacuumLake(
   const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
   const youngSince = allVersions ? Number.POSITIVE_INFINITY : nowMs - YOUNG_MS;
   const claims = await eachUndamaged("instance", await instancesIn(store), async (instance) => {
+    await removeBefore(store, instance, (await historyOf(store, instance)).since);
     return [instance, await readClaims(store, instance, since)] as const;
   });
   const instances = new Map(claims.found);
@@ -118,7 +120,7 @@ async function unusedFiles(
 }
 
 interface Claims {
-  /** Number of the last claim's run; 0: there is none. */
+  /** Number of the last claim's run, or of the removal after it; 0: there is none. */
   readonly last: number;
   /** Keys of files of tables that runs have which are read, or whose copies stay: those are whole with these alone. */
   readonly named: ReadonlySet<string>;
@@ -128,13 +130,14 @@ interface Claims {
 
 /** A run is read until the one after it is there, and as long as the retention from then on. */
 async function readClaims(store: Store, instance: string, since: number): Promise<Claims> {
-  const numbers = (await claimNumbers(store, instance)).toReversed();
+  const history = await historyOf(store, instance);
   const named = new Set<string>();
   const old: number[] = [];
-  let last = 0;
+  let last = highestNumber(history);
   let replacedMs = Number.POSITIVE_INFINITY;
-  for (const [place, number] of numbers.entries()) {
+  for (const [place, number] of history.numbers.toReversed().entries()) {
     const claim = await readClaim(store, instance, number);
+    if (claim === null) continue;
     last = Math.max(last, claim.sequence);
     if (isPast(claim)) continue;
     const isRead = place === 0 || replacedMs > since;
@@ -160,15 +163,16 @@ export async function removeRuns(
   };
   for (const number of old) {
     const claim = await readClaim(store, instance, number);
-    if (isPast(claim)) continue;
+    if (claim === null || isPast(claim)) continue;
     await shortenClaim(store, number, claim);
     await remove(folderOf(claim), Number.POSITIVE_INFINITY);
   }
   // Read after the old ones are gone.
-  const numbers = await claimNumbers(store, instance);
+  const history = await historyOf(store, instance);
+  const { numbers } = history;
   const claims = await inParallel(LANES, numbers, (_, number) => readClaim(store, instance, number));
-  const last = claims.at(-1)?.sequence ?? 0;
-  const kept = new Set(claims.flatMap((claim) => (isPast(claim) ? [] : [folderOf(claim)])));
+  const last = highestNumber(history);
+  const kept = new Set(claims.flatMap((claim) => (claim === null || isPast(claim) ? [] : [folderOf(claim)])));
   for (const name of await store.folders(runsFolder(instance))) {
     const folder = runsFolder(instance) + name;
     const sequence = parseRunName(name.slice(0, name.lastIndexOf("-")))?.sequence;

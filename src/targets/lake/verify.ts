@@ -16,16 +16,16 @@ import {
   type Claim,
   type ClaimedTable,
   claimOfRun,
+  historyOf,
   isCopied,
   keyedFiles,
-  lastClaim,
   rowsIn,
 } from "./claim.ts";
 import { BlockedTable } from "./delta/blocked.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
 import { filesOf, type TableState } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
-import { LANES, type LakePlace } from "./finish.ts";
+import { assertStays, LANES, type LakePlace } from "./finish.ts";
 import { folderOf } from "./restore.ts";
 import { inScratch } from "./scratch.ts";
 import { snapshotOf } from "./snapshots.ts";
@@ -48,7 +48,7 @@ export interface LakeVerification {
 
 /**
  * Reads a run back whole. `wanted`: its name or number; undefined for the last one. Throws `config.not_found` where the lake has no such
- * run, or does not keep what it was.
+ * run, or does not keep what it was, `target.fenced` where the instance is being removed.
  */
 export async function verifyLake(
   { store, instance }: LakePlace,
@@ -58,7 +58,7 @@ export async function verifyLake(
   const tables = claim.tables.filter(({ files }) => files.length > 0);
   return inScratch(async (connection, folder) => {
     const { versions, missing } = await snapshotOf(store, claim);
-    const isLast = (await lastClaim(store, instance))?.sequence === claim.sequence;
+    const isLast = (await historyOf(store, instance)).claim?.sequence === claim.sequence;
     const manifests: Manifest[] = [];
     const ofManifest = await findings(async () => {
       await store.download(folderOf(claim) + MANIFEST_FILE, join(folder, MANIFEST_FILE), claim.manifest);
@@ -99,9 +99,10 @@ export async function verifyLake(
 }
 
 async function wantedClaim(store: Store, instance: string, wanted: string | undefined): Promise<Claim> {
+  const history = await historyOf(store, instance);
+  assertStays(store, history);
   if (wanted === undefined) {
-    const last = await lastClaim(store, instance);
-    if (last !== null) return last;
+    if (history.claim !== null) return history.claim;
   } else {
     const sequence = parseRunName(wanted)?.sequence ?? Number(wanted);
     const isWanted = (run: TargetRun) => runCalled(wanted, [run]) !== undefined;

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { after, before, suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import { type CliEnvironment, processEnvironment } from "../../../src/cli/command.ts";
 import { lakeCommand } from "../../../src/cli/commands/lake.ts";
@@ -61,7 +62,7 @@ suite("commands on a lake", () => {
   test("status lists the instances and the tables", async () => {
     // All that a first delivery leaves that failed before its claim, but for files that nobody names.
     const store = openFileStore(join(folder, "lake"), NEVER);
-    await register(store, "new", { id: null, origin: "https://new.example.org" });
+    await register(store, { instance: "new", since: 0 }, { id: null, origin: "https://new.example.org" });
     const text = await answer(lakeCommand, ["status"]);
     assert.match(text, /│ main +│ 000002-20261120T020000Z │ complete │/);
     assert.match(text, /│ new +│ +│ +│ nothing yet +│ https:/);
@@ -168,6 +169,62 @@ suite("commands on a lake", () => {
     });
     assert.match(text, /^nothing to remove\n\nDAMAGED: The log of the table tags /);
     await store.put(lost, before);
+  });
+
+  /** `lake remove` at a terminal that answers, or without one. */
+  async function remove(args: readonly string[], said?: string): Promise<{ text: string; asked: string }> {
+    const input = Object.assign(new PassThrough(), { isTTY: said !== undefined });
+    const [out, err] = [new PassThrough(), new PassThrough()];
+    let [text, asked] = ["", ""];
+    out.on("data", (chunk) => {
+      text += chunk;
+    });
+    err.on("data", (chunk) => {
+      const isFirst = asked === "";
+      asked += stripVTControlCharacters(String(chunk));
+      if (isFirst) setImmediate(() => input.write(`${said}\r`));
+    });
+    const terminal = { input, out: Object.assign(out, { isTTY: said !== undefined }), err };
+    const command = lakeCommand(processEnvironment({ cwd: folder, ...terminal }));
+    await command.parseAsync(["remove", ...args], { from: "user" });
+    return { text, asked };
+  }
+
+  test("remove asks, takes an instance out, and says what ends its earlier versions", async () => {
+    const url = pathToFileURL(join(folder, "lake")).href;
+    for (const instance of ["north", "south", "west"]) {
+      const run = await makeRun(join(folder, instance), { sequence: 1, machine: "a" });
+      await deliver(lake({ url, instance }), run);
+    }
+    await assert.rejects(remove(["nort", "--yes"]), {
+      code: "config.not_found",
+      exitCode: 2,
+      message: /^There is no instance "nort" in file:\S+\/lake\. The nearest is "north"\. "content-/,
+    });
+    const all =
+      /All that file:\S+\/lake has of north, 4 tables \(4 files, 11 rows, \d+ kB\) and the copies of 1 run \(\d+ kB\), there since \d{4}-\d\d-\d\d \d\d:\d\d, will be gone/;
+    const refused = {
+      code: "config.invalid",
+      exitCode: 2,
+      message: /type its name at a terminal, or give --yes\.$/,
+    };
+    await assert.rejects(remove(["north"]), refused);
+    await assert.rejects(remove(["north"]), { message: all });
+    await assert.rejects(remove(["north"], "no"), refused);
+    await assert.rejects(remove(["north"], "south"), refused);
+    assert.match(await answer(lakeCommand, ["status"]), /│ north /);
+    const { text, asked } = await remove(["north"], "north");
+    assert.match(asked, all);
+    assert.match(asked, /Type its name, or y, to go on \[no\]: /);
+    assert.match(
+      text,
+      /^removed north from file:\S+: 4 tables \(4 files, 11 rows, \d+ kB\) and the copies of 1 run .*\n.*"content-warehouse lake vacuum --all-versions" ends them now\.\n$/,
+    );
+    assert.match((await remove(["south"], "y")).text, /^removed south /);
+    const json = JSON.parse((await remove(["west", "--yes", "--json"])).text);
+    assert.deepEqual([json.instance, json.tables, json.rows, json.copies], ["west", 4, 11, 1]);
+    assert.doesNotMatch(await answer(lakeCommand, ["status"]), /│ (north|south|west) /);
+    assert.match(await answer(lakeCommand, ["verify"]), /^Whole: /);
   });
 
   test("status ends at once on Ctrl-C while a store does not answer", { timeout: 60_000 }, async () => {

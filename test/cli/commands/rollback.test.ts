@@ -87,7 +87,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
     [there.says, there.state, there.rollback_of, there.command],
     ["run 1, as here, after a rollback from run 2", "current", 2, null],
   );
-  const claim = await readClaim(store, INSTANCE, 3);
+  const claim = (await readClaim(store, INSTANCE, 3)) ?? assert.fail();
   assert.ok("rollbackOf" in claim);
   assert.deepEqual(
     [claim.run, claim.sequence, claim.rollbackOf],

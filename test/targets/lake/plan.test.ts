@@ -40,7 +40,11 @@ test("statistics never leave out a row that a file has", async (t) => {
     await writeParquet(database.connection, { table, query, file });
     const stated = { path: file.slice(run.directory.length + 1), ...(await digestOf(file)) };
     const tables = [{ ...content, table, rows: values.length, files: [file] }];
-    const plan = await planDelivery({ ...run, files: [stated], tables }, "one", { last: null, number: 1 });
+    const plan = await planDelivery({ ...run, files: [stated], tables }, "one", {
+      last: null,
+      number: 1,
+      since: 0,
+    });
     const { min, max, nulls } = plan.tables[0]?.files[0]?.statistics[0] ?? {};
     return [min, max, nulls];
   };

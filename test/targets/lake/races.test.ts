@@ -13,96 +13,21 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
-import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
+import { Killed, memoryStore, type Objects } from "./memory-store.ts";
+import { atOnce, NEVER, type Process, processes } from "./processes.ts";
 import { assertNothingMixed, makeRun, mark, type RunOptions, STEADY, seenIn, snapshotsIn } from "./runs.ts";
 
 const RUNS = ["a2", "b2", "b3", "c2"] as const;
 type RunKey = (typeof RUNS)[number];
 
-/** What one process does. Operations are counted from 0; moments are operations of all processes together. */
-interface Process {
-  readonly does: RunKey | "vacuum" | "vacuum all" | "last";
-  readonly begins: number;
-  /** Stopped before this operation of its own, until a moment. */
-  readonly stopsAt: number;
-  readonly goesOn: number;
-  /** Killed after this operation of its own. */
-  readonly killedAt: number;
-}
-
-const NEVER = 1_000_000;
-const seldom = (arbitrary: fc.Arbitrary<number>) =>
-  fc.oneof({ weight: 2, arbitrary: fc.constant(NEVER) }, { weight: 1, arbitrary });
-
-const processes = fc.array(
-  fc.record({
-    does: fc.constantFrom<Process["does"]>(...RUNS, ...RUNS, "vacuum", "vacuum all", "last"),
-    begins: fc.oneof(fc.constant(0), fc.nat(250)),
-    stopsAt: fc.oneof(fc.constant(NEVER), fc.nat(90)),
-    goesOn: fc.nat(400),
-    killedAt: seldom(fc.nat(90)),
-  }),
-  { minLength: 2, maxLength: 5 },
-);
+type Does = RunKey | "vacuum" | "vacuum all" | "last";
 
 /** The last claim is listed, a later one put, and the listed one shortened before it is read. */
-const SHORTENED_MEANWHILE: Process[] = [
+const SHORTENED_MEANWHILE: Process<Does>[] = [
   { does: "a2", begins: 0, stopsAt: 31, goesOn: 91, killedAt: NEVER },
   { does: "a2", begins: 0, stopsAt: 0, goesOn: 0, killedAt: NEVER },
   { does: "vacuum all", begins: 0, stopsAt: 0, goesOn: 75, killedAt: NEVER },
 ];
-
-/** Counts the operations of all processes, and lets them go on at their moments; where all wait, the first one early. */
-class Moments {
-  #now = 0;
-  #active: number;
-  readonly #waiting: { readonly moment: number; readonly wake: () => void }[] = [];
-
-  constructor(processes: number) {
-    this.#active = processes;
-  }
-
-  tick(): void {
-    this.#now++;
-    this.#wake();
-  }
-
-  /** A process has ended. */
-  end(): void {
-    this.#active--;
-    this.#wake();
-  }
-
-  async until(moment: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ moment, wake: resolve });
-    this.#waiting.sort((a, b) => a.moment - b.moment);
-    this.#active--;
-    this.#wake();
-    await promise;
-  }
-
-  #wake(): void {
-    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      if (first.moment > this.#now && this.#active > 0) return;
-      this.#waiting.shift();
-      this.#active++;
-      first.wake();
-    }
-  }
-}
-
-/** The store as a process has it that begins, stops, goes on and is killed as it is told. */
-function storeOf(store: Store, { stopsAt, goesOn, killedAt: at }: Process, moments: Moments): Store {
-  let next = 0;
-  let stopped: Promise<void> | undefined;
-  return watchedStore(killedAt(store, at, "after"), async () => {
-    if (next++ === stopsAt) stopped = moments.until(goesOn);
-    await stopped;
-    moments.tick();
-    return undefined;
-  });
-}
 
 suite("processes at once on one lake", () => {
   let folder = "";
@@ -124,7 +49,7 @@ suite("processes at once on one lake", () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  async function work(store: Store, { does }: Process): Promise<"done" | "fenced" | "killed"> {
+  async function work(store: Store, { does }: Process<Does>): Promise<"done" | "fenced" | "killed"> {
     const { signal } = runs.z9;
     try {
       if (does === "last") await on(store).last(null, signal);
@@ -143,20 +68,10 @@ suite("processes at once on one lake", () => {
 
   test("leave one run of each number, whole, and whoever comes next goes on", async () => {
     await fc.assert(
-      fc.asyncProperty(processes, async (started) => {
+      fc.asyncProperty(processes<Does>(...RUNS, ...RUNS, "vacuum", "vacuum all", "last"), async (started) => {
         const objects = new Map(begun);
         const store = memoryStore(objects, () => Date.now() - 3 * DAY_MS);
-        const moments = new Moments(started.length);
-        const ended = await Promise.all(
-          started.map(async (each) => {
-            await moments.until(each.begins);
-            try {
-              return await work(storeOf(store, each, moments), each);
-            } finally {
-              moments.end();
-            }
-          }),
-        );
+        const ended = await atOnce(store, started, work);
         await assertNothingMixed(store, INSTANCE);
         assertEnds(started, ended);
         const last = await on(store).last(null, runs.z9.signal);
@@ -178,7 +93,7 @@ suite("processes at once on one lake", () => {
   });
 
   /** Of runs with one number that differ, one can be delivered. */
-  function assertEnds(started: readonly Process[], ended: readonly string[]): void {
+  function assertEnds(started: readonly Process<Does>[], ended: readonly string[]): void {
     const delivered = started.filter((_, place) => ended[place] === "done").map(({ does }) => does);
     const second = new Set(delivered.filter((does) => ["a2", "b2", "c2"].includes(does)));
     assert.ok(second.size <= 1, `${[...second].join(", ")} were delivered, each as run 2`);

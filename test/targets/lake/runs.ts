@@ -10,11 +10,11 @@ import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
-import { type Claim, claimNumbers, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
+import { type Claim, historyOf, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
 import { BlockedTable } from "../../../src/targets/lake/delta/blocked.ts";
 import { listLog } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
-import { filesOf, instancesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
+import { filesOf, instancesOf, sequenceOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
 import { deliveredRun } from "../../../src/targets/published-run.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
@@ -171,12 +171,14 @@ async function rowsOf(store: Store, state: TableState, instance: string) {
 
 /**
  * What must be true of a lake at any moment: in each version of each table an instance has files of one run, all of a claim's
- * or none; and the versions that `run_snapshots` names have exactly the claim's files of that run.
+ * or none; and the versions that `run_snapshots` names have exactly the claim's files of that run. Versions of
+ * before a removal count no more.
  */
 export async function assertNothingMixed(store: Store, instance: string): Promise<void> {
   const claims = new Map<number, ClaimedFiles>();
-  for (const number of await claimNumbers(store, instance)) {
-    const claim = await readClaim(store, instance, number);
+  const { numbers, since } = await historyOf(store, instance);
+  for (const number of numbers) {
+    const claim = (await readClaim(store, instance, number)) ?? assert.fail(`${number} is gone`);
     assert.ok(!claims.has(claim.sequence), `the number ${claim.sequence} is claimed twice`);
     const files = isPast(claim) ? undefined : claim.tables.map(filesOfTable);
     claims.set(claim.sequence, files === undefined ? undefined : new Map(files));
@@ -186,7 +188,7 @@ export async function assertNothingMixed(store: Store, instance: string): Promis
     if (last === null || table === "run_snapshots") continue;
     for (let version = await firstVersion(store, table); version <= last.version; version++) {
       const state = await readTableAt(store, table, version).catch(nullIfBlocked);
-      if (state === null) continue;
+      if (state === null || (sequenceOf(state, instance) ?? since) < since) continue;
       for (const each of instancesOf(state)) {
         if (each === instance) assertRun(state, each, [...claims.values()]);
       }

@@ -24,7 +24,9 @@ export interface CommitTiming {
 const SYSTEM: CommitTiming = { clock: systemClock, random: Math.random };
 
 /** A replacement of all files that one instance has in a table. `sequence` is the version of the instance's `txn`. */
-export interface Replacement extends Pick<Claim, "instance" | "sequence" | "run" | "attempt" | "atMs"> {
+export interface Replacement extends Pick<Claim, "instance" | "sequence" | "attempt" | "atMs"> {
+  /** Null: none, the instance is removed. */
+  readonly run: string | null;
   /** The latest run that it takes the place of by a rollback. */
   readonly rollbackOf?: Claim["rollbackOf"];
   readonly table: DeclaredTable;
@@ -117,16 +119,18 @@ function commitInfo(
   { run, attempt, instance, rollbackOf }: Replacement,
   nowMs: number,
 ): object {
+  const removing = { predicate: JSON.stringify([`${INSTANCE} = '${instance}'`]) };
+  const writing = {
+    mode: "Overwrite",
+    partitionBy: JSON.stringify([INSTANCE]),
+    instance,
+    run,
+    ...(rollbackOf && { rollbackOf: rollbackOf.run }),
+  };
   return {
     timestamp: nowMs,
-    operation: "WRITE",
-    operationParameters: {
-      mode: "Overwrite",
-      partitionBy: JSON.stringify([INSTANCE]),
-      instance,
-      run,
-      ...(rollbackOf && { rollbackOf: rollbackOf.run }),
-    },
+    operation: run === null ? "DELETE" : "WRITE",
+    operationParameters: run === null ? removing : writing,
     ...(state === null ? {} : { readVersion: state.version }),
     isBlindAppend: false,
     engineInfo: `content-warehouse/${VERSION}`,

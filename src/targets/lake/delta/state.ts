@@ -19,7 +19,7 @@ export interface RemovedFile {
   readonly remove: RemoveAction;
 }
 
-/** The last run of an instance that is in the table. */
+/** The last run of an instance that is in the table, or its removal. */
 export interface Transaction {
   readonly sequence: number;
   /** A version that has it: the one that committed it, or, where that is not known any more, a checkpoint's. */
