@@ -7,8 +7,10 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { either } from "./long.ts";
 
-const GROUPS = 9;
+/** Those of the long form take long: with few of them the last one would run alone. */
+const GROUPS = either(9, 60);
 /**
  * What is done before each test of a file would be done before each of its group; providers and memory are a process's,
  * and so is what `run` asks of V8: the runs of all later tests would have their garbage taken away at each stage.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # `npm test` and `npm run test:all`: the tests in their short form, or all of each and the long suites, these one at a
 # time; with paths, those files alone. Tests with other engines are left to `npm run test:engines`. What Node compiles is
-# kept, since hundreds of processes compile the same. In the short form several files share a process, see groups.ts. With a
-# large young generation runs of a few items take a tenth less of the processor.
+# kept, since hundreds of processes compile the same. Several files share a process, see groups.ts. With a large
+# young generation runs of a few items take a tenth less of the processor.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 form=$1
@@ -21,14 +21,9 @@ if [ $# -gt 0 ]; then
   files 1 "$setup" "$@"
   exit
 fi
-if [ "$form" = short ]; then
-  groups=$(mktemp -d)
-  files 3 "$setup" $(node test/groups.ts "$groups")
-  status=$?
-  rm -rf "$groups"
-  exit "$status"
-fi
-files 3 "$setup" 'test/*.test.ts' 'test/!(engines)/**/*.test.ts'
+groups=$(mktemp -d)
+files 3 "$setup" $(node test/groups.ts "$groups")
 status=$?
-files 1 "" 'test/soak/*.soak.ts' || status=$?
+rm -rf "$groups"
+if [ "$form" = all ]; then files 1 "" 'test/soak/*.soak.ts' || status=$?; fi
 exit "$status"
