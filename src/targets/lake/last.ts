@@ -1,7 +1,8 @@
 /** What the readers of a lake see. */
 import type { InstanceIdentity, LastRun } from "../../pipeline.ts";
-import { claimOf, highestNumber, historyOf, runOf } from "./claim.ts";
+import { runOf } from "./claim.ts";
 import { type LakePlace, settle } from "./finish.ts";
+import { claimOf, highestNumber, historyOf } from "./history.ts";
 import { snapshotSequence } from "./snapshots.ts";
 import { waitingText } from "./waiting.ts";
 

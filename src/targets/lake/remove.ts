@@ -8,22 +8,14 @@ import { WarehouseError } from "../../common/errors.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import {
-  type ClaimedTable,
-  endRemoval,
-  type History,
-  highestNumber,
-  historyOf,
-  newRemoval,
-  putClaim,
-  type Removal,
-} from "./claim.ts";
+import { type ClaimedTable, newRemoval, type Removal } from "./claim.ts";
 import { assertWritable } from "./delta/blocked.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
 import { type ActiveFile, filesOf, type TableState } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
 import { keepShort, LANES, type LakePlace, type Settled, settle } from "./finish.ts";
+import { endRemoval, type History, highestNumber, historyOf, putClaim } from "./history.ts";
 import { claimNumberOf, instanceFolder, isBefore, registrationKey } from "./keys.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 import { lakeStatus, tablesIn } from "./status.ts";
@@ -91,7 +83,13 @@ export async function removeInstance(
     if (history.since !== previous) return;
     const settled = await settle(place, null, signal);
     if (settled.since !== previous) return;
-    const removal = newRemoval({ ...made, instance, tables: await tablesToLeave(place, settled) }, settled);
+    const removal = newRemoval({
+      ...made,
+      instance,
+      since: previous,
+      sequence: highestNumber(settled) + 1,
+      tables: await tablesToLeave(place, settled),
+    });
     if (await putClaim(store, removal, settled)) return await finishRemoval(place, removal, signal);
   }
 }

@@ -6,17 +6,9 @@ import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { described, isAmong, sameRun } from "../../warehouse/identity.ts";
 import { MANIFEST_FILE, type PublishedFile, readManifest } from "../../warehouse/manifest.ts";
-import {
-  type Claim,
-  claimOfRun,
-  historyOf,
-  isCopied,
-  isPast,
-  keyedFiles,
-  readableClaim,
-  runOf,
-} from "./claim.ts";
+import { type Claim, isCopied, isPast, keyedFiles, runOf } from "./claim.ts";
 import { LANES, type LakePlace } from "./finish.ts";
+import { claimOfRun, historyOf, readableClaim } from "./history.ts";
 import { renumbered, runFolder } from "./keys.ts";
 
 /** Runs whose files are kept, the newest first. An earlier claim that cannot be read holds up no restore of another run. */

@@ -2,8 +2,9 @@
 import type { DeliveredRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, numberAfter } from "./claim.ts";
+import type { Claim } from "./claim.ts";
 import { LANES, type LakePlace, type Settled } from "./finish.ts";
+import { numberAfter } from "./history.ts";
 import { type Plan, planDelivery, type Upload } from "./plan.ts";
 
 /** `earlier`: of the same run; it holds where nothing was claimed since. */

@@ -6,13 +6,14 @@
 import { inParallel } from "../../storage/parallel.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
-import { highestNumber, historyOf, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
+import { isPast, keyedFiles } from "./claim.ts";
 import { assertWritable } from "./delta/blocked.ts";
 import { shortenLog } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
 import { DAY_MS, type OwnRetention, type RetentionSetting, retentionOf } from "./delta/retention.ts";
 import type { TableState } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
+import { highestNumber, historyOf, readClaim, shortenClaim } from "./history.ts";
 import { runsFolder, uploadOf } from "./keys.ts";
 import { removeBefore } from "./remove.ts";
 import { folderOf } from "./restore.ts";

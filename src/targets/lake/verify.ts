@@ -12,20 +12,13 @@ import { parseRunName } from "../../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
 import { runCalled } from "../../warehouse/retention.ts";
 import type { FileContent, Store } from "../store/store.ts";
-import {
-  type Claim,
-  type ClaimedTable,
-  claimOfRun,
-  historyOf,
-  isCopied,
-  keyedFiles,
-  rowsIn,
-} from "./claim.ts";
+import { type Claim, type ClaimedTable, isCopied, keyedFiles, rowsIn } from "./claim.ts";
 import { BlockedTable } from "./delta/blocked.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
 import { filesOf, type TableState } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
 import { assertStays, LANES, type LakePlace } from "./finish.ts";
+import { claimOfRun, historyOf } from "./history.ts";
 import { folderOf } from "./restore.ts";
 import { inScratch } from "./scratch.ts";
 import { snapshotOf } from "./snapshots.ts";

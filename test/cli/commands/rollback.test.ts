@@ -11,7 +11,7 @@ import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { targetsCommand } from "../../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
-import { readClaim } from "../../../src/targets/lake/claim.ts";
+import { readClaim } from "../../../src/targets/lake/history.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";

@@ -24,9 +24,9 @@ type Does = RunKey | "vacuum" | "vacuum all" | "last";
 
 /** The last claim is listed, a later one put, and the listed one shortened before it is read. */
 const SHORTENED_MEANWHILE: Process<Does>[] = [
-  { does: "a2", begins: 0, stopsAt: 31, goesOn: 91, killedAt: NEVER },
-  { does: "a2", begins: 0, stopsAt: 0, goesOn: 0, killedAt: NEVER },
-  { does: "vacuum all", begins: 0, stopsAt: 0, goesOn: 75, killedAt: NEVER },
+  { does: "a2", begins: 0, stopsAt: 1, goesOn: NEVER, killedAt: NEVER },
+  { does: "a2", begins: 1000, stopsAt: NEVER, goesOn: 0, killedAt: NEVER },
+  { does: "vacuum all", begins: 2000, stopsAt: NEVER, goesOn: 0, killedAt: NEVER },
 ];
 
 suite("processes at once on one lake", () => {
