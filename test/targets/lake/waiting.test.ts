@@ -291,6 +291,11 @@ suite("a table that another program made unwritable", () => {
     const store = await blocked(ROWS);
     const declared = run(2).tables.map(({ table }) => table);
     await assert.rejects(async () => on(store).check?.(signal, declared), waits);
+    assert.equal((await on(store).last(null, signal))?.waits, undefined, "no delivery has met it yet");
+    await assert.rejects(deliver(on(store), run(2)), waits);
+    await put(store, "content", { protocol: DROPPED });
+    await on(store).check?.(signal, declared);
+    assert.deepEqual(await seenIn(store, INSTANCE), seen(2, 2), "whoever asks finishes what was left");
   });
 
   test("is named in a run_snapshots that an earlier program wrote without that", async () => {
