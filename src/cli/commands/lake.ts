@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted, fileSize, minuteOf } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Removable, removable, removeInstance } from "../../targets/lake/remove.ts";
 import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
-import { verifyLake } from "../../targets/lake/verify.ts";
+import { type LakeVerification, verifyLake } from "../../targets/lake/verify.ts";
 import { assertWhole } from "../../targets/lake/waiting.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
@@ -46,7 +47,8 @@ const STATUS_HELP = `
 Example:
   $ content-warehouse lake status --json
 
-Exit code 0: everything can be read. 26: a table or an instance is damaged; it is named, and all others are listed.
+Exit code 0: everything can be read. 26: a table or an instance is damaged, or a table waits or does not have the last
+run of an instance; it is named, and all others are listed.
 `;
 
 function statusCommand(environment: CliEnvironment): CliCommand {
@@ -75,8 +77,8 @@ Examples:
   $ content-warehouse lake verify 42
 
 RUN is the name or the number of a run of the instance; the last one otherwise. Everything is read back: the versions
-that run_snapshots names, each file, and the copy of the published run. Exit code 0: all is as it was delivered. 31: it
-is not.
+that run_snapshots names, each file, and the copy of the published run. Exit code 0: all is as it was delivered. 26: it
+is, but to tables that wait. 31: it is not.
 `;
 
 function verifyCommand(environment: CliEnvironment): CliCommand {
@@ -92,7 +94,8 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
         environment.out,
         options.json === true
           ? { ok, ...found }
-          : foundText(`${found.run} of ${found.instance}`, found) + waitsText(found.waits),
+          : foundText(`${found.run} of ${found.instance}`, found, { whole: wholeText(found) }) +
+              waitsText(found.waits),
       );
       if (ok) return assertNoneWaits(found.waits);
       throw new WarehouseError(
@@ -202,6 +205,10 @@ function ownText({ table, property, value, keptMs, isKept }: Vacuumed["own"][num
   if (!isKept) return `${said}, which --all-versions overrides\n`;
   if (keptMs !== null) return "";
   return `${said}, which cannot be read, so nothing of the table was removed: set it as "interval 30 days"\n`;
+}
+
+function wholeText({ missing }: LakeVerification): string {
+  return missing.length === 0 ? "Whole" : `Whole but for ${listed(missing, "and")}`;
 }
 
 function waitsText(waits: readonly string[]): string {

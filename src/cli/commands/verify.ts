@@ -67,7 +67,9 @@ function runText(run: VerifiedRun): string {
   const { pinnedSince } = run;
   const pinned = pinnedSince === null ? "" : `, pinned since ${minuteOf(pinnedSince)} UTC`;
   const name = run.current ? `${run.run} (current${pinned})` : run.run;
-  return foundText(name, run, run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED");
+  return foundText(name, run, {
+    damaged: run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED",
+  });
 }
 
 type Found = Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">;
@@ -76,11 +78,11 @@ type Found = Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings
 export function foundText(
   name: string,
   { files, bytes, tables, rows, findings }: Found,
-  damaged = "DAMAGED",
+  { whole = "Whole", damaged = "DAMAGED" } = {},
 ): string {
   if (findings.length === 0) {
     const size = `${counted(files, "file")} (${fileSize(bytes)})`;
-    return `Whole: run ${name}, ${size}, ${count(rows)} rows in ${counted(tables, "table")}\n`;
+    return `${whole}: run ${name}, ${size}, ${count(rows)} rows in ${counted(tables, "table")}\n`;
   }
   const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
   const more = findings.length - SHOWN;

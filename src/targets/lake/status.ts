@@ -3,8 +3,10 @@ import { type Answer, col, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
+import type { ClaimedTable } from "./claim.ts";
 import { BlockedTable, blockedText } from "./delta/blocked.ts";
 import { readTable } from "./delta/read.ts";
 import { instancesOf, sequenceOf, type TableState } from "./delta/state.ts";
@@ -14,7 +16,7 @@ import { historyOf } from "./history.ts";
 import { INSTANCES } from "./keys.ts";
 import { registeredService } from "./registration.ts";
 import { lacksTables, RUN_SNAPSHOTS, snapshotOf } from "./snapshots.ts";
-import { type Waiting, waitingFor } from "./waiting.ts";
+import { missingIn, type Waiting, waitingFor } from "./waiting.ts";
 
 export interface LakeStatus {
   readonly address: string;
@@ -24,7 +26,10 @@ export interface LakeStatus {
   readonly instances: readonly InstanceStatus[];
   /** Tables and instances that are in neither list, because their files cannot be read. */
   readonly damaged: readonly Damage[];
-  /** Tables to which nothing can be delivered; those that we cannot read are not in the list of tables. */
+  /**
+   * By name: tables to which nothing can be delivered, or that do not have the last run of an instance. Those that we cannot
+   * read are not in the list of tables.
+   */
   readonly waiting: readonly Waiting[];
 }
 
@@ -81,12 +86,20 @@ export async function lakeStatus(store: Store): Promise<LakeStatus> {
     const why = state && blockedText(state);
     return why ? [{ table: state.table, why }] : [];
   });
+  const waiting = [...tables.waiting, ...unwritten];
+  const named = new Set([...unread, ...waiting.map(({ table }) => table)]);
+  const lacking = instances.found
+    .flatMap((each) => each?.lacking ?? [])
+    .filter(({ name }) => !named.has(name));
+  const late = await inParallel(LANES, lacking, (_, table) => missingIn(store, table));
   return {
     address: store.address,
     tables: tables.found.flatMap((state) => (state === null ? [] : [tableStatus(state)])),
-    instances: instances.found.filter((each) => each !== null),
+    instances: instances.found.flatMap((each) => each?.status ?? []),
     damaged: [...tables.damaged, ...instances.damaged],
-    waiting: [...tables.waiting, ...unwritten],
+    waiting: [...waiting, ...new Map(late.flat().map((each) => [each.why, each])).values()].toSorted((a, b) =>
+      compareUtf8(a.table, b.table),
+    ),
   };
 }
 
@@ -141,12 +154,12 @@ function tableStatus(state: TableState): TableStatus {
   };
 }
 
-/** Null: it was removed. */
+/** With the tables that do not have its last run. Null: it was removed. */
 async function instanceStatus(
   store: Store,
   instance: string,
   snapshots: TableState | null | undefined,
-): Promise<InstanceStatus | null> {
+): Promise<{ readonly status: InstanceStatus; readonly lacking: readonly ClaimedTable[] } | null> {
   const { claim, removal, since } = await historyOf(store, instance);
   const removing = removal?.removal === "begun";
   const service = await registeredService(store, { instance, since: removing ? removal.since : since });
@@ -154,7 +167,8 @@ async function instanceStatus(
   const last = (snapshots && sequenceOf(snapshots, instance)) ?? 0;
   const isFinished = claim !== null && last >= claim.sequence;
   const isLacking = isFinished && lacksTables(snapshots ?? null, claim);
-  return {
+  const missing = isLacking ? (await snapshotOf(store, claim)).missing : [];
+  const status = {
     instance,
     origin: service?.origin ?? null,
     id: service?.id ?? null,
@@ -164,9 +178,11 @@ async function instanceStatus(
     pipeline: claim?.pipeline ?? null,
     deliveredAt: claim === null ? null : new Date(claim.atMs).toISOString(),
     finished: claim !== null && snapshots === undefined ? null : isFinished,
-    missing: isLacking ? (await snapshotOf(store, claim)).missing : [],
+    missing,
     removing,
   };
+  const claimed = claim === null || removing ? [] : claim.tables;
+  return { status, lacking: claimed.filter(({ name }) => missing.includes(name)) };
 }
 
 const required = { required: true } as const;

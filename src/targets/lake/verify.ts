@@ -22,12 +22,14 @@ import { claimOfRun, historyOf } from "./history.ts";
 import { folderOf } from "./restore.ts";
 import { inScratch } from "./scratch.ts";
 import { snapshotOf } from "./snapshots.ts";
-import { waitingOf } from "./waiting.ts";
+import { BRINGS, waitingOf } from "./waiting.ts";
 
 export interface LakeVerification {
   readonly instance: string;
   readonly run: string;
   readonly sequence: number;
+  /** Names of the tables that do not have the run; their files are read, and not counted. */
+  readonly missing: readonly string[];
   readonly tables: number;
   /** Files of the tables and of the copy. */
   readonly files: number;
@@ -35,7 +37,7 @@ export interface LakeVerification {
   readonly rows: number;
   /** Sentences; empty: everything is as it was delivered, but to tables that wait. */
   readonly findings: readonly string[];
-  /** Sentences of tables that do not have the run, or will have no later one, until another program's change is undone. */
+  /** Sentences of tables that do not have the run, or will have no later one until another program's change is undone. */
   readonly waits: readonly string[];
 }
 
@@ -67,21 +69,23 @@ export async function verifyLake(
       ? await inParallel(LANES, claim.tables, (_, table) => waitingOf(store, table))
       : [];
     const whys = new Map(blocked.flat().map(({ table, why }) => [table, why]));
-    const waits = missing.map((name) => `${name} does not have the run. ${whys.get(name) ?? ""}`.trimEnd());
+    const wayOut = (name: string) => whys.get(name) ?? (isLast ? BRINGS : "A later run is in its place.");
+    const waits = missing.map((name) => `${name} does not have the run. ${wayOut(name)}`);
     const copies = manifests
       .flatMap((manifest) => manifest.files)
       .filter(({ path }) => isCopied(path, claim.claimVersion))
       .map((file) => ({ ...file, key: folderOf(claim) + file.path }));
-    const ofRows = keyedFiles(tables);
-    const files = [...ofRows, ...copies];
-    const ofFiles = await inParallel(LANES, files, (_, file) =>
+    const ofFiles = await inParallel(LANES, [...keyedFiles(tables), ...copies], (_, file) =>
       fileFindings(store, connection, folder, file),
     );
+    const ofRows = keyedFiles(there);
+    const files = [...ofRows, ...copies];
     return {
       instance,
       run: claim.run,
       sequence: claim.sequence,
-      tables: tables.length,
+      missing,
+      tables: there.length,
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       rows: rowsIn(ofRows),

@@ -29,6 +29,22 @@ export async function waitingOf(store: Store, table: ClaimedTable): Promise<read
   }
 }
 
+/** The way out of a table that does not have the last run, though it could be committed to it. */
+export const BRINGS = '"content-warehouse deliver" brings it there.';
+
+/** Why a table does not have the last run of an instance. */
+export async function missingIn(store: Store, table: ClaimedTable): Promise<readonly Waiting[]> {
+  const blocked = await waitingOf(store, table);
+  if (blocked.length > 0) return blocked;
+  const { name } = table;
+  return [
+    {
+      table: name,
+      why: `The table ${name} of the lake does not have the last run of each instance. ${BRINGS}`,
+    },
+  ];
+}
+
 /** Throws `target.waits` where tables do: each is named, with why and what ends that. */
 export function assertWhole(waiting: readonly Waiting[]): void {
   const text = waitingText(waiting);
@@ -38,10 +54,7 @@ export function assertWhole(waiting: readonly Waiting[]): void {
 /** Null: none waits. */
 export function waitingText(waiting: readonly Waiting[]): string | null {
   if (waiting.length === 0) return null;
-  const names = listed(
-    waiting.map(({ table }) => table),
-    "and",
-  );
+  const tables = [...new Set(waiting.map(({ table }) => table))];
   const reasons = [...new Set(waiting.map(({ why }) => why))].join(" ");
-  return `Only ${names} ${waiting.length === 1 ? "waits" : "wait"}. ${reasons}`;
+  return `Only ${listed(tables, "and")} ${tables.length === 1 ? "waits" : "wait"}. ${reasons}`;
 }

@@ -186,6 +186,18 @@ suite("a table that another program made unwritable", () => {
         /^Only content and more wait\. .*rowTracking.* The table more of the lake has the column extra as string/,
     });
     assert.deepEqual(await snapshotOf(store, 2), [["tags", '["content","more"]']]);
+    await put(store, "content", { protocol: DROPPED });
+    const status = await lakeStatus(store);
+    assert.deepEqual(
+      status.waiting.map(({ table, why }) => [
+        table,
+        / (does not have the last run|has the column extra)/.exec(why)?.[1],
+      ]),
+      [
+        ["content", "does not have the last run"],
+        ["more", "has the column extra"],
+      ],
+    );
     assert.deepEqual((await snapshotsIn(store, "other")).length, 1);
   });
 
@@ -272,6 +284,9 @@ suite("a table that another program made unwritable", () => {
     );
     const verified = await verifyLake(place(store), undefined);
     assert.deepEqual(verified.findings, []);
+    const first = await verifyLake(place(store), "1");
+    assert.deepEqual([first.missing, first.tables, first.rows], [[], 3, 8]);
+    assert.deepEqual([verified.missing, verified.tables, verified.rows], [["content", "tags"], 1, 0]);
     assert.match(
       verified.waits[0] ?? "",
       /^content does not have the run\. The table content .* deletionVectors/,
