@@ -302,18 +302,7 @@ const LATER: typeof FAULTS = {
       lakeIn(world, "file:///dev/null/lake");
     },
   ],
-  "a table of the lake that another program has changed": [
-    26,
-    async (world) => {
-      await published(world);
-      lakeIn(world);
-      const protocol = { minReaderVersion: 1, minWriterVersion: 7, writerFeatures: ["rowTracking"] };
-      await writeFile(
-        join(world.cwd, "lake/content_tags/_delta_log/00000000000000000001.json"),
-        `${JSON.stringify({ protocol })}\n`,
-      );
-    },
-  ],
+  "a table of the lake that another program has changed": [26, blocked],
   "a lake, and no temporary folder": [
     26,
     async (world) => {
@@ -361,6 +350,17 @@ function answering(reply: Reply): Fault {
 
 function lakeIn({ cwd, settings }: Place, url = `file://${cwd}/lake`): void {
   settings.targets = [{ type: "lake", url, instance: "one" }];
+}
+
+/** A table of the lake waits. */
+async function blocked(world: World): Promise<void> {
+  await published(world);
+  lakeIn(world);
+  const protocol = { minReaderVersion: 1, minWriterVersion: 7, writerFeatures: ["rowTracking"] };
+  await writeFile(
+    join(world.cwd, "lake/content_tags/_delta_log/00000000000000000001.json"),
+    `${JSON.stringify({ protocol })}\n`,
+  );
 }
 
 /** Of the current run; null: the file goes. */
@@ -423,6 +423,16 @@ suite("check ends as a run does, and says what the run says, of", () => {
       assert.equal(await both(t, exitCode, fault), 0, "nothing is published");
     });
   }
+  test("a table of the lake that waits, which keeps the run from nothing else", async (t) => {
+    const world = await worldOf(t);
+    await blocked(world);
+    await configured(world);
+    const { exitCode, out } = await command(checkCommand, world.args, world);
+    assert.equal(exitCode, 26);
+    const would = "publish, be delivered but for tables that wait, and end with 26.";
+    const [lead = ""] = out.split("\n\n");
+    assert.equal(lead.replaceAll("\n", " "), `1 check failed: a run would ${would}`);
+  });
   for (const [name, [exitCode, fault]] of few(Object.entries(LATER), 1)) {
     test(`${name}, once it is published`, async (t) => {
       assert.equal(await both(t, exitCode, fault), 1);

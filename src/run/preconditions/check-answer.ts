@@ -30,10 +30,17 @@ function verdictText(findings: readonly Finding[], exitCode: number): string {
   const number = (status: CheckStatus) => findings.filter((each) => each.status === status).length;
   const failures = number("failed");
   if (failures > 0) {
-    const stops = findings.some((each) => each.stops);
-    const would = stops ? "a run would end with" : "a run would publish, not be delivered, and end with";
-    return `${counted(failures, "check")} failed: ${would} ${exitCode}.`;
+    return `${counted(failures, "check")} failed: a run would ${endText(findings)} ${exitCode}.`;
   }
   const warnings = number("warning");
   return `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`;
+}
+
+/** How the run would go, without the code. */
+function endText(findings: readonly Finding[]): string {
+  const failures = findings.filter(({ status }) => status === "failed");
+  if (failures.some(({ stops }) => stops)) return "end with";
+  return failures.every(({ waits }) => waits)
+    ? "publish, be delivered but for tables that wait, and end with"
+    : "publish, not be delivered, and end with";
 }

@@ -37,6 +37,8 @@ export interface Finding {
   readonly exitCode: number;
   /** Whether a run would publish nothing for it. */
   readonly stops: boolean;
+  /** Whether a target would have all of the run but tables that wait. */
+  readonly waits?: boolean;
   /** What stands behind it. */
   readonly table?: Section;
   /** Members of the JSON form. */
@@ -64,7 +66,8 @@ export function failed(check: CheckName, thrown: unknown): Finding {
 
 /** What a run meets once it is published. */
 export function failedLater(check: CheckName, thrown: unknown): Finding {
-  return { ...failed(check, thrown), stops: false };
+  const waits = asWarehouseError(thrown).code === "target.waits";
+  return { ...failed(check, thrown), stops: false, waits };
 }
 
 /** What a run would end with: what stops it first, else what fails after it is published. */
