@@ -30,7 +30,7 @@ const TARGETS = {
   says: col.name({ required: true, head: "state" }),
   /** That brings it to the run that readers of the warehouse folder see, or that one to it. */
   command: col.text({ hidden: true }),
-  /** Why it could not be asked. */
+  /** Why it could not be asked, or is not whole. */
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;

@@ -12,7 +12,7 @@ Examples:
   $ content-warehouse targets
   $ content-warehouse targets --json
 
-Exit code 0: each target could be asked, whatever it has. 26: one could not.
+Exit code 0: each target could be asked, whatever it has. 26: one could not, or some of its tables wait.
 `;
 
 export function targetsCommand(environment = processEnvironment()): CliCommand {
@@ -26,14 +26,20 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
       const { cwd, out } = environment;
       const targets = await chosenTargets(cwd, options);
       const current = await currentIn(outputFolder(options.warehouse));
-      using stop = new StopSignals("nothing was changed");
+      using stop = new StopSignals("the targets are not listed");
       const states = await targetStates(targets, current, stop.signal);
       await show(out, targetsAnswer(states, current), { format: options.format });
-      const problems = states.flatMap(({ problem }) => problem ?? []);
-      if (problems.length === 0) return;
-      throw new WarehouseError(
-        "target.unavailable",
-        `${counted(problems.length, "target")} could not be asked: ${problems[0]}`,
-      );
+      const problems = states.filter(({ problem }) => problem !== null);
+      const unasked = problems.filter(({ state }) => state === "failed");
+      if (unasked.length > 0)
+        throw new WarehouseError(
+          "target.unavailable",
+          `${counted(unasked.length, "target")} could not be asked: ${unasked[0]?.problem}`,
+        );
+      if (problems.length > 0)
+        throw new WarehouseError(
+          "target.waits",
+          `${counted(problems.length, "target")} ${problems.length === 1 ? "is" : "are"} not whole: ${problems[0]?.problem}`,
+        );
     });
 }

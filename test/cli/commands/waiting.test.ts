@@ -58,6 +58,8 @@ test("a blocked table waits with 26 and its statements in every command, until t
 
   const again = await ask(deliverCommand, "--warehouse", warehouse);
   assert.deepEqual([again.code, again.text], [26, `lake: has ${run}, but NOT whole\n`]);
+  const asked = await outcome(targetsCommand, ["--warehouse", warehouse], { cwd });
+  assert.equal(asked.error?.message, `1 target is not whole: ${WAITS}`);
   const { targets } = JSON.parse((await ask(targetsCommand, "--warehouse", warehouse, "--json")).text);
   assert.deepEqual(
     targets.map(({ run, state, code, problem }: Record<string, unknown>) => [run, state, code, problem]),
