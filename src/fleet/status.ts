@@ -20,7 +20,8 @@ const INSTANCES = {
   failures: col.count({ required: true }),
   /** Null: it has neither a job nor a dead letter. */
   job: col.text({ of: ["waiting", "running", "dead letter"] }),
-  job_since: col.instant({ head: "since" }),
+  /** Of a waiting job: from when on a worker may take it, which may be later than now. */
+  job_since: col.instant({ head: "from" }),
   /** Of the last run that ended, whatever came of it; null: the process ended without one. */
   exit_code: col.count({ hidden: true }),
   /** Why it failed; null: it did not. */

@@ -148,7 +148,7 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
 }
 
 export function foreignSentence(run: string): string {
-  return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration or pipeline, or its record cannot be read.`;
+  return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
 }
 
 /** What is staged of a run, as far as it is sound. */

@@ -185,7 +185,7 @@ function reportText(
   ]);
   const current = replaced.find((each) => each.current)?.replacedBy;
   const now = current === undefined ? "" : `; current is now ${current}`;
-  return `${drawInParts(table, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
+  return `${drawInParts(table, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}; free text, such as a title, is not searched\n`)}`;
 }
 
 /** `named`: retained runs that know the ID. */

@@ -158,7 +158,10 @@ async function verifiedDestinations(
         const found = await lookups.destinations(wanted, signal);
         if (found.unmatched.length === 0) return;
         const missing = missingDestinations(found, await named());
-        throw new WarehouseError("config.not_found", `${missing.join(" ")} Correct its name or platform.`);
+        throw new WarehouseError(
+          "config.not_found",
+          `${missing.join(" ")} Correct its name, or give its platform as "NAME:PLATFORM".`,
+        );
       },
       async there() {
         const names = await named();

@@ -42,7 +42,10 @@ long(
     const lines = text.split("\n");
     assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
     assert.equal(lines.length, 7, "all columns stand side by side on a screen of 80");
-    assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
+    assert.equal(
+      lines[5],
+      `1 retained run searched, 1 replaced; current is now ${replacement}; free text, such as a title, is not searched`,
+    );
     assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
     const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
     assert.match(

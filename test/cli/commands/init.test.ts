@@ -105,7 +105,10 @@ test("at a terminal: what is wrong is asked for again, and the token is not show
   assert.equal(error, undefined, text);
   assert.match(text, /expected an address such as/);
   assert.match(text, /Its items name "Web CMS" and "Partner Portal"\./);
-  assert.match(text, /There is no destination "Web" on platform "External".* Correct its name or platform\./);
+  assert.match(
+    text,
+    /There is no destination "Web" on platform "External".* Correct its name, or give its platform as "NAME:PLATFORM"\./,
+  );
   assert.ok(!text.includes(token), "the token is not shown");
   const config = await configOf(cwd);
   assert.deepEqual(config.destinations, [{ name: "Web CMS", platform: "External" }]);
