@@ -111,7 +111,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const targets = options.deliver === true ? await chosenTargets(environment.cwd, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using lock = await acquireLock(folder);
-      const current = await rollback(folder, wanted, options.pin === true ? new Date() : null);
+      const current = await rollback(folder, wanted, { isPinned: options.pin === true });
       const { run, pinnedSince } = current;
       await writeLines(out, [
         pinnedSince === null ? `current is now ${run}` : pinnedText({ run, pinnedSince }),
