@@ -104,7 +104,9 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const pinned = pinnedOf(runs);
   const past = withPast(latest, runs);
   const listed = runs.map((each) => {
-    const mark = each.current ? "*" : isOutside(each, past) ? "/" : "";
+    // One that is being published is in no history yet.
+    const isAside = each.run !== unpublished && isOutside(each, past);
+    const mark = each.current ? "*" : isAside ? "/" : "";
     return each.manifest instanceof WarehouseError
       ? unreadable(each, mark)
       : listedRun(each.manifest, mark, each.run);
@@ -122,7 +124,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
       latest: latest?.run ?? null,
       pinnedSince: pinned?.pinnedSince.toISOString() ?? null,
     },
-    sections: [keptRunsSection(listed)],
+    sections: [keptRunsSection(listed, pinned === undefined ? "current" : "latest")],
     next: [...problems, ...unpublishedText(folder, runs, unpublished)],
   };
 }
@@ -131,8 +133,12 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 export const WITHOUT_LEGEND =
   "without: values without an external value, at destinations that receive values";
 
-export function keptRunsSection(runs: readonly ListedRun[]): Section {
-  const outside = "; / is not in the history of the current run: put aside, or rolled back";
+/** `newest`: the run whose history the marks are about. */
+export function keptRunsSection(
+  runs: readonly ListedRun[],
+  newest: "current" | "latest" = "current",
+): Section {
+  const outside = `; / is not in the history of the ${newest} run: put aside, or rolled back`;
   return section({
     key: "runs",
     title: "Runs",
