@@ -91,7 +91,10 @@ test("nights while a run is pinned are published, not current, not delivered, an
     await readFile(join(fourth.directory, "report.html"), "utf8"),
     new RegExp(`When this page was made, ${PINNED.source}: `),
   );
-  assert.match(await runs(), new RegExp(`Pinned: ${PINNED.source}; "content-warehouse runs unpin" makes`));
+  assert.match(
+    await runs(),
+    new RegExp(`Pinned: ${PINNED.source}; "content-warehouse runs unpin --warehouse \\S+" makes`),
+  );
   assert.deepEqual(await marks(), ["", "", "/", "*"], "unpin makes the latest current, and never the second");
   assert.match(await runs(), /; \/ is not in the history of the latest run: put aside, or rolled back\.\n/);
   assert.match(await runs("show", "4"), new RegExp(`Pinned +${PINNED.source}`));

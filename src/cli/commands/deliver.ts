@@ -1,8 +1,9 @@
 import { writeAnswer } from "../../show/terminal.ts";
-import { deliveryError } from "../../targets/deliver.ts";
+import { deliveryError, publishedBut } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
+import { suggested } from "../suggested.ts";
 import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
@@ -22,7 +23,6 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--target <name>", "deliver to this target alone")
     .warehouse()
-    .config()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
     .action(async (wanted: string, options: TargetOptions) => {
@@ -40,7 +40,8 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         .map((line) => `${line}\n`)
         .join("");
       await writeAnswer(out, options.json === true ? { run, deliveries } : text);
-      const failure = deliveryError(run, deliveries);
+      const again = suggested(wanted === "current" ? "deliver" : `deliver ${wanted}`, options.given);
+      const failure = deliveryError(run, deliveries, publishedBut(again));
       if (failure !== undefined) throw failure;
     });
 }
