@@ -214,8 +214,8 @@ test("check says of a target what `targets` says", async (t) => {
   assert.match(text, /target +lake: run 2; this warehouse is at 1 after a rollback; it can be written to\n/);
 });
 
-test("what is suggested names the same places", async (t) => {
-  const { world, cwd, options, first, a } = await twoNights(t);
+test("what is suggested names the same places, and no target gets a run beyond the pinned one", async (t) => {
+  const { world, cwd, options, first, second, a } = await twoNights(t);
   const config = join(cwd, "cw's config.json");
   const away = { type: "lake", name: "away", instance: INSTANCE, url: "file:///proc/no-lake" };
   const targets = [away, { type: "lake", ...options }];
@@ -239,6 +239,14 @@ test("what is suggested names the same places", async (t) => {
   assert.ok(failed.error?.message.endsWith(` ${again}`), failed.error?.message);
 
   const unpin = `content-warehouse runs unpin${places}`;
+  const refused = await ask(deliverCommand, "2", "--target", "lake");
+  assert.deepEqual([refused.text, refused.error?.exitCode], ["", 2]);
+  const message = refused.error?.message ?? "";
+  assert.match(
+    message,
+    new RegExp(`^The run ${second} is later than the pinned one, .*: current stays at ${first} \\(pinned `),
+  );
+  assert.ok(message.endsWith(` until "${unpin}".`), message);
   assert.equal((await a(deliverCommand, "--target", "lake")).text, `lake: has ${first} already\n`);
   assert.ok((await ask(runsCommand, "list")).text.includes(`; "${unpin}" makes the latest run current.`));
   assert.match(
