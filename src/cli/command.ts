@@ -10,6 +10,7 @@ import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { endSoon } from "./end-soon.ts";
+import type { Given } from "./suggested.ts";
 
 /** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
@@ -102,12 +103,13 @@ export class StopSignals implements Disposable {
 }
 
 export class CliCommand extends Command {
-  /** Of a warehouse that is read: its folder is found also where the option is not given. */
+  /** Of a warehouse that is read: its folder is found also where the option is not given. `given` has the options as they were. */
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {
       const { env, cwd } = processEnvironment();
       // Not all options: --limit of `diff` counts rows, and that of `run` items.
-      const { warehouse, config, sample } = command.opts<ConfigFlags>();
+      const { warehouse, config, sample, chosen, target } = command.opts<ConfigFlags & Given>();
+      command.setOptionValue("given", { chosen, warehouse, config, target });
       command.setOptionValue(
         "warehouse",
         await warehouseFolder({ env, cwd, flags: { warehouse, config, sample } }),
@@ -115,11 +117,14 @@ export class CliCommand extends Command {
     });
   }
 
+  /** With the configuration, which may say where it is. */
   warehouseOption(): this {
-    return this.instance().option(
-      "--warehouse <dir>",
-      "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
-    );
+    return this.instance()
+      .option(
+        "--warehouse <dir>",
+        "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
+      )
+      .config();
   }
 
   /** Takes the place of the options that say where a warehouse and a configuration are; `chosen` has the rest. */
@@ -149,6 +154,7 @@ export class CliCommand extends Command {
   }
 
   config(): this {
+    if (this.options.some(({ long }) => long === "--config")) return this;
     return this.instance().option(
       "--config <file>",
       "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",

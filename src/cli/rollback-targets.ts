@@ -3,12 +3,13 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { listed } from "../common/nearest.ts";
 import { configuredTargets } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
-import { deliveryError, rolledBackTo, undelivered } from "../targets/deliver.ts";
+import { currentBut, deliveryError, undelivered } from "../targets/deliver.ts";
 import { currentIn } from "../targets/published-run.ts";
 import { targetStates } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment, StopSignals } from "./command.ts";
+import { type Given, suggested } from "./suggested.ts";
 import { delivered, deliveryLines, type TargetOptions, targetsOfFolder } from "./targets.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
@@ -19,14 +20,23 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 export async function deliverRollback(
   folder: OutputFolder,
   { run, sequence }: Pick<PublishedRun, "run" | "sequence">,
-  { targets, stop }: { readonly targets: readonly Target[]; readonly stop: StopSignals },
+  {
+    targets,
+    given,
+    stop,
+  }: { readonly targets: readonly Target[]; readonly given: Given; readonly stop: StopSignals },
 ): Promise<{ readonly lines: readonly string[]; readonly failure: WarehouseError | undefined }> {
   const { signal } = stop;
   const done = await inTemporaryFolder("rollback", (temporaryDirectory) =>
     delivered(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
   ).catch((thrown: unknown) => ({ run, deliveries: undelivered(targets, thrown) }));
   const lines = deliveryLines(done.run, done.deliveries);
-  return { lines, failure: deliveryError(done.run, done.deliveries, rolledBackTo(sequence)) };
+  const again = suggestedRollback(sequence, given);
+  return { lines, failure: deliveryError(done.run, done.deliveries, currentBut(again)) };
+}
+
+function suggestedRollback(sequence: number, given: Given): string {
+  return suggested(`runs rollback ${sequence} --deliver`, given);
 }
 
 /**
@@ -52,7 +62,7 @@ export async function targetLines(
     );
     const others = states.flatMap(({ target, state }) => (state === "current" ? [] : [target]));
     if (others.length === 0) return lines;
-    const command = `"content-warehouse runs rollback ${current.sequence} --deliver"`;
+    const command = `"${suggestedRollback(current.sequence, options.given)}"`;
     // A run that targets were rolled back from.
     const isUndone = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
     const otherwise = isUndone ? "; else the next run goes on from what they have" : "";

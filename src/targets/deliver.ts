@@ -126,15 +126,14 @@ interface Undelivered {
   readonly repeats: string;
 }
 
-const PUBLISHED: Undelivered = {
-  is: "published",
-  repeats: '"content-warehouse deliver" repeats it, and the next run delivers itself.',
-};
+/** `command`: the whole command that repeats the delivery. */
+export function publishedBut(command = "content-warehouse deliver"): Undelivered {
+  return { is: "published", repeats: `"${command}" repeats it, and the next run delivers itself.` };
+}
 
-/** Of a run that somebody rolled back to. */
-export function rolledBackTo(sequence: number): Undelivered {
-  const repeats = `"content-warehouse runs rollback ${sequence} --deliver" repeats it.`;
-  return { is: "current now", repeats };
+/** Of a run that somebody rolled back to, by a whole command. */
+export function currentBut(command: string): Undelivered {
+  return { is: "current now", repeats: `"${command}" repeats it.` };
 }
 
 /**
@@ -144,7 +143,7 @@ export function rolledBackTo(sequence: number): Undelivered {
 export function deliveryError(
   run: string,
   deliveries: readonly Delivery[],
-  { is, repeats }: Undelivered = PUBLISHED,
+  { is, repeats }: Undelivered = publishedBut(),
 ): WarehouseError | undefined {
   const failures = deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [{ target, ...failure }],

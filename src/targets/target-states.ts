@@ -47,21 +47,29 @@ export async function targetStates(
   return states;
 }
 
-/** What `targets` answers. */
-export function targetsAnswer(states: readonly TargetState[], current: Current | undefined): Answer {
+/** What `targets` answers. `suggested`: a whole command to paste, made of its name and what follows that. */
+export function targetsAnswer(
+  states: readonly TargetState[],
+  current: Current | undefined,
+  suggested: (command: string) => string,
+): Answer {
+  const rows = states.map((state) => ({
+    ...state,
+    command: state.command === null ? null : suggested(state.command),
+  }));
   return {
     lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}${pinnedClause(current)}`}.`,
     facts: { current: current?.run ?? null, pinnedSince: current?.pinnedSince?.toISOString() ?? null },
-    sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows: states, limit: 1000 })],
-    next: states.flatMap(nextOf),
+    sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows, limit: 1000 })],
+    next: states.flatMap((state) => nextOf(state, suggested)),
   };
 }
 
-function nextOf({ target, command, here }: TargetState): string[] {
+function nextOf({ target, command, here }: TargetState, suggested: (command: string) => string): string[] {
   if (command === null) return [];
   const brings =
     command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
-  return [`${target}: "${command}" ${brings}.`];
+  return [`${target}: "${suggested(command)}" ${brings}.`];
 }
 
 /** Targets are to have what is current, whatever is published since. */
@@ -120,7 +128,7 @@ export function standingTold(target: Target, last: TargetRun | null, current: Cu
   const has = `run ${last.sequence}`;
   if (current === undefined) return told("ahead", `${has}${since}; this warehouse has no run yet`, restore);
   const here = `this warehouse is at ${current.sequence}`;
-  const rollback = `content-warehouse runs rollback ${current.sequence} --deliver`;
+  const rollback = `runs rollback ${current.sequence} --deliver`;
   switch (standingOf(last, current)) {
     case "same":
       return { ...told("current", `${has}, as here${since}`), runs_behind: 0 };
@@ -143,8 +151,8 @@ export function standingTold(target: Target, last: TargetRun | null, current: Cu
   }
 }
 
-const DELIVER = "content-warehouse deliver";
-const RESTORE = "content-warehouse restore";
+const DELIVER = "deliver";
+const RESTORE = "restore";
 
 function runsBehind(last: TargetRun, { past }: Current): number | null {
   const place = past.findIndex((each) => sameRun(each, last));

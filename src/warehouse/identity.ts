@@ -142,11 +142,10 @@ export function withPast(run: KeptRun | undefined, runs: readonly KeptRun[]): re
   return run === undefined ? [] : [run, ...pastOf(run, runs)];
 }
 
-/** Whether a kept run is not in this past, which goes back beyond it: it was put aside, or rolled back. */
+/** Whether a kept run is surely not in this past: it was put aside, or rolled back. Of one from before it nobody can tell. */
 export function isOutside(run: RunKey, past: readonly RunKey[]): boolean {
-  const [newest, oldest] = [past[0], past.at(-1)];
-  if (newest === undefined || oldest === undefined || isAmong(run, past)) return false;
-  return !laterRun(run, newest) && !laterRun(oldest, run);
+  const oldest = past.at(-1);
+  return oldest !== undefined && !isAmong(run, past) && !laterRun(oldest, run);
 }
 
 /** Whether a kept run was made elsewhere: where it would be in this past, with the run that has it, there is another. */

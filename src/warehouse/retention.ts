@@ -93,23 +93,23 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
 }
 
 /**
- * Makes an earlier run current again, with the guarantees of a publication, and pins it there from now on where
- * `pinnedSince` says when that is. What is pinned stays so, at the run that is current now. Needs the lock. Throws
+ * Makes an earlier run current again, with the guarantees of a publication, and pins it there from `at` on where that is
+ * wanted. A pin goes along to the run that is current now, and is as old as that move. Needs the lock. Throws
  * `verify.failed`, and changes nothing, where the run lacks a file, has one of another size, or has a log beside its
  * database.
  */
 export async function rollback(
   folder: OutputFolder,
   wanted: string,
-  pinnedSince: Date | null = null,
+  { isPinned = false, at = new Date() }: { readonly isPinned?: boolean; readonly at?: Date } = {},
 ): Promise<PublishedRun> {
   await finishReplacement(folder);
   const { run } = await findWhole(folder, wanted);
   // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
   for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
   const pin = await readPin(folder);
-  const since = pin?.since ?? pinnedSince;
-  if (since !== null && pin?.run !== run) await writePin(folder, { run, latest: run, since });
+  if ((isPinned || pin !== undefined) && pin?.run !== run)
+    await writePin(folder, { run, latest: run, since: at });
   await pointCurrentAt(folder, run);
   return findRun(folder, run);
 }

@@ -122,7 +122,7 @@ suite("the help", () => {
     const { stdout } = await program(["erase", "--help"]);
     const text = stdout.replaceAll(/\s+/g, " ");
     assert.match(text, / Free text, such as titles, bodies and values of custom fields, is not searched/);
-    assert.match(text, /anything of the user any more, but what free text may say\./);
+    assert.match(text, /anything of the user any more, but what free text may say, and what --keep/);
   });
 
   for (const command of everyCommand(wholeProgram).slice(1)) {

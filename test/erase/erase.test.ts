@@ -501,7 +501,7 @@ long(
   async (t) => {
     const { folder, erase, runs } = await twoRuns(t);
     const since = new Date("2026-11-21T08:30:00.000Z");
-    await rollback(folder, "1", since);
+    await rollback(folder, "1", { isPinned: true, at: since });
     const { replaced } = await erase(ANNA);
     assert.equal(replaced.find(({ current }) => current)?.run, runs[0]);
     const { sequence, latest, pinnedSince } = await findRun(folder, "current");

@@ -39,6 +39,10 @@ async function world(t: TestContext) {
     night: (pipelineUrl = HISTORY) =>
       exportFrom({ url: service.url, out, pipelineUrl, config: { targets: [target], observe } }),
     runs: (...args: string[]) => capture(runsCommand, [...args, "--warehouse", out]),
+    marks: async () => {
+      const json = await capture(runsCommand, ["list", "--json", "--warehouse", out]);
+      return JSON.parse(json).runs.map(({ mark }: { mark: string }) => mark);
+    },
     metrics: async () => (await lines("run.prom")).filter((line) => /_current_.*\{/.test(line)),
     outputs: async () => JSON.parse((await lines("lineage.ndjson")).at(-1) ?? "").outputs,
     standing: async () =>
@@ -47,7 +51,7 @@ async function world(t: TestContext) {
 }
 
 test("nights while a run is pinned are published, not current, not delivered, and say so; unpin makes the last current", async (t) => {
-  const { service, out, target, outcomes, night, runs, metrics, outputs } = await world(t);
+  const { service, out, target, outcomes, night, runs, marks, metrics, outputs } = await world(t);
   const first = await night();
   assert.deepEqual(first.current, {
     run: first.run,
@@ -56,6 +60,7 @@ test("nights while a run is pinned are published, not current, not delivered, an
   });
   await night();
   assert.match(await runs("rollback", "1", "--pin"), new RegExp(`^${PINNED.source}\n$`));
+  assert.deepEqual(await marks(), ["/", "*"], "what was rolled back is marked at once");
   service.items = itemsOf(4);
   const third = await night();
   service.items = itemsOf(5);
@@ -86,8 +91,12 @@ test("nights while a run is pinned are published, not current, not delivered, an
     await readFile(join(fourth.directory, "report.html"), "utf8"),
     new RegExp(`When this page was made, ${PINNED.source}: `),
   );
-  assert.match(await runs(), new RegExp(`Pinned: ${PINNED.source}; "content-warehouse runs unpin" makes`));
-  assert.match(await runs(), /│ \/ +│ 000002-/, "what was rolled back is in no history");
+  assert.match(
+    await runs(),
+    new RegExp(`Pinned: ${PINNED.source}; "content-warehouse runs unpin --warehouse \\S+" makes`),
+  );
+  assert.deepEqual(await marks(), ["", "", "/", "*"], "unpin makes the latest current, and never the second");
+  assert.match(await runs(), /; \/ is not in the history of the latest run: put aside, or rolled back\.\n/);
   assert.match(await runs("show", "4"), new RegExp(`Pinned +${PINNED.source}`));
   assert.match(
     await capture(verifyCommand, ["--warehouse", out]),

@@ -79,7 +79,7 @@ test("while a run is pinned, the next one goes on from what is restored, which i
   const { kept, last } = await elsewhere(t, 2);
   const out = join(await temporaryFolder(t), "here");
   const { run: own } = await publish(out);
-  await rollback(outputFolder(out), "current", new Date());
+  await rollback(outputFolder(out), "current", { isPinned: true });
   assert.match((await meet(out, [keeping(kept, last)])).join(), /: this run goes on from it, and not from /);
   assert.equal(await current(out), `runs/${own}`);
   assert.equal(await latestRun(outputFolder(out)), last.run);

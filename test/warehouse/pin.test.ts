@@ -16,6 +16,7 @@ import { temporaryFolder } from "../load/fixtures.ts";
 import { buildResult, NIGHT, publish, statement } from "./published.ts";
 
 const SINCE = new Date("2026-11-21T08:30:00.000Z");
+const PINNED = { isPinned: true, at: SINCE };
 
 /** Runs 1, 2, ... of which the last is current. */
 async function warehouse(t: TestContext, runs: number) {
@@ -39,7 +40,7 @@ const runOf = (sequence: number) => `${String(sequence).padStart(6, "0")}-202611
 
 test("runs that are published while one is pinned go on from each other, and the last is current once it is unpinned", async (t) => {
   const { out, folder } = await warehouse(t, 2);
-  assert.equal((await rollback(folder, "1", SINCE)).pinnedSince?.getTime(), SINCE.getTime());
+  assert.equal((await rollback(folder, "1", PINNED)).pinnedSince?.getTime(), SINCE.getTime());
   assert.deepEqual(await standing(folder), { current: 1, latest: 1, pinned: 1 });
   await publish(out, 1);
   const before = await readBaseline(folder);
@@ -60,25 +61,26 @@ test("runs that are published while one is pinned go on from each other, and the
 
 test("the current run can be pinned where it is, and pinning it again changes nothing", async (t) => {
   const { out, folder } = await warehouse(t, 2);
-  await rollback(folder, "current", SINCE);
+  await rollback(folder, "current", PINNED);
   await publish(out, 1);
-  await rollback(folder, "2", new Date());
+  await rollback(folder, "2", { isPinned: true });
   assert.deepEqual(await standing(folder), { current: 2, latest: 3, pinned: 2 });
   assert.equal((await pinInEffect(folder))?.since.getTime(), SINCE.getTime());
 });
 
 test("a rollback while a run is pinned takes the pin along, and the next run goes on from there", async (t) => {
   const { out, folder } = await warehouse(t, 3);
-  await rollback(folder, "2", SINCE);
+  await rollback(folder, "2", PINNED);
   await publish(out, 1);
-  await rollback(folder, "1");
+  const at = new Date("2026-11-23T09:00:00.000Z");
+  await rollback(folder, "1", { at });
   assert.deepEqual(await standing(folder), { current: 1, latest: 1, pinned: 1 });
-  assert.equal((await pinInEffect(folder))?.since.getTime(), SINCE.getTime());
+  assert.deepEqual((await pinInEffect(folder))?.since, at, "it is pinned there since then");
 });
 
 test("neither the pinned run nor the latest is ever removed", async (t) => {
   const { out, folder } = await warehouse(t, 2);
-  await rollback(folder, "1", SINCE);
+  await rollback(folder, "1", PINNED);
   await publish(out, 1);
   await publish(out, 1);
   await rollback(folder, "1");
@@ -114,7 +116,7 @@ test("a kill leaves the run pinned or not, and the next command that changes the
 
 test("runs that are replaced take the pin along, also where a kill fell into it", async (t) => {
   const { out, folder } = await warehouse(t, 2);
-  await rollback(folder, "1", SINCE);
+  await rollback(folder, "1", PINNED);
   await publish(out, 1);
   const replacements = [1, 2, 3].map((sequence) => ({ from: runOf(sequence), to: runOf(sequence + 3) }));
   for (const { to } of replacements) {
@@ -146,7 +148,7 @@ async function prepareReplacement(
 
 test("a pin that is not as it was written ends with 31, and one whose latest run is gone is a finding", async (t) => {
   const { out, folder } = await warehouse(t, 2);
-  await rollback(folder, "1", SINCE);
+  await rollback(folder, "1", PINNED);
   assert.deepEqual(JSON.parse(await readFile(folder.pin, "utf8")), {
     run: runOf(1),
     latest: runOf(1),

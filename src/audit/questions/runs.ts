@@ -95,8 +95,8 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
   };
 }
 
-/** What `runs` answers, the newest run first. */
-export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
+/** What `runs` answers, the newest run first. `unpin`: the whole command that ends a pin. */
+export async function runsAnswer(folder: OutputFolder, unpin: string): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
@@ -104,7 +104,9 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const pinned = pinnedOf(runs);
   const past = withPast(latest, runs);
   const listed = runs.map((each) => {
-    const mark = each.current ? "*" : isOutside(each, past) ? "/" : "";
+    // One that is being published is in no history yet.
+    const isAside = each.run !== unpublished && isOutside(each, past);
+    const mark = each.current ? "*" : isAside ? "/" : "";
     return each.manifest instanceof WarehouseError
       ? unreadable(each, mark)
       : listedRun(each.manifest, mark, each.run);
@@ -114,15 +116,13 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   );
   return {
     lead:
-      pinned === undefined
-        ? ""
-        : `Pinned: ${pinnedText(pinned)}; "content-warehouse runs unpin" makes the latest run current.`,
+      pinned === undefined ? "" : `Pinned: ${pinnedText(pinned)}; "${unpin}" makes the latest run current.`,
     facts: {
       current: current?.run ?? null,
       latest: latest?.run ?? null,
       pinnedSince: pinned?.pinnedSince.toISOString() ?? null,
     },
-    sections: [keptRunsSection(listed)],
+    sections: [keptRunsSection(listed, pinned === undefined ? "current" : "latest")],
     next: [...problems, ...unpublishedText(folder, runs, unpublished)],
   };
 }
@@ -131,8 +131,12 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 export const WITHOUT_LEGEND =
   "without: values without an external value, at destinations that receive values";
 
-export function keptRunsSection(runs: readonly ListedRun[]): Section {
-  const outside = "; / is not in the history of the current run: put aside, or rolled back";
+/** `newest`: the run whose history the marks are about. */
+export function keptRunsSection(
+  runs: readonly ListedRun[],
+  newest: "current" | "latest" = "current",
+): Section {
+  const outside = `; / is not in the history of the ${newest} run: put aside, or rolled back`;
   return section({
     key: "runs",
     title: "Runs",

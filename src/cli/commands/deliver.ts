@@ -1,8 +1,13 @@
 import { writeAnswer } from "../../show/terminal.ts";
-import { deliveryError } from "../../targets/deliver.ts";
+import { deliveryError, publishedBut } from "../../targets/deliver.ts";
+import { laterRun } from "../../warehouse/identity.ts";
+import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
+import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
+import { findRun, listRuns } from "../../warehouse/retention.ts";
+import { CliCommand, existingFolder, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { type Given, suggested } from "../suggested.ts";
 import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
@@ -12,7 +17,8 @@ Examples:
   $ content-warehouse deliver 42 --target lake
 
 RUN is a run's name, its number, or "current". A target that has the run already is left as it is; one that has a later
-run keeps that: "runs rollback RUN --deliver" takes it back. Neither the service nor its token is needed. Exit code 0: all have the run. 26: one has not; the message
+run keeps that: "runs rollback RUN --deliver" takes it back. A run that is later than the pinned one is refused until
+"runs unpin". Neither the service nor its token is needed. Exit code 0: all have the run. 26: one has not; the message
 says why, and the same command goes on where it stopped.
 `;
 
@@ -22,7 +28,6 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--target <name>", "deliver to this target alone")
     .warehouse()
-    .config()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
     .action(async (wanted: string, options: TargetOptions) => {
@@ -33,6 +38,7 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);
         await finishPublication(folder);
+        await assertNotPast(folder, wanted, options.given);
         stop.signal.throwIfAborted();
         return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
@@ -40,7 +46,19 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         .map((line) => `${line}\n`)
         .join("");
       await writeAnswer(out, options.json === true ? { run, deliveries } : text);
-      const failure = deliveryError(run, deliveries);
+      const again = suggested(wanted === "current" ? "deliver" : `deliver ${wanted}`, options.given);
+      const failure = deliveryError(run, deliveries, publishedBut(again));
       if (failure !== undefined) throw failure;
     });
+}
+
+/** Targets are to have what is pinned until it is no more. Throws `config.invalid` for a later run. */
+async function assertNotPast(folder: OutputFolder, wanted: string, given: Given): Promise<void> {
+  const pinned = pinnedOf(await listRuns(folder));
+  const run = await findRun(folder, wanted);
+  if (pinned === undefined || !laterRun(run, pinned)) return;
+  const unpin = suggested("runs unpin", { ...given, target: undefined });
+  throw invalid(
+    `The run ${run.run} is later than the pinned one, and targets do not get it: ${pinnedText(pinned)} until "${unpin}".`,
+  );
 }

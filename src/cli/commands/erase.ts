@@ -6,13 +6,13 @@ import { configuredTargets } from "../../config/config.ts";
 import { type EraseReport, eraseUser } from "../../erase/erase.ts";
 import type { Remaining, Target } from "../../pipeline.ts";
 import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
-import { jsonLine, printableText, shellWord, writeOutcome } from "../../show/terminal.ts";
-import { deliveryError, END_MS, targetError } from "../../targets/deliver.ts";
+import { jsonLine, printableText, writeOutcome } from "../../show/terminal.ts";
+import { deliveryError, END_MS, publishedBut, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import type { ChosenInstance } from "../instance.ts";
+import { type Given, suggested } from "../suggested.ts";
 import { delivered, type TargetOptions, targetsOfFolder } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
@@ -20,7 +20,6 @@ import { untilDecided } from "../until-decided.ts";
 interface Options extends TargetOptions {
   readonly user: string;
   readonly keepVersions?: true;
-  readonly chosen?: ChosenInstance;
 }
 
 const HELP = `
@@ -48,7 +47,6 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user (required)")
     .warehouse()
-    .config()
     .option("--keep-versions", "leave earlier versions in targets, and end with 0; the last line says which")
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
@@ -60,8 +58,9 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);
       const report = await eraseInFolder(folder, userId, stop.signal);
-      const elsewhere = await forgetInTargets(folder, targets, stop.signal);
-      const left = leftText(elsewhere.outcomes, whereText(options));
+      const repeatedBy = suggested("deliver", options.given);
+      const elsewhere = await forgetInTargets(folder, { targets, repeatedBy, signal: stop.signal });
+      const left = leftText(elsewhere.outcomes, options.given);
       const kept = keepVersions === true && elsewhere.failure === undefined ? left : "";
       const text =
         json === true
@@ -98,14 +97,17 @@ interface Elsewhere {
 /** Delivers the current run, and has each target that took it forget what it keeps of others. */
 async function forgetInTargets(
   folder: OutputFolder,
-  targets: readonly Target[],
-  signal: AbortSignal,
+  {
+    targets,
+    repeatedBy,
+    signal,
+  }: { readonly targets: readonly Target[]; readonly repeatedBy: string; readonly signal: AbortSignal },
 ): Promise<Elsewhere> {
   if (targets.length === 0) return { outcomes: [], failure: undefined };
   return await inTemporaryFolder("erase", async (temporaryDirectory) => {
     const { run, deliveries } = await delivered(folder, "current", { targets, temporaryDirectory, signal });
     const outcomes: Forgotten[] = [];
-    let failure = deliveryError(run, deliveries);
+    let failure = deliveryError(run, deliveries, publishedBut(repeatedBy));
     for (const target of targets) {
       const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
       const left = hasRun
@@ -152,21 +154,14 @@ function targetsText(outcomes: readonly Forgotten[]): string {
 }
 
 /** A line that says what may still hold the user, and the commands that end it; empty: nothing does. */
-function leftText(outcomes: readonly Forgotten[], where: string): string {
+function leftText(outcomes: readonly Forgotten[], { chosen, config }: Given): string {
   const sentences = outcomes.flatMap(({ target, left }) =>
     (left ?? []).map(({ what, command }) => {
-      const end = command === null ? "" : `; "content-warehouse ${command}${where}" ends that`;
+      const end = command === null ? "" : `; "${suggested(command, { chosen, config })}" ends that`;
       return `${target} may still hold the user in ${what}${end}.`;
     }),
   );
   return printableText(sentences.length === 0 ? "" : `${sentences.join(" ")}\n`);
-}
-
-/** Options that name these targets to another command. */
-function whereText({ chosen, config }: Options): string {
-  if (chosen !== undefined)
-    return ` --instance ${shellWord(chosen.instance.name)} --fleet ${shellWord(chosen.fleet.path)}`;
-  return config === undefined ? "" : ` --config ${shellWord(config)}`;
 }
 
 function reportText(

@@ -25,7 +25,7 @@ Examples:
 
 export function lakeCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("lake")
-    .description("show, verify and clean up the lake that runs are delivered to, or take an instance out")
+    .description("show, verify and clean up the lake, or take an instance out")
     .addHelpText("after", EXAMPLES)
     .addCommand(statusCommand(environment), { isDefault: true })
     .addCommand(verifyCommand(environment))

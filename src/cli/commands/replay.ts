@@ -64,7 +64,6 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     )
     .option("--yes", "ask nothing: what an interrupted run has read may go")
     .warehouse()
-    .config()
     .format(...ANSWER_FORMATS)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {

@@ -10,6 +10,7 @@ import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { suggested } from "../suggested.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 
 interface Options extends TargetOptions {
@@ -34,7 +35,6 @@ export function restoreCommand(environment = processEnvironment()): CliCommand {
     .option("--list", "list the runs that can be restored, and change nothing")
     .option("--target <name>", "name of the target, where several keep runs")
     .warehouse()
-    .config()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
     .action((options: Options) => restore(options, environment));
@@ -54,9 +54,8 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   await finishPublication(folder);
   const there = (await listRuns(folder)).find((each) => sameRun(each, wanted));
   if (there !== undefined) {
-    throw invalid(
-      `${folder.root} has the run ${there.run} already; "content-warehouse runs rollback ${there.run}" makes it current.`,
-    );
+    const rollback = suggested(`runs rollback ${there.run}`, { ...options.given, target: undefined });
+    throw invalid(`${folder.root} has the run ${there.run} already; "${rollback}" makes it current.`);
   }
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;

@@ -19,11 +19,14 @@ import {
   StopSignals,
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
+import { type Given, suggested } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
+  readonly given: Given;
+  readonly config?: string;
   readonly keep?: number;
 }
 
@@ -31,6 +34,7 @@ type RollbackOptions = TargetOptions & { readonly deliver?: true; readonly pin?:
 
 interface Shown extends Omit<AnswerForm, "width"> {
   readonly warehouse: string;
+  readonly given: Given;
 }
 
 const EXAMPLES = `
@@ -67,8 +71,8 @@ function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .format(...ANSWER_FORMATS)
     .spreadsheet()
-    .action(async ({ warehouse, ...form }: Shown) => {
-      await show(out, await runsAnswer(existingFolder(warehouse)), form);
+    .action(async ({ warehouse, given, ...form }: Shown) => {
+      await show(out, await runsAnswer(existingFolder(warehouse), suggested("runs unpin", given)), form);
     });
 }
 
@@ -101,7 +105,6 @@ target has not got it; the message says why, and the same command goes on where 
 function rollbackCommand(environment: CliEnvironment): CliCommand {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41 --deliver")
     .argument("<run>", "name or number of a run")
-    .config()
     .option("--deliver", "bring the configured targets back to it as well")
     .option("--pin", "keep it current while further runs are published, until `runs unpin`")
     .addHelpText("after", ROLLBACK_HELP)
@@ -111,7 +114,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const targets = options.deliver === true ? await chosenTargets(environment.cwd, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using lock = await acquireLock(folder);
-      const current = await rollback(folder, wanted, options.pin === true ? new Date() : null);
+      const current = await rollback(folder, wanted, { isPinned: options.pin === true });
       const { run, pinnedSince } = current;
       await writeLines(out, [
         pinnedSince === null ? `current is now ${run}` : pinnedText({ run, pinnedSince }),
@@ -121,7 +124,11 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
         await lock[Symbol.asyncDispose]();
         return await writeLines(out, await targetLines(environment, { folder, options, stop }));
       }
-      const { lines, failure } = await deliverRollback(folder, current, { targets, stop });
+      const { lines, failure } = await deliverRollback(folder, current, {
+        targets,
+        given: options.given,
+        stop,
+      });
       await writeLines(out, lines);
       if (failure !== undefined) throw failure;
     });
@@ -132,7 +139,7 @@ function unpinCommand({ out }: CliEnvironment): CliCommand {
     "unpin",
     "make the latest run current, and each that is published from now on",
     "unpin",
-  ).action(async ({ warehouse }: Options) => {
+  ).action(async ({ warehouse, given }: Options) => {
     const folder = existingFolder(warehouse);
     await using _lock = await acquireLock(folder);
     await finishPublication(folder);
@@ -140,7 +147,7 @@ function unpinCommand({ out }: CliEnvironment): CliCommand {
     const was = `${run} was pinned since ${minuteOf(since)} UTC`;
     await writeLines(out, [
       `current is ${run === latest ? "still" : "now"} ${latest}; ${was}`,
-      'targets keep what they have until "content-warehouse deliver" or the next run',
+      `targets keep what they have until "${suggested("deliver", given)}" or the next run`,
     ]);
   });
 }
@@ -159,10 +166,10 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
       `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
       positive,
     )
-    .action(async ({ keep: given, ...flags }: Options) => {
+    .action(async ({ keep: wanted, ...flags }: Options) => {
       const { warehouse } = flags;
       const folder = existingFolder(warehouse);
-      const keep = given ?? (await configuredKeepRuns({ ...environment, flags }));
+      const keep = wanted ?? (await configuredKeepRuns({ ...environment, flags }));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);

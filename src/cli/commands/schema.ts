@@ -26,6 +26,7 @@ const FORMATS = {
 interface Options {
   readonly format: keyof typeof FORMATS;
   readonly warehouse?: string;
+  readonly config?: string;
 }
 
 const EXAMPLES = `
@@ -59,10 +60,13 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
 }
 
 /** Undefined: none is named, and there is no working directory to look in. */
-async function folderOf(environment: CliEnvironment, { warehouse }: Options): Promise<string | undefined> {
+async function folderOf(
+  environment: CliEnvironment,
+  { warehouse, config }: Options,
+): Promise<string | undefined> {
   const { env } = environment;
   try {
-    return await warehouseFolder({ env, cwd: environment.cwd, flags: { warehouse } });
+    return await warehouseFolder({ env, cwd: environment.cwd, flags: { warehouse, config } });
   } catch (thrown) {
     if (lacksWorkingDirectory(thrown) && (warehouse ?? env.CONTENT_WAREHOUSE_DIR) === undefined)
       return undefined;

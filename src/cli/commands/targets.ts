@@ -5,6 +5,7 @@ import { currentIn } from "../../targets/published-run.ts";
 import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
+import { suggested } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 
 const HELP = `
@@ -19,7 +20,6 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("targets")
     .description("list the configured targets with the last run that each has")
     .warehouse()
-    .config()
     .format(...ANSWER_FORMATS)
     .addHelpText("after", HELP)
     .action(async (options: TargetOptions & { readonly format: AnswerFormat }) => {
@@ -28,7 +28,11 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
       const current = await currentIn(outputFolder(options.warehouse));
       using stop = new StopSignals("the targets are not listed");
       const states = await targetStates(targets, current, stop.signal);
-      await show(out, targetsAnswer(states, current), { format: options.format });
+      await show(
+        out,
+        targetsAnswer(states, current, (command) => suggested(command, options.given)),
+        { format: options.format },
+      );
       const problems = states.filter(({ problem }) => problem !== null);
       const unasked = problems.filter(({ state }) => state === "failed");
       if (unasked.length > 0)

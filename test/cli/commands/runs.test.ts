@@ -240,6 +240,12 @@ test("rollback moves current and says where to", async (t) => {
   const { out, runs } = await warehouse(t, 2);
   assert.equal(await runs("rollback", "1"), "current is now 000001-20261120T020000Z\n");
   assert.equal(await readlink(join(out, "current")), "runs/000001-20261120T020000Z");
+  assert.match(
+    await runs(),
+    /; \/ is not in the history of the current run.*│ \/ │ 000002-.*│ \* │ 000001-/s,
+  );
+  await mkdir(join(out, ".staging", "000002-20261120T020000Z"), { recursive: true });
+  assert.doesNotMatch(await runs(), /│ \/ │/, "it is being published");
   await assert.rejects(runs("rollback", "9"), { code: "config.not_found", exitCode: 2 });
 });
 
