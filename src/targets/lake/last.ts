@@ -6,7 +6,10 @@ import { claimOf, highestNumber, historyOf } from "./history.ts";
 import { snapshotSequence } from "./snapshots.ts";
 import { waitingText } from "./waiting.ts";
 
-/** The last run that all tables have but those that wait; null: there is none. Finishes the last claim first, as far as that can be done. */
+/**
+ * The last run that all tables have but those that wait; null: there is none. Finishes the last claim first, as far as
+ * that can be done.
+ */
 export async function lastRun(
   place: LakePlace,
   service: InstanceIdentity | null,

@@ -47,8 +47,8 @@ function stillRead(cause: unknown): WarehouseError {
 }
 
 /**
- * Puts a schema, the one that was made or the previous one, in the place of the current one, which becomes the previous one. A transaction that has
- * read a table of the current one reads the others of the same run: the locks on all its tables wait for it. Views of
+ * Puts `next`, the schema that was made or the previous one, in the place of the current one, which becomes the previous
+ * one. A transaction that has read a table of the current one reads the others of the same run: the locks on all its tables wait for it. Views of
  * others read the tables of the same names from then on. Throws `target.refused` where one cannot, and where something
  * else depends on what is to be dropped.
  */
