@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { packagePath } from "../../src/common/package-root.ts";
 import { createClient } from "../../src/extract/content-client.ts";
 import { type Outcome, program } from "../cli/running.ts";
+import { trust } from "../extract/http/trust.ts";
 import { serve } from "../extract/loopback.ts";
 import { CANARY } from "../run/canary.ts";
 import { temporaryFolder, treeOf } from "../run/running.ts";
@@ -154,9 +154,7 @@ function found({ stdout }: Outcome): Partial<Record<string, string>> {
 
 test("createClient goes through the proxy that it is given, for https alone", async (t) => {
   const { proxy, url } = await world(t);
-  const before = getCACertificates();
-  setDefaultCACertificates([await readFile(CA, "utf8")]);
-  t.after(() => setDefaultCACertificates(before));
+  trust(t, await readFile(CA, "utf8"));
   const client = createClient({ url, token: CANARY, proxy: proxy.withPassword });
   t.after(() => client.close());
   assert.equal((await client.listPage({ mode: "basic", page: 1 })).items.length, 3);

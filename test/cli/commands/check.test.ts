@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { suite, test } from "node:test";
-import { setDefaultCACertificates } from "node:tls";
 import { processEnvironment } from "../../../src/cli/command.ts";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { systemClock } from "../../../src/common/clock.ts";
@@ -17,6 +15,7 @@ import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
 import { prepareOutput } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { pem, trust } from "../../extract/http/trust.ts";
 import { CANARY, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
 import { ANSWERED, item, itemsOf, listBody, type Reply, Scripted } from "../../run/scripted.ts";
 
@@ -277,10 +276,7 @@ test("beside a published run: its room, its instance, and whether it is as it wa
 });
 
 test("the certificate's end and the version of TLS are told", async (t) => {
-  const pem = (name: string) =>
-    readFileSync(new URL(`../../extract/http/tls/${name}.pem`, import.meta.url), "utf8");
-  setDefaultCACertificates([pem("localhost")]);
-  t.after(() => setDefaultCACertificates([]));
+  trust(t, pem("localhost"));
   const body = JSON.stringify(
     listBody(itemsOf(1), {
       kind: "list",

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
-import { before, type TestContext, test } from "node:test";
-import { createServer, setDefaultCACertificates, type TlsOptions } from "node:tls";
+import { type TestContext, test } from "node:test";
+import { createServer, type TlsOptions } from "node:tls";
 import { clientOf, failsWith, LIST, NEVER, read, serve } from "../loopback.ts";
-
-/** Certificates made for these tests, all with one key; `expired.pem` ended on the day it was made. */
-const pem = (name: string) => readFileSync(new URL(`tls/${name}.pem`, import.meta.url), "utf8");
-
-before(() => setDefaultCACertificates([pem("other-name"), pem("expired")]));
+import { pem, trust } from "./trust.ts";
 
 async function serveTls(
   t: TestContext,
@@ -41,6 +36,7 @@ const cases: [name: string, code: string, options: TlsOptions][] = [
 
 for (const [name, code, options] of cases) {
   test(`A4: a service with a certificate ${name} is not trusted and gets no request`, async (t) => {
+    trust(t, pem("other-name"), pem("expired"));
     const { url, requests } = await serveTls(t, options);
     const error = await failsWith("source.tls", read(clientOf(t, url), LIST, NEVER));
     assert.match(error.message, new RegExp(`localhost:\\d+ cannot be trusted \\(${code}`));
@@ -59,8 +55,7 @@ test("A4: the environment cannot switch the check off", async (t) => {
 });
 
 test("a certificate of a known authority is trusted", async (t) => {
-  setDefaultCACertificates([pem("localhost")]);
-  t.after(() => setDefaultCACertificates([pem("other-name"), pem("expired")]));
+  trust(t, pem("localhost"));
   const { url, requests } = await serveTls(t, { cert: pem("localhost") });
   assert.equal((await read(clientOf(t, url), LIST, NEVER)).status, 200);
   assert.equal(requests(), 1);
