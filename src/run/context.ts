@@ -51,7 +51,7 @@ export interface RunContext extends Telling {
   readonly baseline: Baseline;
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
-  readonly beginning: ResumeRecord;
+  readonly resumeRecord: ResumeRecord;
   /** What was read before the run was resumed. */
   readonly resumed: ResumeState;
   readonly checkpoint: Checkpoint;

@@ -25,7 +25,7 @@ export interface Answered {
 
 /** Once the last answer is there. */
 export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord, "version"> {
-  const { beginning, journal, throttle, outage, baseline, personalFields } = run;
+  const { resumeRecord, journal, throttle, outage, baseline, personalFields } = run;
   const { options, pipeline } = run;
   const { config, clock } = options;
   const { extraction, items } = answered;
@@ -39,8 +39,8 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     },
     origin: originOf(config),
     configuration: configFingerprint(config),
-    startedAt: instant(beginning.startedMs),
-    resumedAt: beginning.resumedMs.map(instant),
+    startedAt: instant(resumeRecord.startedMs),
+    resumedAt: resumeRecord.resumedMs.map(instant),
     extractedAt: instant(clock.now()),
     asked: askedOf(run, answered),
     unmatched: unmatchedOf(answered),

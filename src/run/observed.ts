@@ -1,4 +1,4 @@
-/** A run with its observers: what they are told of its beginning and its end. */
+/** A run with its observers: what they are told of its start and its end. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { PublishedContent, StartedRun } from "../observe/observer.ts";
@@ -66,14 +66,14 @@ function failureOf(
   });
 }
 
-export function startedRun({ staging, pipeline, options, folder, beginning }: RunContext): StartedRun {
+export function startedRun({ staging, pipeline, options, folder, resumeRecord }: RunContext): StartedRun {
   return {
     run: staging.run,
     pipeline: pipeline.name,
     description: pipeline.description,
     instance: originOf(options.config),
     warehouse: folder.root,
-    startedMs: beginning.resumedMs.at(-1) ?? beginning.startedMs,
+    startedMs: resumeRecord.resumedMs.at(-1) ?? resumeRecord.startedMs,
     personalData: options.config.personalData.policy,
     publishes: pipeline.loaders.flatMap(({ publishes }) => publishes ?? []),
   };

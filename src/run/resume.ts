@@ -97,7 +97,7 @@ const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 
 export interface ResumableRun {
   readonly run: string;
-  readonly beginning: ResumeRecord;
+  readonly resumeRecord: ResumeRecord;
   readonly resumed: ResumeState;
   readonly keptBytes: number;
 }
@@ -135,16 +135,16 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
   if (!published.every((each) => laterRun(latest, each))) return NO_RUN;
   const { run } = latest;
   const staging = stagingFolder(folder, run);
-  const record = staging.resumeRecord;
-  const beginning = await readSealed(record, resumeRecordForm);
-  if (beginning === undefined) return existsSync(record) ? { resumable: null, foreign: run } : NO_RUN;
-  if (!mayResume(beginning, wanted)) return NO_RUN;
-  if (beginning.fingerprint !== wanted.fingerprint) return { resumable: null, foreign: run };
+  const path = staging.resumeRecord;
+  const resumeRecord = await readSealed(path, resumeRecordForm);
+  if (resumeRecord === undefined) return existsSync(path) ? { resumable: null, foreign: run } : NO_RUN;
+  if (!mayResume(resumeRecord, wanted)) return NO_RUN;
+  if (resumeRecord.fingerprint !== wanted.fingerprint) return { resumable: null, foreign: run };
   const resumed = await resumeStateOf(staging, wanted);
   if (resumed.pages === 0) return NO_RUN;
-  const sizes = await Promise.all([record, ...resumed.files].map(bytesOf));
+  const sizes = await Promise.all([path, ...resumed.files].map(bytesOf));
   const keptBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
-  return { resumable: { run, beginning, resumed, keptBytes }, foreign: null };
+  return { resumable: { run, resumeRecord, resumed, keptBytes }, foreign: null };
 }
 
 export function foreignSentence(run: string): string {
@@ -176,12 +176,12 @@ export async function keepResumable(staging: StagingFolder, files: ReadonlySet<s
 /** Notes that the run is resumed. */
 export async function resume(
   staging: StagingFolder,
-  { beginning }: ResumableRun,
+  { resumeRecord }: ResumableRun,
   nowMs: number,
 ): Promise<ResumeRecord> {
-  const begun = { ...beginning, resumedMs: [...beginning.resumedMs, nowMs] };
-  await writeResumeRecord(staging, begun);
-  return begun;
+  const resumed = { ...resumeRecord, resumedMs: [...resumeRecord.resumedMs, nowMs] };
+  await writeResumeRecord(staging, resumed);
+  return resumed;
 }
 
 /** What becomes of staged work. `accept`: explicit approval resumes it. `inspect`: it is kept until the next run. */

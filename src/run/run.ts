@@ -56,12 +56,12 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     const ready = await meetAll(PRECONDITIONS, facts);
     const { pipeline, folder, source, personalFields, baseline, pace, above } = ready;
     const personalFieldIds = idsOf(personalFields);
-    let taken = ready.resumable;
-    if (taken !== null && !isDeepStrictEqual(taken.beginning.personalFieldIds, personalFieldIds)) {
+    let resumable = ready.resumable;
+    if (resumable !== null && !isDeepStrictEqual(resumable.resumeRecord.personalFieldIds, personalFieldIds)) {
       // What landed was treated by other IDs, and may hold what is to be treated now.
       options.log.warn("What was read before is removed: `personalFields` covers other fields by now.");
       await discardLeftovers(folder, undefined);
-      taken = null;
+      resumable = null;
     }
     const treatment = { ...treatmentOf(options.config.personalData), customFieldIds: personalFieldIds };
     const history = withoutPersonal(ready.past, baseline, treatment);
@@ -70,7 +70,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
     const asked = { source, personalFields, ...pace };
     const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
-    return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
+    return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
   } catch (thrown) {
     const { folder, lock } = facts;
     if (folder === undefined || lock === undefined) throw thrown;
@@ -112,16 +112,16 @@ type Place = Pick<
 
 async function stageAndPublish(
   place: Place,
-  beginning: ResumeRecord,
-  taken: ResumableRun | null,
+  resumeRecord: ResumeRecord,
+  resumable: ResumableRun | null,
 ): Promise<Published> {
   const { folder, options } = place;
-  const name = taken?.run ?? (await nextRun(folder, new Date(beginning.startedMs), place.above));
+  const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), place.above));
   const staging = stagingFolder(folder, name);
   let run: RunContext | undefined;
   let left: Left = "remove";
   try {
-    run = await begin(place, staging, beginning, taken);
+    run = await begin(place, staging, resumeRecord, resumable);
     place.observers.started(startedRun(run));
     return await exportAndPublish(run);
   } catch (thrown) {
@@ -132,7 +132,7 @@ async function stageAndPublish(
     try {
       if (run === undefined || left === "remove") await discardStaging(folder, name);
       else if (left === "inspect") await keepForInspection(staging);
-      else await writeResumeRecord(staging, nextBeginning(run, left));
+      else await writeResumeRecord(staging, nextResumeRecord(run, left));
     } catch (thrown) {
       // This does not hide how the run ended: the next run clears away what is left.
       const { message } = asWarehouseError(thrown);
@@ -146,27 +146,27 @@ async function begin(
   place: Place,
   staging: StagingFolder,
   fresh: ResumeRecord,
-  taken: ResumableRun | null,
+  resumable: ResumableRun | null,
 ): Promise<RunContext> {
   const { folder, options } = place;
   const { run } = staging;
-  let beginning = fresh;
-  if (taken !== null) {
-    beginning = await resume(staging, taken, options.clock.now());
-    options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(taken.resumed) });
+  let resumeRecord = fresh;
+  if (resumable !== null) {
+    resumeRecord = await resume(staging, resumable, options.clock.now());
+    options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumable.resumed) });
   }
   await createStaging(folder, run);
-  if (taken === null) await writeResumeRecord(staging, beginning);
+  if (resumable === null) await writeResumeRecord(staging, resumeRecord);
   return {
     ...place,
     onEvent: place.observers.onEvent,
     clock: options.clock,
     staging,
-    beginning,
-    resumed: taken?.resumed ?? EMPTY_RESUME,
+    resumeRecord,
+    resumed: resumable?.resumed ?? EMPTY_RESUME,
     checkpoint: new Checkpoint(staging.root),
     journal: new Journal(),
-    peak: PeakUse.watch(staging.root, beginning.peakBytes),
+    peak: PeakUse.watch(staging.root, resumeRecord.peakBytes),
   };
 }
 
@@ -204,12 +204,12 @@ async function withRoom(run: RunContext, thrown: unknown, left: Left): Promise<u
 }
 
 /** What the next run goes on from. */
-function nextBeginning({ beginning, throttle, peak }: RunContext, left: Left): ResumeRecord {
+function nextResumeRecord({ resumeRecord, throttle, peak }: RunContext, left: Left): ResumeRecord {
   const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
   return {
-    ...beginning,
+    ...resumeRecord,
     ratePerSecond,
     peakBytes: peak.bytes,
-    shrunk: beginning.shrunk || left === "accept",
+    shrunk: resumeRecord.shrunk || left === "accept",
   };
 }

@@ -36,13 +36,13 @@ export function sameRun(one: RunKey, other: RunKey): boolean {
 }
 
 /** The last run of a target. */
-export interface LastRun extends RunKey {
+interface RunOfTarget extends RunKey {
   /** The latest run that was there when somebody rolled the target back to this one. */
   readonly rollbackOf?: RunKey | undefined;
 }
 
 /** What the last run of a target says that it was rolled back from, once this one is in its place. */
-export function rolledBackFrom(last: LastRun | null, run: RunKey): RunKey | undefined {
+export function rolledBackFrom(last: RunOfTarget | null, run: RunKey): RunKey | undefined {
   const latest = last?.rollbackOf ?? last ?? undefined;
   return latest && laterRun(latest, run)
     ? { run: latest.run, sequence: latest.sequence, sha256: latest.sha256 }
@@ -74,7 +74,7 @@ export interface RunInHistory extends RunKey {
  */
 export type Standing = "same" | "earlier" | "other" | "later" | "apart" | "undone";
 
-export function standingOf(last: LastRun, run: RunInHistory): Standing {
+export function standingOf(last: RunOfTarget, run: RunInHistory): Standing {
   if (sameRun(last, run)) return "same";
   if (laterRun(last, run)) return "later";
   if (last.rollbackOf !== undefined && !laterRun(run, last.rollbackOf)) return "undone";
@@ -85,7 +85,7 @@ export function standingOf(last: LastRun, run: RunInHistory): Standing {
 }
 
 /** Whether a run is the one that a target was rolled back from, or goes on from it. */
-export function goesOnFromUndone({ rollbackOf }: LastRun, run: RunInHistory): boolean {
+export function goesOnFromUndone({ rollbackOf }: RunOfTarget, run: RunInHistory): boolean {
   return rollbackOf !== undefined && isAmong(rollbackOf, [run, ...run.past]);
 }
 

@@ -31,11 +31,11 @@ interface Span {
  */
 export async function dateWarnings(checks: readonly Check[], spanned: Spanned): Promise<Dated> {
   const { before, startedAt } = spanned;
-  const beginning: Span = { warningSince: new Date(startedAt), warningRuns: 1 };
+  const fresh: Span = { warningSince: new Date(startedAt), warningRuns: 1 };
   const dated = (goesOn: (name: string) => Span | undefined) =>
     checks.map((check): DatedCheck => {
       if (check.verdict === "passed") return { ...check, warningSince: null, warningRuns: null };
-      return { ...check, ...(goesOn(check.name) ?? beginning) };
+      return { ...check, ...(goesOn(check.name) ?? fresh) };
     });
   try {
     return { checks: dated(await spansBefore(spanned)), warnings: [] };

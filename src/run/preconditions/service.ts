@@ -34,7 +34,7 @@ export const SERVICE: readonly Step[] = [
       const { config } = options;
       const isKnown = resumable != null || hasAnswered(baseline, originOf(config));
       const pace = {
-        throttle: openThrottle(config, resumable?.beginning.ratePerSecond ?? rateOf(baseline)),
+        throttle: openThrottle(config, resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline)),
         outage: openOutage(source, options, { minutes: config.outageMinutes, isKnown }),
       };
       return { pace, client: openClient(source, options, pace) };

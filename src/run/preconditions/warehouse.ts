@@ -142,7 +142,7 @@ export const CURRENT_RUN: readonly Step[] = [
         const left = await machine.freeBytes(folder);
         return left && left + clearable;
       };
-      const taken = resumable ? { ...resumable.beginning, keptBytes: resumable.keptBytes } : NOTHING_TAKEN;
+      const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : NOTHING_TAKEN;
       await assertRoom(root, baseline, free, taken);
       return { taken };
     },
