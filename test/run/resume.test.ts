@@ -12,9 +12,9 @@ import {
   staged,
   stagedFiles,
   startRun,
-  until,
 } from "../extract/landing/resuming.ts";
 import { either, few, long } from "../long.ts";
+import { until } from "../until.ts";
 import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Question, Scripted } from "./scripted.ts";
 
@@ -130,9 +130,9 @@ long("G8: a run of all tables that is killed while it loads them goes on", async
   const { service, whole } = await undisturbed(t, NIGHTLY);
   const out = await emptyFolder(t);
   const { child, ended } = await startRun(service, out, NIGHTLY);
-  await until(async () =>
-    (await stagedFiles(out)).some((path) => /parquet.content_tags.*parquet$/.test(path)),
-  );
+  const isLoading = async () =>
+    (await stagedFiles(out)).some((path) => /parquet.content_tags.*parquet$/.test(path));
+  await until("a table is loaded", isLoading, { ended });
   child.kill("SIGKILL");
   assert.equal((await ended).signal, "SIGKILL");
   const [run] = await staged(out);

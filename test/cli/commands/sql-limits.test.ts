@@ -6,11 +6,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
 import { few } from "../../long.ts";
+import { until } from "../../until.ts";
 import { ChildrenPeak, childrenOf, openFilesOf } from "../children.ts";
 import { program } from "../running.ts";
 
@@ -63,14 +63,14 @@ function startSql() {
 }
 
 /** Resolves once a process that this one started has the database open: then the question is under way. */
-async function underWay(pid: number): Promise<void> {
-  while (!childrenOf(pid).some((child) => openFilesOf(child).some((file) => file.endsWith(".duckdb"))))
-    await delay(10);
+function underWay(pid: number, ended: Promise<unknown>): Promise<void> {
+  const isOpen = (child: number) => openFilesOf(child).some((file) => file.endsWith(".duckdb"));
+  return until("the question is under way", () => childrenOf(pid).some(isOpen), { ended });
 }
 
 test("Ctrl-C, which a terminal sends to both processes, ends both", async () => {
   const { pid, said, closed } = startSql();
-  await underWay(pid);
+  await underWay(pid, closed);
   process.kill(-pid, "SIGINT");
   assert.deepEqual(await closed, [130, null]);
   assert.equal(await said, "Interrupted; the question was not answered.\n");
@@ -78,7 +78,7 @@ test("Ctrl-C, which a terminal sends to both processes, ends both", async () => 
 
 test("no process of a question outlives a command that is killed", async () => {
   const { pid, said, closed } = startSql();
-  await underWay(pid);
+  await underWay(pid, closed);
   process.kill(pid, "SIGKILL");
   assert.deepEqual([await closed, await said], [[null, "SIGKILL"], ""]);
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { watch } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,6 +17,7 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
 import { few, long } from "../../long.ts";
+import { until } from "../../until.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
 
@@ -627,14 +627,12 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
     [endless, "SIGKILL", [null, "SIGKILL"]],
   ] as const;
   for (const [query, signal, ended] of few(cases, 3)) {
-    const watcher = watch(TMPDIR);
-    const appeared = once(watcher, "change");
     const child = startIn(query);
+    const closed = once(child, "close");
     const said = text(child.stderr);
-    await appeared;
-    watcher.close();
+    await until("it has a folder", async () => (await readdir(TMPDIR)).length > 0, { ended: closed });
     child.kill(signal);
-    assert.deepEqual(await once(child, "close"), ended);
+    assert.deepEqual(await closed, ended);
     assert.match(await said, SAID[signal]);
     assert.equal((await readdir(TMPDIR)).length, signal === "SIGKILL" ? 1 : 0, signal);
   }

@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
@@ -12,6 +11,7 @@ import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { COMPILE_CACHE } from "../../compile-cache.ts";
 import { CANARY, type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
 import { type Item, item, type Question, type Scripted } from "../../run/scripted.ts";
+import { until } from "../../until.ts";
 
 /** Two items a page, so that a few hundred items make several groups of 64 pages. */
 export const SETTINGS = { perPage: 2, details: "events", customFields: ["Region"] } as const;
@@ -57,7 +57,11 @@ export async function killed(
   });
   const { child, ended } = await startRun(service, out, pipelineUrl);
   await Promise.race([reached, ended.then(({ stderr }) => assert.fail(`it ended by itself: ${stderr}`))]);
-  if (kept !== undefined) await until(async () => (await checkpointsIn(out)).includes(`${kept}.json`));
+  if (kept !== undefined) {
+    await until(`${kept} is kept`, async () => (await checkpointsIn(out)).includes(`${kept}.json`), {
+      ended,
+    });
+  }
   child.kill("SIGKILL");
   assert.equal((await ended).signal, "SIGKILL");
   service.script = () => undefined;
@@ -114,11 +118,6 @@ export async function checkpointsIn(out: string): Promise<string[]> {
 export async function stagedFiles(out: string): Promise<string[]> {
   // A folder may come or go while the list is made.
   return readdir(join(out, ".staging"), { recursive: true }).catch(() => []);
-}
-
-/** Looks every few milliseconds whether something has come about. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(5);
 }
 
 /** Tables that tell of the run itself, or name it. */

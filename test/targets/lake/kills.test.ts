@@ -12,6 +12,7 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
 import { either, few } from "../../long.ts";
+import { until } from "../../until.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import {
   type Death,
@@ -385,7 +386,7 @@ suite("a delivery that ends early", () => {
       return undefined;
     });
     const sleeper = deliver(on(sleeping), half);
-    while (isLost === "") await new Promise(setImmediate);
+    await until("it sleeps", () => isLost !== "", { ended: sleeper, everyMs: 0 });
     // A file of its claim is gone, so nobody can finish it.
     const claim = JSON.parse(String(await store.get(`_published/instance=${INSTANCE}/000002.json`)));
     const empty = claim.tables.find(({ name }: { name: string }) => name === "empty");

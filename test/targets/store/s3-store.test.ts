@@ -6,11 +6,11 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { removeTree } from "../../../src/common/tree.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { openS3Store, type Sleep, sleepWithJitter } from "../../../src/targets/store/s3-store.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
+import { until } from "../../until.ts";
 import { contentOf, keysOf } from "./laws.ts";
 import { type SilentServer, silentServer } from "./silent-server.ts";
 
@@ -77,9 +77,7 @@ suite("a call that waits for a bucket", { timeout: 60_000 }, () => {
   test("ends so in the middle of an answer, and leaves no file", async () => {
     const file = join(folder, "half");
     const download = (store: Store) => store.download("x", file, contentOf(TEXT));
-    const isBegun = async () => {
-      while (!existsSync(file)) await setImmediate();
-    };
+    const isBegun = () => until("there is a file", () => existsSync(file), { everyMs: 0 });
     await endsWithReason(download, isBegun, true);
     assert.ok(!existsSync(file));
   });
