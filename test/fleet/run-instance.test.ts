@@ -103,8 +103,8 @@ long("a run holds itself to its share of the host's rate", async (t) => {
   await run(["--instance", "east"]);
   const tookMs = (askedMs.at(-1) ?? 0) - (askedMs[0] ?? 0);
   assert.ok(askedMs.length > 4);
-  // Answers to requests that were sent late come a little closer together.
-  assert.ok(tookMs > (askedMs.length - 1) * 200 - 40, `${askedMs.length} requests in ${tookMs} ms`);
+  // The first may arrive late, and the next come closer.
+  assert.ok(tookMs > (askedMs.length - 2) * 200, `${askedMs.length} requests in ${tookMs} ms`);
 });
 
 long("the instances have their own names in a lake that their configuration shares", async (t) => {

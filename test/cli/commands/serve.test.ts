@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import { request } from "node:http";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { few } from "../../long.ts";
@@ -97,9 +97,11 @@ test("stops on a signal though an answer is held back for long", { timeout: 30_0
   const child = start({}, "--port", "0", "--latency", "600000");
   t.after(() => child.kill("SIGKILL"));
   const [, url] = /Address +(http:\S+)/.exec(await introduction(child)) ?? [];
-  const refused = assert.rejects(fetch(`${url}/api/v1/content`));
-  // For the request to arrive.
-  await setTimeout(500);
+  // Who expects so is told when the request has arrived.
+  const held = request(`${url}/api/v1/content`, { headers: { expect: "100-continue" } });
+  const refused = assert.rejects(once(held, "response"));
+  await once(held, "continue");
+  held.end();
   const exit = once(child, "exit");
   child.kill("SIGTERM");
   assert.deepEqual(await exit, [0, null]);
