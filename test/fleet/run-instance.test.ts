@@ -18,6 +18,7 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
 import { capture, outcome } from "../cli/capture.ts";
+import { environment } from "../environment.ts";
 import { long } from "../long.ts";
 import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -108,11 +109,7 @@ long("a run holds itself to its share of the host's rate", async (t) => {
 });
 
 long("the instances have their own names in a lake that their configuration shares", async (t) => {
-  const before = process.env.CONTENT_WAREHOUSE_INSTANCE;
-  t.after(() => {
-    if (before === undefined) delete process.env.CONTENT_WAREHOUSE_INSTANCE;
-    else process.env.CONTENT_WAREHOUSE_INSTANCE = before;
-  });
+  t.after(environment({ CONTENT_WAREHOUSE_INSTANCE: undefined }));
   const { folder, run } = await fleet(t);
   const url = pathToFileURL(join(folder, "lake")).href;
   await writeFile(join(folder, "shared.json"), JSON.stringify({ targets: [{ type: "lake", url }] }));

@@ -65,7 +65,7 @@ async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<Worl
       },
     };
   };
-  tell({ stage });
+  tell(t, { stage });
   const run = (options: Partial<ExportOptions> = {}) =>
     exportFrom({ url: service.url, out, pipelineUrl: LOADING, ...options });
   return { out, said, run };
@@ -239,7 +239,7 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     assert.equal((error.cause as Error).message, "the lake is shut");
     assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
     assert.deepEqual(await visibleIn(out), []);
-    tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+    tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
     const { sequence, resumed } = await run();
     assert.equal(sequence, 1);
     assert.ok((resumed?.pages ?? 0) > 0, "the next run goes on from what was read");
@@ -398,7 +398,7 @@ for (const thrown of few(
       (await treeOf(out)).filter((path) => path.startsWith(".staging/") && path !== ".staging/"),
       [],
     );
-    tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+    tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
     const { sequence, resumed } = await run();
     assert.deepEqual([sequence, resumed], [2, null], "and the next run is as any other");
   });

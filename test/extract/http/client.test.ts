@@ -11,6 +11,7 @@ import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { Throttle } from "../../../src/extract/http/throttle.ts";
 import { decodeBytes } from "../../../src/extract/pages/decode.ts";
+import { environment } from "../../environment.ts";
 import { HurriedClock } from "../../run/running.ts";
 import { CANARY, clientOf, failsWith, LIST, NEVER, read, serve, serveRaw } from "../loopback.ts";
 
@@ -325,14 +326,7 @@ test("A21: the client itself looks at no variables for a proxy", async (t) => {
   const proxy = await serve(t, (_request, response) => response.end(BODY));
   const service = await serve(t, (_request, response) => response.end(BODY));
   const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];
-  const before = names.map((name) => process.env[name]);
-  for (const name of names) process.env[name] = proxy.url;
-  t.after(() => {
-    for (const [index, name] of names.entries()) {
-      if (before[index] === undefined) delete process.env[name];
-      else process.env[name] = before[index];
-    }
-  });
+  t.after(environment(Object.fromEntries(names.map((name) => [name, proxy.url]))));
   await read(clientOf(t, service.url), LIST, NEVER);
   assert.equal(service.requests.length, 1);
   assert.equal(proxy.requests.length, 0);

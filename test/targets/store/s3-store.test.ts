@@ -10,6 +10,7 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { openS3Store, type Sleep, sleepWithJitter } from "../../../src/targets/store/s3-store.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
+import { environment } from "../../environment.ts";
 import { until } from "../../until.ts";
 import { contentOf, keysOf } from "./laws.ts";
 import { type SilentServer, silentServer } from "./silent-server.ts";
@@ -18,11 +19,15 @@ const TEXT = Buffer.from("text");
 
 suite("a call that waits for a bucket", { timeout: 60_000 }, () => {
   let folder: string;
+  let restore: () => void;
   before(async () => {
-    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
+    restore = environment({ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
     folder = await mkdtemp(join(tmpdir(), "silent-store-"));
   });
-  after(() => removeTree(folder));
+  after(async () => {
+    restore();
+    await removeTree(folder);
+  });
 
   /** Ends the store's signal in the middle of a call, which must throw the reason then. */
   async function endsWithReason(
