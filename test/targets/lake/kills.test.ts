@@ -222,8 +222,9 @@ suite("a delivery that ends early", () => {
         await assertNothingMixed(store, INSTANCE);
       }
       assert.equal((await on(store).last(null, run.signal))?.run, run.run);
-      for (const kept of (await on(store).restorable?.(run.signal)) ?? [])
-        await assertRestored(store, kept, directories.get(kept.run) ?? "");
+      const restorable = (await on(store).restorable?.(run.signal)) ?? [];
+      assert.equal(restorable.at(-1)?.run, run.run);
+      for (const kept of restorable) await assertRestored(store, kept, directories.get(kept.run) ?? "");
     }
     t.diagnostic(`${killed} kills, ${directories.size} runs`);
   });
