@@ -11,7 +11,7 @@ import {
   SETTINGS,
   staged,
   stagedFiles,
-  startRun,
+  startWithSettings,
 } from "../extract/landing/resuming.ts";
 import { either, few, long } from "../long.ts";
 import { until } from "../until.ts";
@@ -129,7 +129,7 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
 long("G8: a run of all tables that is killed while it loads them goes on", async (t) => {
   const { service, whole } = await undisturbed(t, NIGHTLY);
   const out = await emptyFolder(t);
-  const { child, ended } = await startRun(service, out, NIGHTLY);
+  const { child, ended } = await startWithSettings(service, out, NIGHTLY);
   const isLoading = async () =>
     (await stagedFiles(out)).some((path) => /parquet.content_tags.*parquet$/.test(path));
   await until("a table is loaded", isLoading, { ended });
