@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { rejectsCommand } from "../../src/cli/commands/rejects.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
-import { failsWith } from "../run/running.ts";
+import { failsWith } from "../failing.ts";
 import { outcome } from "./capture.ts";
 
 test("a command that lacks a service or a token names a way out that works for itself", async () => {

@@ -17,8 +17,9 @@ import {
   loadConfig,
   warehouseFolder,
 } from "../../src/config/config.ts";
-import { assertNoToken, CANARY } from "../extract/loopback.ts";
+import { assertNoToken } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
+import { CANARY } from "../run/canary.ts";
 
 const ENV = { CONTENT_API_URL: "https://content.example.com", CONTENT_API_TOKEN: CANARY };
 const JSON_FILE = "content-warehouse.config.json";

@@ -32,11 +32,11 @@ import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { vacuumLake } from "../../src/targets/lake/vacuum.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../folders.ts";
+import { NEVER } from "../never.ts";
 import { makeRun } from "../targets/lake/runs.ts";
 import { pythonWith, READERS } from "./python.ts";
 
 const run = promisify(execFile);
-const NEVER = new AbortController().signal;
 
 const CONTENT = defineTable({
   name: "content",

@@ -13,7 +13,8 @@ import type { Store } from "../../src/targets/store/store.ts";
 import { proveConditionalPut } from "../../src/targets/store/store.ts";
 import { environment } from "../environment.ts";
 import { either } from "../long.ts";
-import { contentOf, keysOf, NEVER, storeLaws } from "../targets/store/laws.ts";
+import { NEVER } from "../never.ts";
+import { contentOf, keysOf, storeLaws } from "../targets/store/laws.ts";
 import {
   type Fault,
   type FaultyProxy,

@@ -39,11 +39,11 @@ import { readManifest } from "../../src/warehouse/manifest.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
 import { pointCurrentAt } from "../../src/warehouse/run-folders.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
-  failsWith,
   HISTORY,
   NIGHTLY,
   openPublished,

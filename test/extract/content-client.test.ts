@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Secret } from "../../src/common/secret.ts";
 import { createClient } from "../../src/extract/content-client.ts";
-import { assertNoToken, CANARY, failsWith, serve } from "./loopback.ts";
+import { assertNoToken, failsWith } from "../failing.ts";
+import { CANARY } from "../run/canary.ts";
+import { serve } from "./loopback.ts";
 
 const PAGINATION = { previous: null, next: null, current: 1, per_page: 100, count: 1, pages: 1 };
 

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
 import { createLookups, type LookupMethodSetting } from "../../src/extract/lookups.ts";
-import { clientOf, failsWith, NEVER, serve } from "./loopback.ts";
+import { failsWith } from "../failing.ts";
+import { NEVER } from "../never.ts";
+import { clientOf, serve } from "./loopback.ts";
 
 const SHOP = { id: "d1", identification: "Shop", platform: "External", supports_custom_field_mappings: true };
 const SHOP_MAIL = { ...SHOP, id: "d2", platform: "Mail" };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import {
   type ExportOptions,
   exportFrom,
-  failsWith,
   HurriedClock,
   NIGHTLY,
   publishedIds,

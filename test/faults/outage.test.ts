@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type Log, silentLog } from "../../src/common/log.ts";
+import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
 import {
   type ExportOptions,
   exportFrom,
-  failsWith,
   HurriedClock,
   publishedIds,
   temporaryFolder,

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { exportFrom, failsWith, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
+import { exportFrom, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
 /** Services whose listings do not tell the truth about themselves. Twelve items on pages of five unless said. */

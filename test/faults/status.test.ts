@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import {
   exportFrom,
-  failsWith,
   HurriedClock,
   publishedIds,
   temporaryFolder,

@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { type ExportOptions, exportFrom, failsWith, HurriedClock, temporaryFolder } from "../run/running.ts";
+import { type ExportOptions, exportFrom, HurriedClock, temporaryFolder } from "../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
 /** A request as it was met. */

@@ -7,8 +7,8 @@ import { PG, PG_BOSS } from "../../src/fleet/database.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
 import { openQueue } from "../../src/fleet/queue.ts";
 import { program } from "../cli/running.ts";
+import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
-import { failsWith } from "../run/running.ts";
 import { silentServer, WELCOME } from "../targets/postgres/silent-server.ts";
 
 const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN" };

@@ -19,8 +19,9 @@ import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
 import { capture, outcome } from "../cli/capture.ts";
 import { environment } from "../environment.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
+import { rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const SMALL = packagePath("test/run/small-pipeline.ts");

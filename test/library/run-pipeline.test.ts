@@ -4,7 +4,8 @@ import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { packagePath } from "../../src/common/package-root.ts";
 import { type OnProgress, runPipeline, WarehouseError } from "../../src/index.ts";
-import { CANARY, failsWith, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
+import { failsWith } from "../failing.ts";
+import { CANARY, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const SMALL = packagePath("test/run/small-pipeline.ts");

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { runPipeline } from "../../src/index.ts";
 import { environment } from "../environment.ts";
-import { CANARY, failsWith, SMALL, temporaryFolder } from "../run/running.ts";
+import { failsWith } from "../failing.ts";
+import { CANARY, SMALL, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { Endpoint, warningsIn } from "./observing.ts";
 

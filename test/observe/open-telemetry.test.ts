@@ -15,7 +15,8 @@ import {
   type ReadableSpan,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { CANARY, exportFrom, failsWith, temporaryFolder } from "../run/running.ts";
+import { failsWith } from "../failing.ts";
+import { CANARY, exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const spans = new InMemorySpanExporter();

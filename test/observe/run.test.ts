@@ -8,7 +8,8 @@ import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { ObserveSettings } from "../../src/observe/settings.ts";
 import { program } from "../cli/running.ts";
-import { CANARY, exportFrom, failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
+import { failsWith } from "../failing.ts";
+import { CANARY, exportFrom, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { Endpoint, warningsIn } from "./observing.ts";
 

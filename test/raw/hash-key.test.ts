@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Secret } from "../../src/common/secret.ts";
 import { keyId, type PersonalData } from "../../src/config/config.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import { exportFrom, failsWith, temporaryFolder } from "../run/running.ts";
+import { exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const KEY = new Secret("CANARY-KEY-0123456789abcdef0123456789abcdef");

@@ -5,12 +5,12 @@ import { createLog } from "../../src/common/log.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import {
   assertNowhereIn,
   CANARY,
   exportFrom,
-  failsWith,
   HurriedClock,
   MAPPING,
   NIGHTLY,

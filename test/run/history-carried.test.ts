@@ -14,10 +14,11 @@ import { freeBytes } from "../../src/warehouse/disk.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { outcome } from "../cli/capture.ts";
+import { failsWith } from "../failing.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
-import { exportFrom, failsWith, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
+import { exportFrom, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
 
 const DUCKDB_ALONE = new URL("./duckdb-nightly-pipeline.ts", import.meta.url).href;
 

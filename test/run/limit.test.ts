@@ -7,19 +7,12 @@ import { suite, type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Config } from "../../src/config/config.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
 import { tell } from "./loading.ts";
-import {
-  exportFrom,
-  failsWith,
-  HurriedClock,
-  publishedIds,
-  rowsOf,
-  temporaryFolder,
-  treeOf,
-} from "./running.ts";
+import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder, treeOf } from "./running.ts";
 import { item, itemsOf, Scripted } from "./scripted.ts";
 
 interface World {

@@ -14,19 +14,12 @@ import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
 import { startRun } from "../cli/running.ts";
+import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { until } from "../until.ts";
 import { type Hooks, tell, valuesOf } from "./loading.ts";
-import {
-  type ExportOptions,
-  exportFrom,
-  failsWith,
-  rowsOf,
-  temporaryFolder,
-  treeOf,
-  visibleIn,
-} from "./running.ts";
+import { type ExportOptions, exportFrom, rowsOf, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;

@@ -3,8 +3,9 @@ import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
+import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const of = (instance: string | null) => itemsOf(5).map((item) => ({ ...item, newsroom_id: instance }));

@@ -10,11 +10,11 @@ import type { Log } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import type { Config, PersonalData } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
+import { failsWith } from "../failing.ts";
 import { either, long } from "../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
-  failsWith,
   HISTORY,
   NIGHTLY,
   rowsOf,

@@ -7,9 +7,10 @@ import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { Config } from "../../src/config/config.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { assertSameRun, builtAgain } from "./again.ts";
-import { assertNowhereIn, exportFrom, failsWith, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
+import { assertNowhereIn, exportFrom, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const DATABASE =

@@ -6,8 +6,9 @@ import { type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import { exportFrom, failsWith, rowsOf, temporaryFolder } from "./running.ts";
+import { exportFrom, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 /** A run of so many items, and so many things in the same listing that are none. */

@@ -8,9 +8,10 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
 import { program } from "../cli/running.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { publish } from "../warehouse/published.ts";
-import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
+import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 interface Warehouse {

@@ -21,18 +21,11 @@ import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
 import { fewSampleNights, sampleNights } from "../audit/two-nights.ts";
 import { outcome } from "../cli/capture.ts";
+import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
 import { assertSameRun, builtAgain } from "./again.ts";
 import { servedNight } from "./nights.ts";
-import {
-  exportFrom,
-  failsWith,
-  HurriedClock,
-  MAPPING,
-  openPublished,
-  rowsOf,
-  temporaryFolder,
-} from "./running.ts";
+import { exportFrom, HurriedClock, MAPPING, openPublished, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

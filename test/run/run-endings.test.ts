@@ -9,16 +9,9 @@ import { silentLog } from "../../src/common/log.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { startRun } from "../cli/running.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import {
-  exportFrom,
-  failsWith,
-  NIGHTLY,
-  publishedIds,
-  temporaryFolder,
-  treeOf,
-  visibleIn,
-} from "./running.ts";
+import { exportFrom, NIGHTLY, publishedIds, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 /** A service that answers no page from the third on, and a promise of the moment when one was asked for. */

@@ -4,16 +4,9 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { ErrorCode } from "../../src/common/errors.ts";
 import { failureDisposition } from "../../src/run/resume.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import {
-  exportFrom,
-  failsWith,
-  HurriedClock,
-  rowsOf,
-  temporaryFolder,
-  treeOf,
-  visibleIn,
-} from "./running.ts";
+import { exportFrom, HurriedClock, rowsOf, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** A page of twelve items whose `pagination` says something else. */

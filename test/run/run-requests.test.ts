@@ -5,10 +5,9 @@ import { WorkQueue } from "../../src/common/threads/work-queue.ts";
 import { recordOf } from "../../src/extract/journal.ts";
 import { ByteBudget } from "../../src/extract/pages/byte-budget.ts";
 import { few, long } from "../long.ts";
+import { NEVER } from "../never.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
-
-const NEVER = new AbortController().signal;
 
 suite("requests", () => {
   long("at most `concurrency` are under way, of the listings and of single items", async (t) => {

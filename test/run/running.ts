@@ -3,10 +3,8 @@ import { mkdtemp, readdir, readFile, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { TestContext } from "node:test";
-import { inspect } from "node:util";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
-import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { type Log, silentLog } from "../../src/common/log.ts";
 import type { OnProgress } from "../../src/common/progress.ts";
 import { removeTree } from "../../src/common/tree.ts";
@@ -100,22 +98,6 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
     nodeVersion: process.versions.node,
     freeBytes: options.freeBytes ?? freeBytes,
   });
-}
-
-/** The error that a run must end with: one sentence or two without the token. */
-export async function failsWith(code: ErrorCode, run: Promise<unknown>): Promise<WarehouseError> {
-  const error = await run.then(
-    (value) => assert.fail(`nothing was thrown, ${code} was expected; got ${inspect(value)}`),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof WarehouseError, inspect(error));
-  assert.equal(error.code, code, inspect(error));
-  const [first, ...faults] = error.message.split("\n  ");
-  if (faults.length > 0) assert.match(first ?? "", /^The configuration has \d+ faults:$/);
-  for (const sentence of faults.length > 0 ? faults : [first])
-    assert.match(sentence ?? "", /^[^\n]{20,400}[.!)]$/, "is a sentence");
-  assert.ok(!inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true }).includes(CANARY));
-  return error;
 }
 
 /** Everything below a folder, relative to it; folders end with a slash. */

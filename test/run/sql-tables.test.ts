@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { exportFrom, failsWith, openPublished, temporaryFolder, visibleIn } from "./running.ts";
+import { exportFrom, openPublished, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const IMPORTS = `import {

@@ -4,9 +4,10 @@ import { test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
 import type { InstanceIdentity } from "../../src/pipeline.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
-import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
+import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 long(

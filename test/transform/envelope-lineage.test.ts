@@ -10,9 +10,11 @@ import { ItemIndex } from "../../src/raw/item-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
 import { passes, requests } from "../../src/tables/run.ts";
 import { landingIn } from "../extract/landing/landing-in.ts";
-import { clientOf, failsWith, NEVER, serve } from "../extract/loopback.ts";
+import { clientOf, serve } from "../extract/loopback.ts";
+import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { few } from "../long.ts";
+import { NEVER } from "../never.ts";
 
 /** The envelope's fields land in the account of the run, where `run_passes` and `run_requests` say so. */
 

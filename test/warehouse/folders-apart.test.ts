@@ -5,8 +5,9 @@ import { suite, test } from "node:test";
 import { eraseCommand } from "../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { outcome } from "../cli/capture.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import { exportFrom, failsWith, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
+import { exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const LINKED: readonly (readonly [link: string, target: string])[] = [

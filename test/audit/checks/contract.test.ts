@@ -6,11 +6,11 @@ import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import { fullItem } from "../../../src/api/full.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import { failsWith } from "../../failing.ts";
 import { few, long } from "../../long.ts";
 import {
   CANARY,
   exportFrom,
-  failsWith,
   MAPPING,
   NIGHTLY,
   type Row,

@@ -8,8 +8,9 @@ import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { rollback } from "../../../src/warehouse/retention.ts";
+import { failsWith } from "../../failing.ts";
 import { long } from "../../long.ts";
-import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
+import { CANARY, exportFrom, MAPPING, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Json, Scripted } from "../../run/scripted.ts";
 
 interface Warehouse {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../../src/config/config.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
+import { failsWith } from "../../failing.ts";
 import { few, long } from "../../long.ts";
-import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, temporaryFolder } from "../../run/running.ts";
+import { CANARY, exportFrom, MAPPING, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { item, type Json, Scripted } from "../../run/scripted.ts";
 import { summaryText } from "../../run/summary-text.ts";
 

@@ -11,8 +11,8 @@ import type { OpenedRun } from "../../../src/audit/open-run.ts";
 import { type Coverage, type CoverageFilter, coverageOf } from "../../../src/audit/questions/coverage.ts";
 import { resolveScope } from "../../../src/audit/questions/filters.ts";
 import { all, execute, type Row } from "../../../src/storage/duckdb.ts";
+import { failsWith } from "../../failing.ts";
 import { long } from "../../long.ts";
-import { failsWith } from "../../run/running.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 
 const ALL: CoverageFilter = {

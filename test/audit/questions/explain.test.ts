@@ -13,8 +13,8 @@ import type { Answer, Section } from "../../../src/common/answer.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
+import { failsWith } from "../../failing.ts";
 import { few, long } from "../../long.ts";
-import { failsWith } from "../../run/running.ts";
 import { askService, type Statement, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 

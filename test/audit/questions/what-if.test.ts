@@ -11,9 +11,9 @@ import { readDefinitions, readItemValues } from "../../../src/audit/questions/re
 import { whatIf } from "../../../src/audit/questions/what-if.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { all } from "../../../src/storage/duckdb.ts";
+import { failsWith } from "../../failing.ts";
 import { either, few, long } from "../../long.ts";
 import fc from "../../properties.ts";
-import { failsWith } from "../../run/running.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { site } from "../two-nights.ts";
 

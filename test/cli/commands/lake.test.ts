@@ -14,9 +14,9 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { register } from "../../../src/targets/lake/registration.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { NEVER } from "../../never.ts";
 import { deliver } from "../../targets/lake/deliver.ts";
 import { makeRun } from "../../targets/lake/runs.ts";
-import { NEVER } from "../../targets/store/laws.ts";
 import { silentServer } from "../../targets/store/silent-server.ts";
 import { program } from "../running.ts";
 

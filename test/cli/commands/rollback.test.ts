@@ -17,10 +17,10 @@ import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { long } from "../../long.ts";
+import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { digestIn, type Machine, nightOf, steps, worldOf } from "../../run/two-machines.ts";
 import { assertNothingMixed, snapshotsIn } from "../../targets/lake/runs.ts";
-import { NEVER } from "../../targets/store/laws.ts";
 import { outcome } from "../capture.ts";
 
 const INSTANCE = "main";

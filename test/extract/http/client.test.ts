@@ -12,8 +12,11 @@ import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { Throttle } from "../../../src/extract/http/throttle.ts";
 import { decodeBytes } from "../../../src/extract/pages/decode.ts";
 import { environment } from "../../environment.ts";
+import { failsWith } from "../../failing.ts";
+import { NEVER } from "../../never.ts";
+import { CANARY } from "../../run/canary.ts";
 import { HurriedClock } from "../../run/running.ts";
-import { CANARY, clientOf, failsWith, LIST, NEVER, read, serve, serveRaw } from "../loopback.ts";
+import { clientOf, LIST, read, serve, serveRaw } from "../loopback.ts";
 
 const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 } });
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";

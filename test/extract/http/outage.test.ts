@@ -6,9 +6,10 @@ import { Outage } from "../../../src/extract/http/outage.ts";
 import { itemRequest } from "../../../src/extract/http/request.ts";
 import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
 import { Throttle } from "../../../src/extract/http/throttle.ts";
+import { NEVER } from "../../never.ts";
 import { HurriedClock } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
-import { clientOf, LIST, NEVER, read } from "../loopback.ts";
+import { clientOf, LIST, read } from "../loopback.ts";
 
 /** A client that waits for half an hour, and a service of three items. */
 async function patient(t: TestContext, connections: number) {

@@ -15,8 +15,8 @@ import {
 import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
 import { Throttle, type ThrottleOptions } from "../../../src/extract/http/throttle.ts";
 import { FakeClock } from "../../fake-clock.ts";
+import { NEVER } from "../../never.ts";
 import fc from "../../properties.ts";
-import { NEVER } from "../loopback.ts";
 
 const failure = (code: ErrorCode, facts: SourceFacts = {}) => new SourceError(code, "It failed.", facts);
 const status = (code: number, retryAfterMs: number | null = null) =>

@@ -3,7 +3,9 @@ import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createServer, type TlsOptions } from "node:tls";
 import { environment } from "../../environment.ts";
-import { clientOf, failsWith, LIST, NEVER, read, serve } from "../loopback.ts";
+import { failsWith } from "../../failing.ts";
+import { NEVER } from "../../never.ts";
+import { clientOf, LIST, read, serve } from "../loopback.ts";
 import { pem, trust } from "./trust.ts";
 
 async function serveTls(

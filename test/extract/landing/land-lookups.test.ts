@@ -11,8 +11,9 @@ import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { type PolicyOptions, personalHash } from "../../../src/raw/personal/policy.ts";
 import { readLookups } from "../../../src/raw/raw-file.ts";
 import { RawFiles } from "../../../src/raw/raw-files.ts";
+import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
-import { clientOf, NEVER, serve } from "../loopback.ts";
+import { clientOf, serve } from "../loopback.ts";
 
 const KEY = Buffer.alloc(32, 7);
 const SHOP = '{"id":"d1","identification":"Shop","platform":"External","contact_email":"anna@example.com"}';

@@ -3,15 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Log, silentLog } from "../../../src/common/log.ts";
+import { failsWith } from "../../failing.ts";
 import { long } from "../../long.ts";
-import {
-  exportFrom,
-  failsWith,
-  HurriedClock,
-  publishedIds,
-  temporaryFolder,
-  treeOf,
-} from "../../run/running.ts";
+import { exportFrom, HurriedClock, publishedIds, temporaryFolder, treeOf } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { oddItems, SETTINGS, staged } from "./resuming.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import type { ErrorCode } from "../../../src/common/errors.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { decodeBytes, parseJson } from "../../../src/extract/pages/decode.ts";
+import { throwsWith } from "../../failing.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
 
@@ -16,17 +16,6 @@ const TEXT = JSON.stringify({
   response: Array.from({ length: 40 }, (_, n) => ({ id: `item-${n}`, title: "Ä 漢字" })),
 });
 const GZIP = gzipSync(TEXT);
-
-function failsWith(code: ErrorCode, act: () => unknown): SourceError {
-  try {
-    act();
-  } catch (error) {
-    assert.ok(error instanceof SourceError, inspect(error));
-    assert.equal(error.code, code);
-    return error;
-  }
-  assert.fail(`nothing was thrown, ${code} was expected`);
-}
 
 test("a body is decoded as it was sent: identity or gzip, in either case, with or without a byte order mark", () => {
   const bytes = new TextEncoder().encode(TEXT);
@@ -41,7 +30,7 @@ test("a body is decoded as it was sent: identity or gzip, in either case, with o
 
 test("A12: gzip cut at every byte offset is never accepted", () => {
   for (let end = 0; end < GZIP.length; end++) {
-    const error = failsWith("source.damaged", () => decodeBody(GZIP.subarray(0, end), "gzip"));
+    const error = throwsWith("source.damaged", () => decodeBody(GZIP.subarray(0, end), "gzip"));
     assert.ok(error.retry);
   }
 });
@@ -50,13 +39,13 @@ test("A13: gzip with any one bit of its data or trailer changed is never taken f
   for (let at = 10; at < GZIP.length; at++) {
     const altered = Buffer.from(GZIP);
     altered[at] = (altered[at] ?? 0) ^ (1 << (at % 8));
-    failsWith("source.damaged", () => decodeBody(altered, "gzip"));
+    throwsWith("source.damaged", () => decodeBody(altered, "gzip"));
   }
 });
 
 test("A13: gzip with bytes after its end is never accepted, be they zeros or the begin of another member", () => {
   for (const junk of [[0], [0, 0, 0, 0], [1], [0x1f], [0x1f, 0x8b], [10], ["x".charCodeAt(0), 0]]) {
-    failsWith("source.damaged", () => decodeBody(Buffer.concat([GZIP, Buffer.from(junk)]), "gzip"));
+    throwsWith("source.damaged", () => decodeBody(Buffer.concat([GZIP, Buffer.from(junk)]), "gzip"));
   }
 });
 
@@ -64,7 +53,7 @@ test("A14: a gzip bomb ends at the cap, without another attempt and without the 
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
   assert.ok(bomb.length < 150 * 1024);
   const before = process.memoryUsage().rss;
-  const error = failsWith("source.too_large", () => decodeBytes({ body: bomb, contentEncoding: "gzip" }));
+  const error = throwsWith("source.too_large", () => decodeBytes({ body: bomb, contentEncoding: "gzip" }));
   assert.equal(error.retry, false);
   assert.match(error.message, /64 MB.*perPage/);
   assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);
@@ -77,7 +66,7 @@ test("A14: a body of exactly the cap is accepted, one byte more is not", () => {
     [Buffer.from(text), null],
   ] as const) {
     assert.equal(decodeBody(bytes, coding, 1000), text);
-    failsWith("source.too_large", () => decodeBody(bytes, coding, 999));
+    throwsWith("source.too_large", () => decodeBody(bytes, coding, 999));
   }
 });
 
@@ -91,10 +80,10 @@ test("A15: codings that were not asked for are refused, stacked ones too", () =>
     "gzip,gzip,gzip,gzip,gzip,gzip,gzip",
     "gzip, identity",
   ];
-  for (const coding of codings) failsWith("source.protocol", () => decodeBody(GZIP, coding));
-  failsWith("source.protocol", () => decodeBody(brotliCompressSync(TEXT), "br"));
-  failsWith("source.damaged", () => decodeBody(deflateSync(TEXT), "gzip"));
-  failsWith("source.damaged", () => decodeBody(Buffer.from(TEXT), "gzip"));
+  for (const coding of codings) throwsWith("source.protocol", () => decodeBody(GZIP, coding));
+  throwsWith("source.protocol", () => decodeBody(brotliCompressSync(TEXT), "br"));
+  throwsWith("source.damaged", () => decodeBody(deflateSync(TEXT), "gzip"));
+  throwsWith("source.damaged", () => decodeBody(Buffer.from(TEXT), "gzip"));
 });
 
 test("C1: what is not UTF-8 is refused", () => {
@@ -105,7 +94,7 @@ test("C1: what is not UTF-8 is refused", () => {
     Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
     Buffer.from("Grüße", "latin1"),
   ];
-  for (const body of bodies) assert.ok(failsWith("source.damaged", () => decodeBody(body, null)).retry);
+  for (const body of bodies) assert.ok(throwsWith("source.damaged", () => decodeBody(body, null)).retry);
 });
 
 test("C4: numbers that no double holds keep their text; every other number is a number", () => {
@@ -220,7 +209,8 @@ test("C5, C18, C19: what is not JSON is refused, and no error shows a piece of i
     "[\u00a0]",
   ];
   for (const body of bodies) {
-    const error = failsWith("source.damaged", () => parseJson(body));
+    const error = throwsWith("source.damaged", () => parseJson(body));
+    assert.ok(error instanceof SourceError);
     assert.equal(error.attemptsAtMost, 2);
     assert.ok(!inspect(error, { depth: Number.POSITIVE_INFINITY }).includes("jane"));
   }
@@ -229,5 +219,5 @@ test("C5, C18, C19: what is not JSON is refused, and no error shows a piece of i
 test("C10: nesting of any depth does not crash the parser", () => {
   const depth = 200_000;
   assert.ok(Array.isArray(parseJson(`${"[".repeat(depth)}${"]".repeat(depth)}`)));
-  failsWith("source.protocol", () => parseJson(`${"[".repeat(depth)}1e400${"]".repeat(depth)}`));
+  throwsWith("source.protocol", () => parseJson(`${"[".repeat(depth)}1e400${"]".repeat(depth)}`));
 });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import type { ErrorCode } from "../../../src/common/errors.ts";
-import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { readItem, readLookup, readList as readPage } from "../../../src/extract/pages/envelope.ts";
+import { throwsWith } from "../../failing.ts";
 
 const PAGINATION = { previous: null, next: 2, current: 1, per_page: 2, count: 4, pages: 2 };
 const PAGE = { response: [{ id: "a" }, null, 7], count: 3, pagination: PAGINATION };
@@ -16,17 +15,6 @@ function readList(text: string) {
 }
 
 const READERS = { readList, readItem, readLookup };
-
-function failsWith(code: ErrorCode, act: () => unknown): SourceError {
-  try {
-    act();
-  } catch (error) {
-    assert.ok(error instanceof SourceError, inspect(error));
-    assert.equal(error.code, code, error.message);
-    return error;
-  }
-  assert.fail(`nothing was thrown, ${code} was expected`);
-}
 
 test("a page is its documents, whatever they are, and where it stands", () => {
   assert.deepEqual(readList(JSON.stringify(PAGE)), { response: PAGE.response, pagination: PAGINATION });
@@ -67,19 +55,19 @@ test("B16, C13: what is no page is an error and never a page without items", () 
     { ...PAGE, pagination: { ...PAGINATION, current: null } },
   ];
   for (const body of bodies)
-    assert.equal(failsWith("source.protocol", () => readList(JSON.stringify(body))).retry, false);
+    assert.equal(throwsWith("source.protocol", () => readList(JSON.stringify(body))).retry, false);
 });
 
 test("D5: a next page that is no number is a protocol error that says where", () => {
   for (const next of ["2", "https://evil.example/?page=2", {}, true]) {
     const text = JSON.stringify({ ...PAGE, pagination: { ...PAGINATION, next } });
-    assert.match(failsWith("source.protocol", () => readList(text)).message, /pagination\.next/);
+    assert.match(throwsWith("source.protocol", () => readList(text)).message, /pagination\.next/);
   }
 });
 
 test("C3: a total that no number can hold is a protocol error", () => {
   const text = JSON.stringify(PAGE).replace('"count":4', '"count":90071992547409931');
-  failsWith("source.protocol", () => readList(text));
+  throwsWith("source.protocol", () => readList(text));
 });
 
 test("B13: an error about signing in is a refused token, whatever the status", () => {
@@ -94,7 +82,7 @@ test("B13: an error about signing in is a refused token, whatever the status", (
   ];
   for (const read of Object.values(READERS)) {
     for (const error of said) {
-      const failure = failsWith("source.credentials", () => read(JSON.stringify({ error })));
+      const failure = throwsWith("source.credentials", () => read(JSON.stringify({ error })));
       assert.match(failure.message, /CONTENT_API_TOKEN/);
       assert.ok(failure.message.includes(error));
     }
@@ -104,7 +92,7 @@ test("B13: an error about signing in is a refused token, whatever the status", (
 test("B16: another error with status 200 is a failure of the service, never an empty answer", () => {
   for (const read of Object.values(READERS)) {
     for (const error of ["Something went\u001b[2J wrong", "Unexpected token <", { code: 7 }, null, ["x"]]) {
-      const failure = failsWith("source.unavailable", () => read(JSON.stringify({ error })));
+      const failure = throwsWith("source.unavailable", () => read(JSON.stringify({ error })));
       assert.ok(failure.retry);
       assert.ok(!failure.message.includes("\u001b"));
     }
@@ -118,7 +106,7 @@ test("B14: a web page is a service under repair", () => {
       "\n <html></html>",
       "<?xml version='1.0'?>",
     ]) {
-      assert.ok(failsWith("source.unavailable", () => read(text)).retry);
+      assert.ok(throwsWith("source.unavailable", () => read(text)).retry);
     }
   }
 });
@@ -126,7 +114,7 @@ test("B14: a web page is a service under repair", () => {
 test("B16, C18: an empty body and two documents are damaged", () => {
   for (const read of Object.values(READERS)) {
     for (const text of ["", "  \n", `${JSON.stringify(PAGE)} trailing`, `${JSON.stringify(PAGE)}{}`]) {
-      failsWith("source.damaged", () => read(text));
+      throwsWith("source.damaged", () => read(text));
     }
   }
 });
@@ -150,7 +138,7 @@ test("what is no item is an error", () => {
     '{"response":[{"id":"a"}]}',
     '{"id":"a","response":7}',
   ]) {
-    failsWith("source.protocol", () => readItem(text));
+    throwsWith("source.protocol", () => readItem(text));
   }
 });
 
@@ -159,7 +147,7 @@ test("the rows of a lookup come bare or in an envelope", () => {
   assert.deepEqual(readLookup('{"response":[{"id":"d"}],"count":1}'), [{ id: "d" }]);
   assert.deepEqual(readLookup("[]"), []);
   for (const text of ["null", "{}", '{"response":{}}', '{"response":null}', '{"id":"d"}', "7"]) {
-    failsWith("source.protocol", () => readLookup(text));
+    throwsWith("source.protocol", () => readLookup(text));
   }
 });
 
@@ -168,6 +156,6 @@ test("no error shows a piece of a document", () => {
     response: { email: "jane@example.com" },
     pagination: { count: "jane@example.com" },
   });
-  const failure = failsWith("source.protocol", () => readList(text));
+  const failure = throwsWith("source.protocol", () => readList(text));
   assert.ok(!inspect(failure, { depth: Number.POSITIVE_INFINITY }).includes("jane"));
 });

@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { failsWith } from "../../failing.ts";
 import { either, few, long } from "../../long.ts";
-import {
-  exportFrom,
-  failsWith,
-  HurriedClock,
-  publishedIds,
-  rowsOf,
-  temporaryFolder,
-} from "../../run/running.ts";
+import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "../../run/scripted.ts";
 import { assertSame, interrupted, oddItems, SETTINGS } from "../landing/resuming.ts";
 

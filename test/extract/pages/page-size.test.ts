@@ -10,16 +10,10 @@ import {
   type UsedSizes,
 } from "../../../src/extract/pages/page-size.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { failsWith } from "../../failing.ts";
 import { either, long } from "../../long.ts";
 import fc from "../../properties.ts";
-import {
-  exportFrom,
-  failsWith,
-  HurriedClock,
-  publishedIds,
-  rowsOf,
-  temporaryFolder,
-} from "../../run/running.ts";
+import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "../../run/scripted.ts";
 import { interrupted } from "../landing/resuming.ts";
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { chmod, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { failsWith } from "../../failing.ts";
 import { few, long } from "../../long.ts";
 import {
   type ExportOptions,
   exportFrom,
-  failsWith,
   publishedIds,
   rowsOf,
   SMALL,

@@ -5,7 +5,8 @@ import { type LakeTarget, lake, lakeIn } from "../../../src/targets/lake/lake.ts
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { environment } from "../../environment.ts";
 import { temporaryFolder } from "../../folders.ts";
-import { keysOf, NEVER } from "../store/laws.ts";
+import { NEVER } from "../../never.ts";
+import { keysOf } from "../store/laws.ts";
 import { silentServer } from "../store/silent-server.ts";
 import { deliver, INSTANCE } from "./deliver.ts";
 import { makeRun } from "./runs.ts";

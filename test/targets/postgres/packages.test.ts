@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { POSTGRES_PEERS } from "../../../src/targets/postgres/connect.ts";
 import { postgres } from "../../../src/targets/postgres/postgres.ts";
-import { failsWith } from "../../run/running.ts";
+import { failsWith } from "../../failing.ts";
 
 suite("the packages for PostgreSQL", () => {
   test("are asked for in the versions that package.json has", async () => {

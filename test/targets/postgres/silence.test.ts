@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun, Target } from "../../../src/pipeline.ts";
 import { postgres } from "../../../src/targets/postgres/postgres.ts";
-import { failsWith } from "../../run/running.ts";
+import { failsWith } from "../../failing.ts";
 import { COPY_BEGINS, DONE, NO_ROWS, silentServer, TAKEN, WELCOME } from "./silent-server.ts";
 
 const QUIET = new AbortController().signal;

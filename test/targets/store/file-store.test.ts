@@ -10,7 +10,8 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { either } from "../../long.ts";
-import { keysOf, NEVER, storeLaws } from "./laws.ts";
+import { NEVER } from "../../never.ts";
+import { keysOf, storeLaws } from "./laws.ts";
 
 let root: string;
 before(async () => {

@@ -13,6 +13,7 @@ import {
   type Store,
   type StoredObject,
 } from "../../../src/targets/store/store.ts";
+import { NEVER } from "../../never.ts";
 import fc from "../../properties.ts";
 
 export interface StoreUnderTest {
@@ -23,7 +24,6 @@ export interface StoreUnderTest {
 }
 
 /** Of stores that no signal ends. */
-export const NEVER = new AbortController().signal;
 
 export function contentOf(body: Uint8Array): FileContent {
   return { bytes: body.length, sha256: hash("sha256", body) };

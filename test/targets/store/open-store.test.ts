@@ -6,8 +6,7 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { type StoreOptions, storeAddress, storeFaults } from "../../../src/targets/store/address.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { S3_SDK } from "../../../src/targets/store/s3-store.ts";
-
-const NEVER = new AbortController().signal;
+import { NEVER } from "../../never.ts";
 
 const EXPECTED = "url: expected s3://bucket/prefix or file:///folder";
 const WITHOUT_CREDENTIALS = `${EXPECTED}, without credentials; these come from the environment or the files of the AWS tools.`;

@@ -7,8 +7,9 @@ import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts"
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import type { DeclaredTable, Field } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
+import { NEVER } from "../../../never.ts";
 import { logStore } from "./memory-store.ts";
-import { CONTENT, column, commit, content, NEVER, putCommit, runOf } from "./runs.ts";
+import { CONTENT, column, commit, content, putCommit, runOf } from "./runs.ts";
 
 const store = logStore();
 await commit(store, runOf("a", 1));

@@ -9,10 +9,11 @@ import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.
 import { filesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
 import { either } from "../../../long.ts";
+import { NEVER } from "../../../never.ts";
 import fc from "../../../properties.ts";
 import { watchedStore } from "../memory-store.ts";
 import { type Answer, type LogStore, logStore } from "./memory-store.ts";
-import { content, NEVER, pathsOf, runOf } from "./runs.ts";
+import { content, pathsOf, runOf } from "./runs.ts";
 
 const RUNS = either(60, 2000);
 const INSTANCES = ["a", "b", "c"] as const;

@@ -4,8 +4,9 @@ import { suite, test } from "node:test";
 import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
 import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
 import { instancesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
+import { NEVER } from "../../../never.ts";
 import { type LogStore, logStore } from "./memory-store.ts";
-import { CONTENT, column, commit, content, NEVER, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
+import { CONTENT, column, commit, content, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
 
 function linesOf(store: LogStore, version: number): Record<string, Record<string, unknown>>[] {
   const key = `content/_delta_log/${String(version).padStart(20, "0")}.json`;

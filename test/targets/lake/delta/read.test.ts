@@ -8,8 +8,9 @@ import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.
 import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
 import { filesOf, instancesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../../../src/targets/store/file-store.ts";
+import { NEVER } from "../../../never.ts";
 import { type LogStore, logStore } from "./memory-store.ts";
-import { commit, content, NEVER, pathOf, pathsOf, runOf } from "./runs.ts";
+import { commit, content, pathOf, pathsOf, runOf } from "./runs.ts";
 import { saying } from "./saying.ts";
 
 const GOLDEN = packagePath("test/targets/lake/delta/golden");

@@ -5,8 +5,7 @@ import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import type { DeclaredTable } from "../../../../src/targets/lake/delta/schema.ts";
 import { filesOf, type TableState } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
-
-export const NEVER = new AbortController().signal;
+import { NEVER } from "../../../never.ts";
 
 type DeclaredColumn = DeclaredTable["columns"][number];
 

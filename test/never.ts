@@ -1,0 +1,2 @@
+/** The signal of what nobody stops. */
+export const NEVER = new AbortController().signal;
