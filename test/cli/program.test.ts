@@ -21,29 +21,8 @@ test("without a command the help is shown, and the exit code is that of a config
   assert.match(stderr, /^Usage: content-warehouse /);
 });
 
-test("an unknown option ends with 2 and says which was meant", async () => {
-  const { code, stdout, stderr } = await program(["run", "nightly", "--smaple"]);
-  assert.deepEqual([code, stdout], [2, ""]);
-  assert.match(stderr, /^"content-warehouse run" has no option --smaple; did you mean --sample\?\n$/);
-});
-
 const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
 const wholeProgram = await commandLine(printed);
-
-for (const [what, args, message] of [
-  ["a command that there is not", ["exprot"], /no command "exprot"/],
-  [
-    "a format that there is not",
-    ["schema", "--format", "yaml"],
-    /--format takes text, json, markdown, mermaid, sql or dbt, and not "yaml"/,
-  ],
-  ["no pipeline", ["run"], /needs <pipeline>, name of a pipeline/],
-] as const) {
-  test(`${what} is refused in words`, async () => {
-    const root = await commandLine();
-    await assert.rejects(root.parseAsync([...args], { from: "user" }), { message });
-  });
-}
 
 suite("empty text, as a lost variable leaves it, is refused", () => {
   test("and nothing is written into the working directory", async () => {
@@ -151,15 +130,6 @@ function pathOf(command: Command): string {
 
 suite("a failure", { concurrency: 2 }, () => {
   const args = ["run", "nightly", "--sample", "--warehouse", "/dev/null"];
-
-  test("is one sentence on standard error, without a stack trace", async () => {
-    assert.deepEqual(await program(args), {
-      code: 2,
-      stdout: "",
-      stderr:
-        "The output folder /dev/null cannot be used: a file is in the way; fix it or name another with --warehouse.\n",
-    });
-  });
 
   test("shows where it comes from with --debug, which may stand after the command", async () => {
     const { code, stderr } = await program([...args, "--debug"]);

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { packagePath } from "../../src/common/package-root.ts";
-import { PG, PG_BOSS } from "../../src/fleet/database.ts";
+import { PG_BOSS } from "../../src/fleet/database.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
 import { openQueue } from "../../src/fleet/queue.ts";
 import { program } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { silentServer, WELCOME } from "../targets/postgres/silent-server.ts";
+import { nodeWithout } from "../without-package.ts";
 
 const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN" };
 /** Nobody listens there. */
@@ -69,33 +68,12 @@ test("a schedule that cron does not know is told before anything else", async (t
 });
 
 test("without pg-boss, the command says how to install it", async (t) => {
-  const missing = `data:text/javascript,${encodeURIComponent(`
-    import { registerHooks } from "node:module";
-    registerHooks({ resolve(specifier, context, next) {
-      if (specifier !== "pg-boss") return next(specifier, context);
-      throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
-    } });`)}`;
   const file = await fleetFile(t, { postgres: NOWHERE });
   const { code, stdout, stderr } = await program(["fleet", "status", "--fleet", file], {
-    node: ["--import", missing],
+    node: nodeWithout("pg-boss"),
   });
   assert.deepEqual([code, stdout], [2, ""]);
   assert.ok(stderr.includes(`npm install --global ${PG_BOSS}`), stderr);
-});
-
-test("the versions that are told to be installed are those that the package asks for", async () => {
-  const { peerDependencies, devDependencies } = JSON.parse(
-    await readFile(packagePath("package.json"), "utf8"),
-  );
-  for (const [name, told] of [
-    ["pg-boss", PG_BOSS],
-    ["pg", PG],
-  ] as const) {
-    assert.deepEqual(
-      [`${name}@${peerDependencies[name]}`, devDependencies[name]],
-      [told, peerDependencies[name]],
-    );
-  }
 });
 
 test("a table of instances that cannot be read now may be read later", async (t) => {

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { registerHooks } from "node:module";
 import { suite, test } from "node:test";
-import { packagePath } from "../../../src/common/package-root.ts";
 import { type StoreOptions, storeAddress, storeFaults } from "../../../src/targets/store/address.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { S3_SDK } from "../../../src/targets/store/s3-store.ts";
 import { NEVER } from "../../never.ts";
+import { withoutPackage } from "../../without-package.ts";
 
 const EXPECTED = "url: expected s3://bucket/prefix or file:///folder";
 const WITHOUT_CREDENTIALS = `${EXPECTED}, without credentials; these come from the environment or the files of the AWS tools.`;
@@ -63,29 +61,12 @@ suite("the options of a store", () => {
 });
 
 suite("the package for buckets", () => {
-  test("is asked for in the version that package.json has", async () => {
-    const text = await readFile(packagePath("package.json"), "utf8");
-    const { peerDependencies, devDependencies } = JSON.parse(text);
-    const name = "@aws-sdk/client-s3";
-    const [peer, own] = [peerDependencies[name], devDependencies[name]];
-    assert.deepEqual([`${name}@${peer}`, own], [S3_SDK, peer]);
-  });
-
-  test("is told to be installed where it is missing, and a folder needs none", async () => {
-    const hooks = registerHooks({
-      resolve: (specifier, context, next) => {
-        if (!specifier.startsWith("@aws-sdk/")) return next(specifier, context);
-        throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
-      },
+  test("is told to be installed where it is missing, and a folder needs none", async (t) => {
+    t.after(withoutPackage("@aws-sdk/client-s3"));
+    await assert.rejects(openStore({ url: "s3://bucket/lake" }, NEVER), {
+      code: "config.invalid",
+      message: `A target in a bucket needs a package that is not installed; install it with: npm install --global ${S3_SDK} (without --global where content-warehouse is a dependency of a project).`,
     });
-    try {
-      await assert.rejects(openStore({ url: "s3://bucket/lake" }, NEVER), {
-        code: "config.invalid",
-        message: `A target in a bucket needs a package that is not installed; install it with: npm install --global ${S3_SDK} (without --global where content-warehouse is a dependency of a project).`,
-      });
-      await openStore({ url: "file:///lake" }, NEVER);
-    } finally {
-      hooks.deregister();
-    }
+    await openStore({ url: "file:///lake" }, NEVER);
   });
 });

@@ -1,0 +1,18 @@
+import { registerHooks } from "node:module";
+
+/** As if a package were not installed; gives what ends that, for `t.after`. */
+export function withoutPackage(name: string): () => void {
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier !== name && !specifier.startsWith(`${name}/`)) return next(specifier, context);
+      throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
+    },
+  });
+  return () => hooks.deregister();
+}
+
+/** Arguments of Node for a process that is so. */
+export function nodeWithout(name: string): readonly string[] {
+  const module = `import { withoutPackage } from "${import.meta.url}"; withoutPackage("${name}");`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(module)}`];
+}
