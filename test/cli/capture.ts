@@ -6,6 +6,21 @@ import { WarehouseError } from "../../src/common/errors.ts";
 
 type Make = (environment: CliEnvironment) => Command;
 
+interface Given extends Partial<CliEnvironment> {
+  /** Writes as to a screen of that width. */
+  readonly columns?: number;
+  /** Told what is written to standard output, as it comes. */
+  readonly onChunk?: (chunk: string) => void;
+}
+
+interface Written {
+  /** To standard output. */
+  readonly text: string;
+  /** To standard error. */
+  readonly err: string;
+  readonly exitCode: number;
+}
+
 /** What a command writes; with `columns`, as to a screen of that width. */
 export async function capture(
   make: Make,
@@ -13,44 +28,63 @@ export async function capture(
   columns?: number,
   given: Partial<CliEnvironment> = {},
 ): Promise<string> {
-  const { text, thrown } = await run(make, args, columns, given);
-  if (thrown !== undefined) throw thrown;
-  return text;
+  return (await ran(make, args, { ...given, ...(columns !== undefined && { columns }) })).text;
 }
 
-/** What a command writes, and what it ends with; undefined: well. */
+/** All that a command writes, and its exit code; what it throws is thrown. */
+export async function ran(make: Make, args: readonly string[], given: Given = {}): Promise<Written> {
+  const { thrown, ...written } = await run(make, args, given);
+  if (thrown !== undefined) throw thrown;
+  return written;
+}
+
+/** The same with the error that a command ends with; undefined: well. */
 export async function outcome(
   make: Make,
   args: readonly string[],
-  given: Partial<CliEnvironment> = {},
-): Promise<{ text: string; error: WarehouseError | undefined }> {
-  const { text, thrown } = await run(make, args, undefined, given);
-  assert.ok(thrown === undefined || thrown instanceof WarehouseError, String(thrown));
-  return { text, error: thrown };
+  given: Given = {},
+): Promise<Written & { readonly error: WarehouseError | undefined }> {
+  const { thrown, ...written } = await run(make, args, given);
+  if (thrown === undefined) return { ...written, error: undefined };
+  assert.ok(thrown instanceof WarehouseError, String(thrown));
+  return { ...written, exitCode: thrown.exitCode, error: thrown };
 }
 
 async function run(
   make: Make,
   args: readonly string[],
-  columns: number | undefined,
-  given: Partial<CliEnvironment>,
-): Promise<{ text: string; thrown: unknown }> {
-  let text = "";
-  const writable = new Writable({
-    decodeStrings: false,
-    write(chunk: string, _encoding, done) {
-      text += chunk;
-      done();
-    },
+  { columns, onChunk = () => {}, ...given }: Given,
+): Promise<Written & { readonly thrown: unknown }> {
+  const written = { text: "", err: "", exitCode: 0 };
+  const out = taking((chunk) => {
+    written.text += chunk;
+    onChunk(chunk);
   });
-  const command = make(processEnvironment({ ...given, out: Object.assign(writable, { columns }) }));
+  const err = taking((chunk) => {
+    written.err += chunk;
+  });
+  const endWith = (exitCode: number) => {
+    written.exitCode = exitCode;
+  };
+  const environment = { err, endWith, endSoon: () => {}, ...given, out: Object.assign(out, { columns }) };
+  const command = make(processEnvironment(environment));
   for (const each of [command, ...command.commands]) {
     each.exitOverride().configureOutput({ writeErr: () => {} });
   }
   try {
     await command.parseAsync([...args], { from: "user" });
-    return { text, thrown: undefined };
+    return { ...written, thrown: undefined };
   } catch (thrown) {
-    return { text, thrown };
+    return { ...written, thrown };
   }
+}
+
+function taking(take: (chunk: string) => void): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write(chunk: string, _encoding, done) {
+      take(chunk);
+      done();
+    },
+  });
 }

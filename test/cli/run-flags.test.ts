@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { processEnvironment } from "../../src/cli/command.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
+import { ran } from "./capture.ts";
+
+const SMALL = packagePath("test/run/small-pipeline.ts");
 
 long(
   "flags of a run are explicit approval: to publish what shrank, and to freeze the contract",
@@ -17,15 +18,8 @@ long(
     const service = await Scripted.start(t, itemsOf(2));
     const out = await temporaryFolder(t);
     const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-    const silent = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-    const run = async (...flags: string[]) => {
-      const command = runCommand(processEnvironment({ env, cwd: out, out: silent(), err: silent() }));
-      const args = [packagePath("test/run/small-pipeline.ts"), "--warehouse", out, ...flags];
-      await command
-        .exitOverride()
-        .configureOutput({ writeErr: () => {} })
-        .parseAsync(args, { from: "user" });
-    };
+    const run = (...flags: string[]) =>
+      ran(runCommand, [SMALL, "--warehouse", out, ...flags], { env, cwd: out });
     await assert.rejects(run("--contract", "freeze"), { code: "contract.drift", exitCode: 23 });
     await assert.rejects(run("--contract", "frozen"), { code: "commander.invalidArgument" });
     await run("--contract", "evolve");
@@ -42,17 +36,7 @@ async function nights(t: TestContext) {
   const settings = { destinations: [{ name: "Shop" }] };
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const night = async (flags: readonly string[]) => {
-    const [out, err] = [new Collected(), new Collected()];
-    const exitCodes: number[] = [];
-    const endWith = (exitCode: number) => void exitCodes.push(exitCode);
-    const command = runCommand(processEnvironment({ env, cwd, out, err, endWith }));
-    await command
-      .exitOverride()
-      .configureOutput({ writeErr: () => {} })
-      .parseAsync([packagePath("test/run/small-pipeline.ts"), ...flags], { from: "user" });
-    return { out: out.text, err: err.text, exitCodes };
-  };
+  const night = (flags: readonly string[]) => ran(runCommand, [SMALL, ...flags], { env, cwd });
   return { night };
 }
 
@@ -60,22 +44,13 @@ async function outputOf(t: TestContext, flags: readonly string[]) {
   return await (await nights(t)).night(flags);
 }
 
-class Collected extends Writable {
-  text = "";
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk;
-    done();
-  }
-}
-
 const unknown = (name: string, platform: string) =>
   `There is no destination "${name}" on platform "${platform}": its mapped values are missing.`;
 
 test("--destination replaces the destinations of the configuration, each with its platform", async (t) => {
   const names = ["Web CMS", "Print Archive:Archive", "Print: Archive"];
-  const { out } = await outputOf(t, [...names.flatMap((name) => ["--destination", name]), "--json"]);
-  assert.deepEqual(JSON.parse(out).warnings, [
+  const { text } = await outputOf(t, [...names.flatMap((name) => ["--destination", name]), "--json"]);
+  assert.deepEqual(JSON.parse(text).warnings, [
     unknown("Web CMS", "External"),
     unknown("Print Archive", "Archive"),
     unknown("Print: Archive", "External"),
@@ -85,18 +60,18 @@ test("--destination replaces the destinations of the configuration, each with it
 });
 
 test("--quiet leaves warnings alone, as lines with their time", async (t) => {
-  const text = await outputOf(t, ["--quiet"]);
-  assert.equal(text.out, "");
-  assert.match(text.err, /^\d\d:\d\d:\d\d warn {2}There is no destination "Shop" [^\n]*\n$/);
+  const { text, err } = await outputOf(t, ["--quiet"]);
+  assert.equal(text, "");
+  assert.match(err, /^\d\d:\d\d:\d\d warn {2}There is no destination "Shop" [^\n]*\n$/);
 });
 
 test("--quiet says a warning once: of a night like the one before nothing, and again once it was gone", async (t) => {
   const { night } = await nights(t);
   assert.match((await night(["--quiet"])).err, /^[^\n]* warn {2}There is no destination "Shop" [^\n]*\n$/);
-  assert.deepEqual(await night(["--quiet"]), { out: "", err: "", exitCodes: [] });
+  assert.deepEqual(await night(["--quiet"]), { text: "", err: "", exitCode: 0 });
   const { err } = await night(["--quiet", "--destination", "Shop", "--destination", "Mall"]);
   assert.match(err, /^[^\n]* warn {2}There is no destination "Mall" [^\n]*\n$/);
-  const { warnings, newWarnings } = JSON.parse((await night(["--destination", "Mall", "--json"])).out);
+  const { warnings, newWarnings } = JSON.parse((await night(["--destination", "Mall", "--json"])).text);
   assert.deepEqual([warnings, newWarnings], [[unknown("Mall", "External")], []]);
   assert.match((await night(["--quiet"])).err, /There is no destination "Shop"/);
 });

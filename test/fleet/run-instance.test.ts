@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
-import { processEnvironment } from "../../src/cli/command.ts";
 import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { lakeCommand } from "../../src/cli/commands/lake.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
@@ -17,7 +15,7 @@ import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
-import { capture, outcome } from "../cli/capture.ts";
+import { capture, outcome, ran } from "../cli/capture.ts";
 import { environment } from "../environment.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
@@ -60,21 +58,8 @@ async function fleet(t: TestContext, more: object = {}) {
   );
   const env = { ...STRAY, NORTH: TOKENS.north, EAST: TOKENS.east };
   const run = async (args: readonly string[]) => {
-    let text = "";
-    const out = new Writable({
-      decodeStrings: false,
-      write(chunk: string, _encoding, done) {
-        text += chunk;
-        done();
-      },
-    });
-    const err = new Writable({ write: (_chunk, _, done) => done() });
-    const command = runCommand(processEnvironment({ env, cwd: "/", out, err, endWith: () => {} }));
     const all = [...args, "--fleet", join(folder, "fleet.json"), "--quiet", "--json"];
-    await command
-      .exitOverride()
-      .configureOutput({ outputError: () => {} })
-      .parseAsync(all, { from: "user" });
+    const { text } = await ran(runCommand, all, { env, cwd: "/" });
     return JSON.parse(text) as { readonly directory: string };
   };
   return { folder, services, run };

@@ -3,17 +3,15 @@ import assert from "node:assert/strict";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Writable } from "node:stream";
 import { after, before, suite, type TestContext, test } from "node:test";
-import { processEnvironment } from "../../src/cli/command.ts";
 import { checkCommand } from "../../src/cli/commands/check.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { WarehouseError } from "../../src/common/errors.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Finding } from "../../src/run/preconditions/finding.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
+import { outcome } from "../cli/capture.ts";
 import { environment } from "../environment.ts";
 import { few } from "../long.ts";
 import { CANARY, temporaryFolder, treeOf } from "./running.ts";
@@ -80,31 +78,8 @@ interface Ended {
 
 async function command(make: typeof checkCommand, args: readonly string[], world: Place): Promise<Ended> {
   const { cwd, env } = world;
-  const written = { out: "", err: "" };
-  const taking = (name: "out" | "err") =>
-    new Writable({
-      decodeStrings: false,
-      write(chunk: string, _encoding, done) {
-        written[name] += chunk;
-        done();
-      },
-    });
-  let exitCode = 0;
-  const endWith = (code: number) => {
-    exitCode = code;
-  };
-  const [out, err] = [taking("out"), taking("err")];
-  const environment = processEnvironment({ env, cwd, out, err, endWith, endSoon: () => {} });
-  try {
-    await make(environment)
-      .exitOverride()
-      .parseAsync([...args], { from: "user" });
-  } catch (thrown) {
-    assert.ok(thrown instanceof WarehouseError, String(thrown));
-    exitCode = thrown.exitCode;
-    written.err += thrown.message;
-  }
-  return { exitCode, ...written };
+  const { text: out, err, exitCode, error } = await outcome(make, args, { env, cwd });
+  return { exitCode, out, err: err + (error?.message ?? "") };
 }
 
 async function configured(world: Place): Promise<void> {

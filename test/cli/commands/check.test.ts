@@ -3,9 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { suite, test } from "node:test";
-import { processEnvironment } from "../../../src/cli/command.ts";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { createLog, type Log, silentLog } from "../../../src/common/log.ts";
@@ -18,6 +16,7 @@ import { sampleWarehouse } from "../../audit/sample.ts";
 import { pem, trust } from "../../extract/http/trust.ts";
 import { CANARY, HurriedClock, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
 import { ANSWERED, item, itemsOf, listBody, type Reply, Scripted } from "../../run/scripted.ts";
+import { ran } from "../capture.ts";
 
 interface Setup {
   readonly env?: Readonly<Record<string, string>>;
@@ -55,29 +54,9 @@ function statuses(findings: Readonly<Record<string, Finding>>): Record<string, s
   return Object.fromEntries(Object.values(findings).map(({ check: name, status }) => [name, status]));
 }
 
-interface Ran {
-  readonly text: string;
-  readonly exitCode: number;
-}
-
 /** The command, as to a terminal of 80 columns. */
-async function command(cwd: string, args: readonly string[], env: Setup["env"] = {}): Promise<Ran> {
-  let text = "";
-  let exitCode = 0;
-  const writable = new Writable({
-    decodeStrings: false,
-    write(chunk: string, _encoding, done) {
-      text += chunk;
-      done();
-    },
-  });
-  const endWith = (code: number) => {
-    exitCode = code;
-  };
-  const out = Object.assign(writable, { columns: 80 });
-  const environment = processEnvironment({ env, cwd, out, err: out, endWith });
-  await checkCommand(environment).parseAsync([...args], { from: "user" });
-  return { text, exitCode };
+function command(cwd: string, args: readonly string[], env: Setup["env"] = {}) {
+  return ran(checkCommand, args, { env, cwd, columns: 80 });
 }
 
 test("all that a run of the sample needs is ok, one line each, and the folder stays as it was", async (t) => {

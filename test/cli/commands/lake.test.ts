@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Writable } from "node:stream";
+import { PassThrough } from "node:stream";
 import { after, before, suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
@@ -18,6 +18,7 @@ import { NEVER } from "../../never.ts";
 import { deliver } from "../../targets/lake/deliver.ts";
 import { makeRun } from "../../targets/lake/runs.ts";
 import { silentServer } from "../../targets/store/silent-server.ts";
+import { ran } from "../capture.ts";
 import { program } from "../running.ts";
 
 suite("commands on a lake", () => {
@@ -45,18 +46,7 @@ suite("commands on a lake", () => {
     args: readonly string[],
     listen: (chunk: string) => void = () => {},
   ): Promise<string> {
-    let text = "";
-    const out = new Writable({
-      decodeStrings: false,
-      write(chunk: string, _encoding, done) {
-        text += chunk;
-        listen(chunk);
-        done();
-      },
-    });
-    const command = make(processEnvironment({ cwd: folder, out }));
-    await command.parseAsync([...args], { from: "user" });
-    return text;
+    return (await ran(make, args, { cwd: folder, onChunk: listen })).text;
   }
 
   test("status lists the instances and the tables", async () => {

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { suite, test } from "node:test";
 import { inspect } from "node:util";
-import { processEnvironment } from "../../../src/cli/command.ts";
 import { runCommand } from "../../../src/cli/commands/run.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
@@ -12,6 +10,7 @@ import { basicCredentials, Secret } from "../../../src/common/secret.ts";
 import { few, long } from "../../long.ts";
 import { assertNowhereIn, CANARY, rowsOf, temporaryFolder, treeOf } from "../../run/running.ts";
 import { item, itemsOf, type Reply, Scripted } from "../../run/scripted.ts";
+import { ran } from "../capture.ts";
 import { program } from "../running.ts";
 
 const SMALL = packagePath("test/run/small-pipeline.ts");
@@ -21,23 +20,8 @@ type Env = Readonly<Record<string, string>>;
 
 /** `content-warehouse run` in this process: what it writes and how it ends; what it throws is thrown. */
 async function run(args: readonly string[], env: Env, cwd: string) {
-  const written = { out: "", err: "" };
-  const taking = (name: "out" | "err") =>
-    new Writable({
-      decodeStrings: false,
-      write(chunk: string, _encoding, done) {
-        written[name] += chunk;
-        done();
-      },
-    });
-  let exitCode = 0;
-  const endWith = (code: number) => {
-    exitCode = code;
-  };
-  const [out, err] = [taking("out"), taking("err")];
-  const command = runCommand(processEnvironment({ env, cwd, out, err, endWith, endSoon: () => {} }));
-  await command.exitOverride().parseAsync([...args], { from: "user" });
-  return { exitCode, ...written };
+  const { text: out, err, exitCode } = await ran(runCommand, args, { env, cwd });
+  return { exitCode, out, err };
 }
 
 /** A run that must end with an error of this exit code, which is one sentence or two without the token. */
