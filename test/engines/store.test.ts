@@ -11,7 +11,7 @@ import { openStore } from "../../src/targets/store/open-store.ts";
 import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { proveConditionalPut } from "../../src/targets/store/store.ts";
-import { either } from "../long.ts";
+import { many } from "../long.ts";
 import { contentOf, keysOf, NEVER, storeLaws } from "../targets/store/laws.ts";
 import {
   type Fault,
@@ -87,7 +87,7 @@ suite("a store in a bucket", () => {
   storeLaws({
     open: async (name, signal) =>
       await openStore({ url: `s3://${server.bucket}/${name}`, endpoint: server.endpoint }, signal),
-    schedules: either(30, 300),
+    schedules: many(30, 300),
   });
 
   test("lists, and removes, more objects than one answer has", async () => {
