@@ -186,6 +186,8 @@ suite("a table that another program made unwritable", () => {
         /^Only content and more wait\. .*rowTracking.* The table more of the lake has the column extra as string/,
     });
     assert.deepEqual(await snapshotOf(store, 2), [["tags", '["content","more"]']]);
+    const waitsNow = async () => (await on(store).last(null, signal))?.waits ?? "";
+    assert.match(await waitsNow(), /^Only content and more wait\. /);
     await put(store, "content", { protocol: DROPPED });
     const status = await lakeStatus(store);
     assert.deepEqual(
@@ -198,6 +200,7 @@ suite("a table that another program made unwritable", () => {
         ["more", "has the column extra"],
       ],
     );
+    assert.match(await waitsNow(), /^Only more waits\. /);
     assert.deepEqual((await snapshotsIn(store, "other")).length, 1);
   });
 
