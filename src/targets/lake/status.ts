@@ -5,6 +5,7 @@ import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { inParallel } from "../../storage/parallel.ts";
+import { TABLE_NAME } from "../../storage/parquet-sql.ts";
 import type { Store } from "../store/store.ts";
 import type { ClaimedTable } from "./claim.ts";
 import { BlockedTable, blockedText } from "./delta/blocked.ts";
@@ -103,9 +104,10 @@ export async function lakeStatus(store: Store): Promise<LakeStatus> {
   };
 }
 
+/** Whatever else lies beside them, which we may not be allowed to read, is none of the lake's. */
 export async function tablesIn(store: Store): Promise<string[]> {
-  const folders = await store.folders("");
-  return folders.filter((folder) => !/^[_.]/.test(folder)).map((folder) => folder.slice(0, -1));
+  const names = (await store.folders("")).map((folder) => folder.slice(0, -1));
+  return names.filter((name) => TABLE_NAME.test(name) && !name.startsWith("_"));
 }
 
 export async function instancesIn(store: Store): Promise<string[]> {
