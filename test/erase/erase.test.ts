@@ -82,7 +82,7 @@ function personOf(id: string, word: string): Json {
 function peopleIn(service: Scripted): void {
   const anna = personOf(ANNA, "CANARYANNA");
   const { id, email, name } = anna;
-  const bert = { ...personOf(BERT, "CANARYBERT"), manager: { id, email, name, level: 3 } };
+  const bert: Json = { ...personOf(BERT, "CANARYBERT"), manager: { id, email, name, level: 3 } };
   service.arrange = (items, { mode }) =>
     items.map((each) => {
       const { id } = each as Item;
