@@ -57,8 +57,7 @@ export interface RunErasure {
   readonly raw: ReadonlyMap<string, number>;
 }
 
-/** Of whoever reads a run in search of a person. */
-export const limits = (temporaryDirectory: string) => ({
+const limits = (temporaryDirectory: string) => ({
   temporaryDirectory,
   memoryLimitMb: 224,
   threads: 2,
