@@ -40,7 +40,7 @@ export async function notePruned(
   { left, past }: { readonly left: readonly RunKey[]; readonly past: readonly RunKey[] },
 ): Promise<void> {
   const before = await prunedRuns(folder);
-  const aside = [...before, ...old.filter((run) => !isAmong(run, past))];
+  const aside = [...before, ...old.filter((run) => !isAmong(run, [...past, ...before]))];
   const noted = aside.filter((run) => [...left, ...past].some((each) => !laterRun(each, run)));
   if (noted.length === before.length && noted.every((run) => before.includes(run))) return;
   const keys = noted.map(({ run, sequence, sha256 }) => ({ run, sequence, sha256 }));
