@@ -93,19 +93,24 @@ function hold(
 }
 
 /**
- * Asks for items that no pass listed, after the last pass; those that are `found` are staged like others, and those that
- * are `removed` are gone by the service's word. Others could not be read, and are rejects, or were `skipped`, as
- * {@link askSingly} has it.
+ * Asks for items that no pass listed, after the last pass; those that are `found` are staged like others, `inPart` where
+ * one mode was refused, and those that are `removed` are gone by the service's word. Others could not be read, and are
+ * rejects, or were `skipped`, as {@link askSingly} has it.
  */
 export async function askForUnlisted(context: ExtractContext, after: AfterPass) {
   const found = new Set<string>();
   const removed = new Set<string>();
-  const skipped = await askSingly(context, after, context.settings.shapes, ({ id, gone, read }) => {
+  const rejected = new Set<string>();
+  const skipped = await askSingly(context, after, context.settings.shapes, (answer) => {
+    const { id, gone, read } = answer;
     if (gone) removed.add(id);
     if (read !== null) found.add(id);
+    if (isRejected(answer)) rejected.add(id);
   });
+  const there = after.ids.filter((id) => found.has(id) && !removed.has(id));
   return {
-    found: after.ids.filter((id) => found.has(id) && !removed.has(id)),
+    found: there,
+    inPart: there.filter((id) => rejected.has(id)),
     removed: [...removed].sort(),
     skipped,
   };

@@ -101,6 +101,20 @@ test("an item that is gone by one of two answers is a removal, whatever the othe
   assert.deepEqual(await rowsOf(directory, raw), [["c-029"]]);
 });
 
+test("an item that the listing hides and one mode refuses is loaded with a warning, and counts like a reject", async (t) => {
+  const { service, run } = await warehouse(t);
+  hide(service, ["c-029"]);
+  service.script = ({ kind, mode }) => (kind === "item" && mode === "full" ? { status: 403 } : undefined);
+  const { directory, warnings } = await run();
+  assert.equal((await publishedIds(directory)).length, 30);
+  assert.deepEqual(warnings, [
+    "1 listed item could be read in one mode alone, dynamic or full (c-029): the columns that the other one has are empty; see run_rejects.",
+  ]);
+  const counted =
+    "SELECT figure FROM run_checks WHERE check_name LIKE 'listed items that could not be read%'";
+  assert.deepEqual(await rowsOf(directory, counted), [["1"]]);
+});
+
 long("an item that may not be read singly any more is a reject, and no removal", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(29);
