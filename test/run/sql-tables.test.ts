@@ -127,6 +127,36 @@ long("queries read each other, however they stand, and tables with rows of funct
   assert.deepEqual(await reader.rows("FROM third"), [["25"]]);
 });
 
+/** The items by ID, with these further columns, without any value or as the query has them. */
+function titles(columns: string, selected: string): string {
+  return `sqlTable({ name: "titles", comment: "x", key: ["content_id"], reads: ["content"],
+    columns: [text("content_id", { comment: "x", required: true }), ${columns}], sql: "SELECT content_id, ${selected} FROM content" })`;
+}
+
+test("a column that the run before lacked has not vanished, and one that is emptied has", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const folder = await temporaryFolder(t);
+  const of = async (columns: string, selected: string) =>
+    exportFrom({
+      url: service.url,
+      out: join(folder, "out"),
+      pipelineUrl: `${await pipelineOf(folder, `${CONTENT}, ${titles(columns, selected)}`)}?${columns.length}`,
+    });
+  const title = 'text("title", { comment: "x" })';
+  await of(title, "title");
+  const { changes, drift, warnings } = await of(
+    `${title}, text("mood", { comment: "x" })`,
+    "NULL AS title, NULL AS mood",
+  );
+  assert.deepEqual(changes, { new: 0, changed: 0, removed: 0 });
+  assert.deepEqual(
+    drift?.vanishedFields.map(({ path, before }) => [path, before]),
+    [["titles.title", 3]],
+  );
+  const vanished = warnings.filter((each) => /could not be compared|none now/.test(each));
+  assert.deepEqual(vanished, ["titles.title had values in the run before, and has none now."]);
+});
+
 test("a query reads mapped values and the history", async (t) => {
   const folder = await temporaryFolder(t);
   const transform = `contentTables(), mappedValues(), history(),

@@ -129,7 +129,8 @@ function driftSql(from: string): string {
 async function emptied({ connection, now, before }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
-  for (const place of vanished(before, now)) {
+  const columns = await columnsBefore(connection);
+  for (const place of vanished({ ...before, columns }, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const [row] = await rowsBy(connection, VALUES_BEFORE, valuesSql(table, column));
@@ -144,6 +145,17 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
     });
   }
   return lines;
+}
+
+/** `table.column` of the run before, by its tables: runs of earlier versions do not state them. */
+async function columnsBefore(connection: DuckDBConnection): Promise<string[]> {
+  const rows = await rowsBy(
+    connection,
+    { place: col.text(required) },
+    `SELECT substr(table_name, ${"before_".length + 1}) || '.' || column_name AS place FROM duckdb_columns()
+     WHERE starts_with(table_name, 'before_') AND schema_name = 'main' AND database_name = current_database()`,
+  );
+  return rows.map(({ place }) => place);
 }
 
 const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;
