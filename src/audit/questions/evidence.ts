@@ -143,8 +143,9 @@ function placeOf({
 }
 
 /**
- * By item: the latest document whose `custom_fields` is an object, which is what the run read. What is asked of a document
- * stands in the aggregate, so that only those of the items are read for it.
+ * By item: the latest document that says anything of `custom_fields`, be it that there are none, which is what the run
+ * read; one that replaces all before says it by what it lacks. What is asked of a document stands in the aggregate, so
+ * that only those of the items are read for it.
  */
 async function findDocuments({ connection, directory }: EvidentRun, { sql, params }: SomeItems) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
@@ -155,7 +156,7 @@ async function findDocuments({ connection, directory }: EvidentRun, { sql, param
     `SELECT content_id, unnest(latest) FROM (
        SELECT content_id, max_by(
          {filename: filename, mode: mode, pass: pass, page: page, position: position, sha256: sha256}, observation
-       ) FILTER (WHERE json_type(document, '$.custom_fields') = 'OBJECT') AS latest
+       ) FILTER (WHERE whole OR json_type(document, '$.custom_fields') IS NOT NULL) AS latest
        FROM ${readParquet(files, ["filename"])}
        WHERE shape = 'dynamic' AND content_id IN (${sql})
        GROUP BY content_id
