@@ -172,6 +172,7 @@ const before = z.discriminatedUnion("kind", [
     sha256: z.string().nullable(),
     rows: z.record(z.string(), count),
     emptyColumns: z.array(z.string()).readonly(),
+    columns: z.array(z.string()).readonly().optional(),
   }),
 ]);
 

@@ -106,7 +106,8 @@ export async function buildTables(building: Building, transformed: RawTransforme
     ...statementOf(building, judged.accounting),
     instance,
     rows: rowCounts(all),
-    emptyColumns: [...loaded.emptyColumns],
+    emptyColumns: loaded.emptyColumns,
+    columns: loaded.columns,
   };
   return { ...judged, ...told, tables: all, statement };
 }
