@@ -95,5 +95,5 @@ function onlyOrdinal(names: readonly string[]): string {
 }
 
 function structOf(source: string, names: readonly string[]): string {
-  return `struct_pack(${names.map((name) => `${quoteIdentifier(name)} := ${source}${quoteIdentifier(name)}`).join(", ")})`;
+  return `struct_pack(${names.map((name) => `${source}${quoteIdentifier(name)}`).join(", ")})`;
 }
