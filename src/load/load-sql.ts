@@ -13,10 +13,11 @@ export function loadSql(step: string): string {
   return fillMarks(steps(step), { value_columns: VALUES });
 }
 
-/** Text of a step that makes payloads, with what makes their entries and their text in the place of its marks. */
+/** Text of a step that makes payloads, with what makes them in the place of its mark. */
 export function payloadSql(step: string, load = loadSql): string {
+  const payloads = (payload_of: string) => fillMarks(loadSql("payloads"), { payload_of });
   return fillMarks(load(step), {
-    payload_entries: loadSql("payload_entries"),
-    payload_text: loadSql("payload_text"),
+    payloads: payloads("content_id, destination_id"),
+    payloads_of_sides: payloads("side, content_id, destination_id"),
   });
 }
