@@ -19,5 +19,6 @@ export function payloadSql(step: string, load = loadSql): string {
   return fillMarks(load(step), {
     payloads: payloads("content_id, destination_id"),
     payloads_of_sides: payloads("side, content_id, destination_id"),
+    payload: payloads("item"),
   });
 }
