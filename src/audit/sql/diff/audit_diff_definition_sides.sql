@@ -1,4 +1,4 @@
--- What the definitions of one history were in two runs: a row for each that either has. What names a definition, what it
+-- What the definitions of one history were in two runs: a row for each that it knows. What names a definition, what it
 -- says, and the history stand in place of the marks.
 --
 -- $1  sequence number of the earlier run

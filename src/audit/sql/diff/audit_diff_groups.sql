@@ -32,7 +32,7 @@ of_group AS (
 SELECT
   of_group.causes,
   of_group.destination_id,
-  destinations.identification AS destination,
+  destinations.name AS destination,
   of_group.custom_field_id,
   fields.name AS custom_field,
   of_group.* EXCLUDE (causes, destination_id, custom_field_id)
