@@ -95,9 +95,13 @@ export async function diffRuns(
   return {
     ...totals,
     /** By cause. */
-    causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
+    causes: await rowsBy(connection, CAUSES_COUNTED, countedBy("audit_diff_causes", "causes")),
     /** By cause, destination and field. */
-    groups: await rowsBy(connection, GROUPS, loadSql("audit_diff_groups")),
+    groups: await rowsBy(
+      connection,
+      GROUPS,
+      countedBy("audit_diff_groups", "causes, destination_id, custom_field_id"),
+    ),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
      * alone is no change here: both sides are taken as the later run sends.
@@ -115,6 +119,10 @@ export async function diffRuns(
         ? []
         : await readDefinitionRows(connection, { from: pair.before.sequence, to: pair.after.sequence }),
   };
+}
+
+function countedBy(step: "audit_diff_causes" | "audit_diff_groups", by: string): string {
+  return fillMarks(loadSql(step), { counts: fillMarks(loadSql("audit_diff_counts"), { by }) });
 }
 
 async function definitionsOf(
