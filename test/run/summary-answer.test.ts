@@ -89,6 +89,7 @@ const COMPLETE: RunSummary = {
   warnings: [],
   newWarnings: [],
   deliveries: [],
+  loadFailure: null,
   noMappedValues: null,
   namelessDestinations: [],
   milliseconds: 83_400,

@@ -96,7 +96,7 @@ async function run(
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));
-  const summary = await runExport({
+  const { summary, failure } = await runExport({
     config,
     pipeline: url,
     log,
@@ -105,8 +105,8 @@ async function run(
     ...thisMachine(),
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);
-  const undelivered = deliveryError(summary.run, summary.deliveries);
-  if (undelivered !== undefined) log.error(undelivered.message, { code: undelivered.code });
+  for (const error of [failure, deliveryError(summary.run, summary.deliveries)])
+    if (error != null) log.error(error.message, { code: error.code });
   const exitCode = exitCodeOf(summary);
   if (exitCode !== 0) endWith(exitCode);
 }

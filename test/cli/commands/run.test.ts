@@ -199,6 +199,31 @@ suite("a run against a service", () => {
     assert.equal(summary.directory, join(cwd, "here/runs", summary.run));
   });
 
+  test("whose own loader cannot make it visible ends with 26, has its summary, and is delivered all the same", async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    const cwd = await temporaryFolder(t);
+    const loader = `{ name: "own", stage: () => ({ abort() {}, commit() { throw new Error("it is shut"); } }) }`;
+    await writeFile(
+      join(cwd, "mine.mjs"),
+      `import { contentTables, definePipeline, listing, parquet } from "content-warehouse";
+       export default definePipeline({
+         name: "mine",
+         extract: [listing("full")],
+         transform: [contentTables({ only: ["content"] })],
+         load: [parquet(), ${loader}],
+       });`,
+    );
+    const target = `{ name: "memory", last: () => null, stage: () => ({ commit() {}, abort() {} }) }`;
+    await writeFile(join(cwd, "content-warehouse.config.mjs"), `export default { targets: [${target}] };`);
+    const { out, err, exitCode } = await run(["./mine.mjs", "--quiet", "--json"], against(service), cwd);
+    assert.equal(exitCode, 26);
+    const { verdict, deliveries, loadFailure, warnings, newWarnings } = JSON.parse(out);
+    assert.deepEqual([verdict, deliveries[0].state], ["complete", "delivered"]);
+    assert.match(loadFailure.message, /^The loader own cannot make the run visible: it is shut/);
+    assert.deepEqual([warnings.at(-1), newWarnings], [loadFailure.message, []]);
+    assert.deepEqual(err.match(/\w+ +The loader .*/g), [`error ${loadFailure.message} code=load.failed`]);
+  });
+
   long("whose listing never stands still ends with 10, and says so in the first line", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     service.script = ({ number }) => {
