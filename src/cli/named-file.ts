@@ -122,7 +122,8 @@ async function putInPlace(
   await rename(beside, target);
 }
 
-function notWritten(file: string, cause: unknown): WarehouseError {
+/** `config.output`, or the disk's error. */
+export function notWritten(file: string, cause: unknown): WarehouseError {
   const error = asWarehouseError(cause);
   if (isOfTheDisk(error)) return error;
   const why = codeOf(cause) ?? String(cause);
