@@ -12,6 +12,7 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
 import { many, sweep } from "../../long.ts";
+import { until } from "../../until.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import {
   type Death,
@@ -221,8 +222,9 @@ suite("a delivery that ends early", () => {
         await assertNothingMixed(store, INSTANCE);
       }
       assert.equal((await on(store).last(null, run.signal))?.run, run.run);
-      for (const kept of (await on(store).restorable?.(run.signal)) ?? [])
-        await assertRestored(store, kept, directories.get(kept.run) ?? "");
+      const restorable = (await on(store).restorable?.(run.signal)) ?? [];
+      assert.equal(restorable.at(-1)?.run, run.run);
+      for (const kept of restorable) await assertRestored(store, kept, directories.get(kept.run) ?? "");
     }
     t.diagnostic(`${killed} kills, ${directories.size} runs`);
   });
@@ -385,7 +387,7 @@ suite("a delivery that ends early", () => {
       return undefined;
     });
     const sleeper = deliver(on(sleeping), half);
-    while (isLost === "") await new Promise(setImmediate);
+    await until("it sleeps", () => isLost !== "", { ended: sleeper, everyMs: 0 });
     // A file of its claim is gone, so nobody can finish it.
     const claim = JSON.parse(String(await store.get(`_published/instance=${INSTANCE}/000002.json`)));
     const empty = claim.tables.find(({ name }: { name: string }) => name === "empty");

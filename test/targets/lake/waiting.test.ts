@@ -15,6 +15,7 @@ import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { sweep } from "../../long.ts";
+import { until } from "../../until.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { assertNothingMixed, makeRun, mark, type RunOptions, seenIn, snapshotsIn } from "./runs.ts";
@@ -236,7 +237,7 @@ suite("a table that another program made unwritable", () => {
       return undefined;
     });
     const late = on(sleeping).last(null, signal);
-    while (asleep) await new Promise(setImmediate);
+    await until("it sleeps", () => !asleep, { ended: late, everyMs: 0 });
     await put(store, "content", { protocol: ROWS });
     const third = await made(3, {});
     await assert.rejects(deliver(on(store), third), waits);
