@@ -13,7 +13,7 @@ import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
-import { complete, openQueue, take } from "../../src/fleet/queue.ts";
+import { complete, enqueue, openQueue, take } from "../../src/fleet/queue.ts";
 import type { InstanceStatus } from "../../src/fleet/status.ts";
 import type { JobReport } from "../../src/fleet/work.ts";
 import { program } from "../cli/running.ts";
@@ -233,6 +233,34 @@ suite("a fleet", { concurrency: 2 }, () => {
     assert.deepEqual(endsOf([first], "slow"), ["taken over", "done"]);
   });
 
+  test("begins no run for a job that was given to another while the database was slow", async (t) => {
+    const { folder, database, fleetCommand, worker, processes } = await fleetOf(t, { names: ["a"] });
+    const fleet = await readFleet(folder, "fleet.json");
+    await using queue = await openQueue(fleet, { role: "caller", onProblem: () => {} });
+    await fleetCommand("enqueue");
+    const first = worker();
+    await until("the worker works", () => first.reports.length === 1);
+    const admin = await server.connect("postgres", database);
+    t.after(() => admin.end());
+    // It is read between a job and its run.
+    await admin.query("BEGIN; LOCK TABLE content_warehouse_fleet.last_runs IN ACCESS EXCLUSIVE MODE");
+    await enqueue(queue, fleet.instances);
+    await until("the job was taken again", async () => {
+      const { rows } = await admin.query(
+        "SELECT FROM content_warehouse_fleet.job WHERE state = 'active' AND retry_count = 1",
+      );
+      return rows.length === 1;
+    });
+    await admin.query("ROLLBACK");
+    let most = 0;
+    await until("both have ended", () => {
+      most = Math.max(most, processes().length);
+      return first.reports.length === 3;
+    });
+    assert.equal(most, 1);
+    assert.deepEqual(endsOf([first], "a"), ["done", "taken over", "done"]);
+  });
+
   test("has the jobs of a worker that is told to end given back, once their runs have ended", async (t) => {
     const { fleetCommand, service, worker, status, processes } = await fleetOf(t, { names: ["slow"] });
     service("slow").script = () => "hang";
@@ -310,6 +338,18 @@ suite("a fleet", { concurrency: 2 }, () => {
     const told = stderr.split("\n").filter((line) => line.includes("is not available just now (503)"));
     assert.equal(told.length, 1, stderr);
     assert.deepEqual(more, []);
+  });
+
+  test("shows its status where the metrics cannot be written, and ends with 2", async (t) => {
+    const { folder } = await fleetOf(t, { names: ["a"] });
+    const metrics = join(folder, "no/fleet.prom");
+    const args = ["fleet", "status", "--metrics", metrics, "--fleet", join(folder, "fleet.json")];
+    const { code, stdout, stderr } = await program(args);
+    assert.match(stdout, /^Well: of 1 instance none is late/);
+    assert.deepEqual(
+      [code, stderr],
+      [2, `The file ${metrics} cannot be written (ENOENT); choose another.\n`],
+    );
   });
 
   test("shows the run that is published and not delivered, and lets a night that never came be late", async (t) => {

@@ -12,7 +12,7 @@ import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { proveConditionalPut } from "../../src/targets/store/store.ts";
 import { environment } from "../environment.ts";
-import { either } from "../long.ts";
+import { many } from "../long.ts";
 import { NEVER } from "../never.ts";
 import { contentOf, keysOf, storeLaws } from "../targets/store/laws.ts";
 import {
@@ -89,7 +89,7 @@ suite("a store in a bucket", () => {
   storeLaws({
     open: async (name, signal) =>
       await openStore({ url: `s3://${server.bucket}/${name}`, endpoint: server.endpoint }, signal),
-    schedules: either(30, 300),
+    schedules: many(30, 300),
   });
 
   test("lists, and removes, more objects than one answer has", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -159,6 +159,18 @@ test("--instance finds the warehouse and the configuration for every other comma
     await capture(sqlCommand, ["SELECT count(*) FROM content", "--format", "csv", ...asked]),
     "count_star()\n5\n",
   );
+});
+
+test("an instance without a configuration has none, whatever lies in the working directory", async (t) => {
+  const { folder } = await fleet(t, { config: undefined });
+  await mkdir(join(folder, "warehouses/north/runs"), { recursive: true });
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, "content-warehouse.config.json"), "of another project");
+  const asked = ["--instance", "north", "--fleet", join(folder, "fleet.json")];
+  const pruned = await outcome(runsCommand, ["prune", ...asked], { cwd });
+  assert.deepEqual(pruned, { text: "nothing to remove\n", error: undefined });
+  const { error } = await outcome(deliverCommand, asked, { cwd });
+  assert.match(error?.message ?? "", /^No targets are configured/);
 });
 
 test("every command that takes a warehouse or a configuration takes --instance in its place", async () => {

@@ -87,7 +87,7 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
   const { url, out } = options;
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: CANARY };
   const config = await loadConfig({ cwd: tmpdir(), env, flags: { warehouse: out }, sampleBy: "--sample" });
-  return runExport({
+  const { summary, failure } = await runExport({
     config: { ...config, perPage: 5, details: "none", ...options.config },
     pipeline: options.pipelineUrl ?? SMALL,
     clock: options.clock ?? systemClock,
@@ -98,6 +98,8 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
     nodeVersion: process.versions.node,
     freeBytes: options.freeBytes ?? freeBytes,
   });
+  if (failure !== null) throw failure;
+  return summary;
 }
 
 /** Everything below a folder, relative to it; folders end with a slash. */
