@@ -14,7 +14,7 @@ const EXAMPLE_LENGTH = 160;
 type Cells = readonly (string | null)[];
 
 /** What an export of the content set must hold, table by table. */
-export function expectedDigests(folder: string, options: ExportOptions): Map<string, Digest> {
+function expectedDigests(folder: string, options: ExportOptions): Map<string, Digest> {
   const digests = new Map(COMPARED.map(({ name }) => [name, new Digest()]));
   const columns = new Map(COMPARED.map((table) => [table.name, table.columns]));
   expectedRows(

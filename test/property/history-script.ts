@@ -1,5 +1,4 @@
 import type { FieldDefinition, SelectValue } from "../../src/audit/mapping/definitions.ts";
-import type { Cause } from "../../src/tables/history.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 import fc from "../properties.ts";
 
@@ -37,10 +36,9 @@ const pick = <T>(from: readonly T[], choice: number): T => {
   return found;
 };
 
-/** What each edit does, and the cause that it is. Answers whether it did anything. */
+/** What each edit does. */
 const EDITS = {
   item_values: {
-    cause: "item_changed",
     apply: (draft: Draft, [item, field, first, second]: Choices) => {
       const inputs = draft.items.get(pick(ITEMS, item));
       const list = [pick(INPUTS, first), pick(INPUTS, second), pick(INPUTS, first + second)];
@@ -48,13 +46,11 @@ const EDITS = {
     },
   },
   item_order: {
-    cause: "reordered",
     apply: (draft: Draft, [item, field]: Choices) => {
       draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field))?.reverse();
     },
   },
   item_copies: {
-    cause: "item_changed",
     apply: (draft: Draft, [item, field, which, how]: Choices) => {
       const list = draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field)) ?? [];
       if (list.length === 0) return;
@@ -64,7 +60,6 @@ const EDITS = {
     },
   },
   entry: {
-    cause: "mapping_changed",
     apply: (draft: Draft, [field, destination, value, to]: Choices) => {
       const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
       if (to % 3 === 0) mapping?.entries.delete(pick(VALUES, value));
@@ -72,14 +67,12 @@ const EDITS = {
     },
   },
   external_field_name: {
-    cause: "mapping_changed",
     apply: (draft: Draft, [field, destination, to]: Choices) => {
       const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
       if (mapping !== undefined) mapping.name = `name ${to % 3}`;
     },
   },
   mapping: {
-    cause: "mapping_changed",
     apply: (draft: Draft, [field, destination, to]: Choices) => {
       const at = `${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`;
       if (!draft.mappings.delete(at)) {
@@ -88,7 +81,6 @@ const EDITS = {
     },
   },
   select_value: {
-    cause: "definition_changed",
     apply: (draft: Draft, [field, value, how, to]: Choices) => {
       const values = draft.selectValues.get(pick(FIELDS, field)) ?? [];
       const valueId = pick(VALUES, value);
@@ -102,20 +94,17 @@ const EDITS = {
     },
   },
   field_type: {
-    cause: "definition_changed",
     apply: (draft: Draft, [field, to]: Choices) => {
       draft.types.set(pick(FIELDS, field), pick(["select", "multiselect", "text"], to));
     },
   },
   destination: {
-    cause: "destination_changed",
     apply: (draft: Draft, [destination]: Choices) => {
       const id = pick(DESTINATIONS, destination);
       draft.supports.set(id, draft.supports.get(id) !== true);
     },
   },
   item_presence: {
-    cause: "item_returned",
     apply: (draft: Draft, [item]: Choices) => {
       // Few items, so that some come back.
       const id = pick(ITEMS.slice(0, 2), item);
@@ -126,9 +115,7 @@ const EDITS = {
       to.set(id, values);
     },
   },
-} as const satisfies Record<string, { cause: Cause; apply: (draft: Draft, choices: Choices) => void }>;
-
-export const causeOf = (edit: Edit): Cause => EDITS[edit.kind].cause;
+} as const satisfies Record<string, { apply: (draft: Draft, choices: Choices) => void }>;
 
 export function applyEdit(draft: Draft, { kind, choices }: Edit): void {
   EDITS[kind].apply(draft, choices);

@@ -30,7 +30,7 @@ function withColumn(table: Table, column: Column): Table {
 
 const urls = LIST_TABLES.filter(({ name }) => name === "content_published_urls");
 
-export const derivedFrom = (tables: readonly Table[]) => ({
+const derivedFrom = (tables: readonly Table[]) => ({
   ...definePipeline({
     name: "derived",
     extract: [listing("dynamic"), listing("full")],

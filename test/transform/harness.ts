@@ -36,7 +36,7 @@ export interface Transformed {
 }
 
 const KEEP: DocumentOptions = { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
-export const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
+const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
 /** Runs items through the transform as a worker and the main thread do, each item with all its answers. */
 export function transform(
   items: readonly (readonly Answer[])[],

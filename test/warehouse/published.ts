@@ -23,7 +23,7 @@ const CONTENT = table(
 );
 
 /** Tags of `items` items, whose text tells the runs apart. */
-export const tagsOf = (items: number, text: string): Tag[] =>
+const tagsOf = (items: number, text: string): Tag[] =>
   Array.from({ length: items }, (_, index) => ({
     content_id: `item-${String(index).padStart(4, "0")}`,
     ordinal: 0,

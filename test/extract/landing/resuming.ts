@@ -111,7 +111,7 @@ export async function stagedFiles(out: string): Promise<string[]> {
 const OF_THE_RUN = /^run(_|$)|_history$/;
 
 /** All rows of the data tables, by name. */
-export async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
+async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
   await using reader = await openPublished(directory);
   const rows = new Map<string, Row[]>();
   for (const { name } of tables) {
