@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
+import { parseIfJson } from "../common/json.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { VERDICTS } from "../common/verdict.ts";
 import { driftEntry } from "./drift.ts";
@@ -171,6 +172,7 @@ const before = z.discriminatedUnion("kind", [
     sha256: z.string().nullable(),
     rows: z.record(z.string(), count),
     emptyColumns: z.array(z.string()).readonly(),
+    columns: z.array(z.string()).readonly().optional(),
   }),
 ]);
 
@@ -273,7 +275,7 @@ function serialized(record: object): string {
  */
 export async function readExtractRecord(file: string): Promise<ExtractRecord | undefined> {
   const text = await readFile(file, "utf8");
-  const { data } = z.looseObject({ version: z.number() }).safeParse(parsed(text));
+  const { data } = z.looseObject({ version: z.number() }).safeParse(parseIfJson(text));
   const version = data?.version ?? VERSION;
   if (version > VERSION) {
     throw new WarehouseError(
@@ -285,18 +287,9 @@ export async function readExtractRecord(file: string): Promise<ExtractRecord | u
 }
 
 function recordIn(text: string, file: string): ExtractRecord {
-  const record = extractRecord.safeParse(parsed(text));
+  const record = extractRecord.safeParse(parseIfJson(text));
   if (record.success) return record.data;
   throw new WarehouseError("verify.failed", `${file} does not say what was extracted: it is damaged.`, {
     cause: record.error,
   });
-}
-
-/** Undefined: it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

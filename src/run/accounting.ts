@@ -22,7 +22,7 @@ export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: re
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
     listed: items - unlisted.length + rejected,
-    loaded: (content?.rows ?? items - vanished.length - unread.rejected - unread.notAsked) - unlisted.length,
+    loaded: (content?.rows ?? itemsToLoad(extraction)) - unlisted.length,
     rejected: rejected + unread.rejected,
     vanished: vanished.length,
     unread: unread.notAsked,
@@ -32,12 +32,18 @@ export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: re
   };
 }
 
+/** Of all that were listed or found, those of which there are documents. */
+function itemsToLoad({ items, vanished, unread }: Extraction): number {
+  return items - vanished.length - unread.rejected - unread.notAsked;
+}
+
 /**
  * Why a run is unsettled although its passes agree: the documents of an item are of different times and contradict each
- * other, so the service answered from two states of it. One reason a field. `items`: that are loaded; what contradicts
- * itself in most of them is written otherwise by each mode.
+ * other, so the service answered from two states of it. One reason a field. What contradicts itself in most of the
+ * items is written otherwise by each mode.
  */
-export function contradictionReasons(drift: readonly DriftEntry[], items: number): string[] {
+export function contradictionReasons(drift: readonly DriftEntry[], extraction: Extraction): string[] {
+  const items = itemsToLoad(extraction);
   return drift
     .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
     .map(

@@ -112,8 +112,8 @@ export function statedBefore(baseline: Baseline): ExtractRecord["before"] {
   if (baseline.kind === "none") return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "damaged", run, reason: baseline.reason };
-  const { rows, emptyColumns } = baseline.manifest;
-  return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns };
+  const { rows, emptyColumns, columns } = baseline.manifest;
+  return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns, ...(columns && { columns }) };
 }
 
 export function statedHistory(history: PreviousHistory): ExtractRecord["history"] {

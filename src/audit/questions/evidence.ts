@@ -134,8 +134,9 @@ function keyOf(contentId: string, { observation }: { readonly observation: strin
 }
 
 /**
- * By item: the latest document whose `custom_fields` is an object, which is what the run read. What is asked of a document
- * stands in the aggregate, so that only those of the items are read for it.
+ * By item: the latest document that says anything of `custom_fields`, be it that there are none, which is what the run
+ * read; one that replaces all before says it by what it lacks. What is asked of a document stands in the aggregate, so
+ * that only those of the items are read for it.
  */
 async function findDocuments({ connection, directory }: EvidentRun, { sql, params }: SomeItems) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
@@ -150,7 +151,7 @@ async function findDocuments({ connection, directory }: EvidentRun, { sql, param
            observation: CAST(observation AS VARCHAR), sha256: sha256
          },
          observation
-       ) FILTER (WHERE json_type(document, '$.custom_fields') = 'OBJECT') AS latest
+       ) FILTER (WHERE whole OR json_type(document, '$.custom_fields') IS NOT NULL) AS latest
        FROM ${readParquet(files, ["filename"])}
        WHERE shape = 'dynamic' AND content_id IN (${sql})
        GROUP BY content_id
