@@ -2,10 +2,11 @@
  * What became of a content set: a folder with the lines that changed or are new, in files of the same names, and
  * `removed.ndjson`, whose lines name those that are gone: `{"file": "content.ndjson", "id": "..."}`.
  */
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
+import { parsedLines } from "./load.ts";
 
 const REMOVED = "removed.ndjson";
 const identified = z.object({ id: z.string() });
@@ -18,18 +19,19 @@ const removal = z.object({ file: z.string(), id: z.string() });
 export async function applyChanges(set: string, changes: string, out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const changed = await readdir(changes);
-  const removed = changed.includes(REMOVED) ? await linesOf(join(changes, REMOVED), removal) : [];
+  const removed = changed.includes(REMOVED)
+    ? await Array.fromAsync(parsedLines(changes, REMOVED, removal))
+    : [];
   for (const name of await readdir(set)) {
     const gone = removed.filter(({ value }) => value.file === name).map(({ value }) => value.id);
     if (!changed.includes(name) && gone.length === 0) {
       await copyFile(join(set, name), join(out, name));
       continue;
     }
-    const lines = new Map(
-      (await linesOf(join(set, name), identified)).map(({ value, text }) => [value.id, text]),
-    );
-    const newer = changed.includes(name) ? await linesOf(join(changes, name), identified) : [];
-    for (const { value, text } of newer) lines.set(value.id, text);
+    const lines = new Map<string, string>();
+    for (const folder of changed.includes(name) ? [set, changes] : [set]) {
+      for await (const { value, text } of parsedLines(folder, name, identified)) lines.set(value.id, text);
+    }
     for (const id of gone) {
       if (!lines.delete(id)) throw refused(join(changes, REMOVED), `${name} has no ${id}`);
     }
@@ -37,28 +39,6 @@ export async function applyChanges(set: string, changes: string, out: string): P
   }
 }
 
-interface Line<T> {
-  readonly value: T;
-  readonly text: string;
-}
-
-async function linesOf<T>(file: string, schema: z.ZodType<T>): Promise<Line<T>[]> {
-  const lines = (await readFile(file, "utf8")).split("\n");
-  return lines.flatMap((text, at) =>
-    text.trim() === "" ? [] : [{ value: parse(text, schema, file, at + 1), text }],
-  );
-}
-
-function parse<T>(text: string, schema: z.ZodType<T>, file: string, number: number): T {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw refused(`${file}, line ${number}`, "it is not what a line of it must be", cause);
-  }
-}
-
-function refused(where: string, why: string, cause?: unknown): WarehouseError {
-  return new WarehouseError("config.content_set", `The changes cannot be applied: ${where}: ${why}.`, {
-    cause,
-  });
+function refused(where: string, why: string): WarehouseError {
+  return new WarehouseError("config.content_set", `The changes cannot be applied: ${where}: ${why}.`);
 }

@@ -37,13 +37,18 @@ async function loadShared(folder: string): Promise<SharedData> {
 }
 
 async function readLines<T>(folder: string, name: string, schema: z.ZodType<T>): Promise<T[]> {
+  return Array.fromAsync(parsedLines(folder, name, schema), ({ value }) => value);
+}
+
+/** The lines of a file of a folder, with their texts. Throws `config.content_set` with the place of one that cannot be read. */
+export async function* parsedLines<T>(folder: string, name: string, schema: z.ZodType<T>) {
   const file = await openFile(folder, name);
   try {
-    const rows: T[] = [];
-    for await (const { bytes, number } of linesOf(file)) {
-      rows.push(parseAs(schema, bytes, `${join(folder, name)}, line ${number}`));
-    }
-    return rows;
+    for await (const { bytes, number } of linesOf(file))
+      yield {
+        value: parseAs(schema, bytes, `${join(folder, name)}, line ${number}`),
+        text: bytes.toString(),
+      };
   } finally {
     await file.close();
   }

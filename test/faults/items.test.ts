@@ -76,6 +76,10 @@ const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
     { body: " ".repeat(33 * 1024 * 1024), headers: { "content-length": String(33 * 1024 * 1024) } },
     "the service sent more than 32 MB at once (34603008 bytes announced)",
   ],
+  "B12: an answer of a gateway that refuses the method": [
+    { status: 405 },
+    "the service does not answer for this item (405)",
+  ],
   "C5: no JSON": [
     { body: '{"response": {"id": "c-004", "title": NaN}}' },
     "the service sent a body that is not JSON (43 characters)",

@@ -59,7 +59,7 @@ function failureOf(
       "source.unavailable",
       `${host} has no page of the listing that it had before (${status}); run again later`,
     ];
-  if (GONE.has(status) || status === 405) {
+  if (mode !== "item" && (GONE.has(status) || status === 405)) {
     const what = `${prefix}${API_PREFIX}/${NAMES[mode]} answers ${status}`;
     const missing = `There is no content service at ${host}${prefix}: ${what}`;
     return ["config.not_found", `${missing}; check the URL (${namedIn.url})`];
@@ -78,8 +78,7 @@ export function isListing(mode: RequestMode): mode is ListMode {
   return mode === "dynamic" || mode === "full" || mode === "basic";
 }
 
-const NAMES: Readonly<Record<RequestMode, string>> = {
-  item: "items",
+const NAMES: Readonly<Record<Exclude<RequestMode, "item">, string>> = {
   dynamic: "content",
   full: "content",
   basic: "content",

@@ -115,7 +115,8 @@ export class PageSizes {
       const useful = best.count > best.rows && best.rows === best.perPage;
       if (!useful || size > this.#granted || !isSmall(scaled(best, size))) break;
       const page = await this.#ask(size, false, ask);
-      if (page === undefined || !isHonest(page, size)) {
+      if (page === undefined) break;
+      if (!isHonest(page, size)) {
         this.#granted = best.perPage;
         break;
       }

@@ -81,6 +81,7 @@ export function itemsOwnFailure(thrown: unknown): string | undefined {
   if (!(thrown instanceof SourceError)) return undefined;
   const { code, status, message } = thrown;
   if (status === 403) return "the service denied access to this item (403)";
+  if (status === 405) return "the service does not answer for this item (405)";
   if (status === 500) return "the service fails when it is asked for the item (500)";
   // With a status, it is the status that is wrong, and no item is to blame.
   return status === null && UNREADABLE.has(code) ? firstClause(message) : undefined;

@@ -56,7 +56,7 @@ const ROWS: Row[] = [
   ["B12", 404, "custom_fields", "config.not_found", 1, /\/api\/v1\/custom_fields_reference answers 404/],
   ["E1", 404, "item", null, 0, /^$/],
   ["E1", 410, "item", null, 0, /^$/],
-  ["", 405, "item", "config.not_found", 1, /answers 405/],
+  ["", 405, "item", "source.protocol", 1, /refused a request \(405\)/],
   ["", 400, "dynamic", "source.protocol", 1, /refused a request \(400\).*narrow `columns`.*It said: why/],
   ["", 422, "item", "source.protocol", 1, /narrow `columns`/],
   ["", 400, "full", "source.protocol", 1, /`perPage`/],
