@@ -52,7 +52,7 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     history: statedHistory(run.history),
     verdict: verdictOf(config, extraction.disagreements),
     limit: config.limit,
-    unreadable: rejected.filter((id) => id !== null),
+    unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
     requests: { count: journal.requests.size, bytes: journal.requests.bytes },

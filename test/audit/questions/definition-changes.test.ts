@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
+import { namesSql } from "../../../src/audit/diff/names.ts";
 import { loadSql } from "../../../src/audit/load-sql.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { all } from "../../../src/storage/duckdb.ts";
@@ -188,8 +189,11 @@ long("destinations and fields are called and found by what the two runs called t
   assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
   assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
   const nameIn = async (sequence: number) => {
-    const rows = await all(nights.connection, loadSql("audit_diff_destinations"), [sequence, sequence]);
-    return rows.map(({ identification }) => identification);
+    const rows = await all(nights.connection, namesSql("audit_diff_names", "destinations"), [
+      sequence,
+      sequence,
+    ]);
+    return rows.map(({ name }) => name);
   };
   assert.deepEqual([await nameIn(1), await nameIn(2), await nameIn(3)], [["Portal"], ["Hub"], ["Hub"]]);
 });
