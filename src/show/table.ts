@@ -10,23 +10,6 @@ export interface TextColumn {
   readonly wraps?: true;
 }
 
-/** A column of a table of things, and its cell for each. */
-interface ColumnOf<T> extends TextColumn {
-  readonly cell: (thing: T) => string;
-}
-
-const columnLike =
-  (form: Omit<TextColumn, "name">) =>
-  <T>(name: string, cell: (thing: T) => string): ColumnOf<T> => ({ name, ...form, cell });
-
-export const left = columnLike({ align: "left" });
-export const right = columnLike({ align: "right" });
-export const whole = columnLike({ align: "left", whole: true });
-
-export function tableOf<T>(things: readonly T[], columns: readonly ColumnOf<T>[]): TextTable {
-  return { columns, rows: things.map((thing) => columns.map(({ cell }) => cell(thing))) };
-}
-
 export interface TextTable {
   readonly columns: readonly TextColumn[];
   /** Cells as they came; they are made printable here. */

@@ -1,5 +1,6 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
 import type { DestinationName } from "../../api/destination.ts";
+import { counted } from "../../common/figures.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
@@ -117,14 +118,16 @@ const IDS_NAMED = 5;
 
 function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
-  const [what, gone] =
-    ids.length === 1
-      ? ["1 destination in mappings has", "it"]
-      : [`${ids.length} destinations in mappings have`, "one of them"];
   const more = ids.length > IDS_NAMED ? ` and ${ids.length - IDS_NAMED} more` : "";
   const named = ids.slice(0, IDS_NAMED).map((id) => printable(id));
-  const text = `${what} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${named.join(", ")}${more}.`;
+  const text = `${namelessWords(ids.length)}. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${named.join(", ")}${more}.`;
   return [{ text, check: NAMELESS_CHECK }];
+}
+
+/** How many destinations have no name, and what to do; how IDs or lines to add follow is for who says it. */
+export function namelessWords(number: number): string {
+  const [have, gone] = number === 1 ? ["has", "it"] : ["have", "one of them"];
+  return `${counted(number, "destination")} in mappings ${have} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\``;
 }
 
 function destinationWarning(

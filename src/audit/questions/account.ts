@@ -3,7 +3,6 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import { ignoredDestinations } from "../mapping/value-counts.ts";
 
 const required = { required: true } as const;
 
@@ -52,16 +51,4 @@ export async function instanceName(
   const [only, ...others] = names;
   if (only?.name != null && others.length === 0) return only.name;
   return instanceUrl === SAMPLE ? "The sample" : new URL(instanceUrl).host;
-}
-
-/** IDs of destinations that only mappings name, and that are not ignored. */
-export async function namelessDestinations(connection: DuckDBConnection): Promise<string[]> {
-  const rows = await rowsBy(
-    connection,
-    { destinationId: col.text(required) },
-    `SELECT DISTINCT destination_id FROM destinations SEMI JOIN custom_field_mappings USING (destination_id)
-     WHERE identification IS NULL ORDER BY destination_id`,
-  );
-  const ignored = await ignoredDestinations(connection);
-  return rows.map(({ destinationId }) => destinationId).filter((id) => !ignored.includes(id));
 }

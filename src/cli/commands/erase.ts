@@ -5,7 +5,7 @@ import { count, counted } from "../../common/figures.ts";
 import { configuredTargets } from "../../config/config.ts";
 import { type EraseReport, eraseUser } from "../../erase/erase.ts";
 import type { Remaining, Target } from "../../pipeline.ts";
-import { drawInParts, right, tableOf, whole } from "../../show/table.ts";
+import { drawInParts, type TextTable } from "../../show/table.ts";
 import { jsonLine, printableText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError, END_MS, publishedBut, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
@@ -172,12 +172,15 @@ function reportText(
   const runs = counted(searched, "retained run");
   if (replaced.length === 0)
     return printableText(`nothing to erase: ${runs} searched, ${knownText(userId, named)}\n`);
-  const table = tableOf(replaced, [
-    whole("run", ({ run }) => run),
-    whole("replaced by", ({ replacedBy }) => replacedBy),
-    right("rows", ({ rows }) => count(rows)),
-    right("raw documents", ({ documents }) => count(documents)),
-  ]);
+  const table: TextTable = {
+    columns: [
+      { name: "run", align: "left", whole: true },
+      { name: "replaced by", align: "left", whole: true },
+      { name: "rows", align: "right" },
+      { name: "raw documents", align: "right" },
+    ],
+    rows: replaced.map((each) => [each.run, each.replacedBy, count(each.rows), count(each.documents)]),
+  };
   const current = replaced.find((each) => each.current)?.replacedBy;
   const now = current === undefined ? "" : `; current is now ${current}`;
   return `${drawInParts(table, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}; free text, such as a title, is not searched\n`)}`;

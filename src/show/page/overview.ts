@@ -1,7 +1,7 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
 import { checkWords } from "../../audit/checks/check-words.ts";
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK, spanText } from "../../audit/checks/checks.ts";
-import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
+import { MAPPED_VALUES_CHECK, namelessWords } from "../../audit/checks/unmatched.ts";
 import {
   apartTexts,
   isWithoutExternalValue,
@@ -11,7 +11,7 @@ import {
   sumOf,
   without,
 } from "../../audit/mapping/value-counts.ts";
-import type { RunAccount } from "../../audit/questions/account.ts";
+import { type RunAccount, SAMPLE } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
@@ -19,7 +19,7 @@ import { count, counted, percent } from "../../common/figures.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import { pinnedText } from "../../warehouse/pin.ts";
 import type { RunChanges } from "./changes.ts";
-import { foreign, html, type Markup, type Part } from "./markup.ts";
+import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 import type { Overview } from "./page.ts";
 
 export interface OverviewFacts {
@@ -33,8 +33,6 @@ export interface OverviewFacts {
   readonly comparedWith: number | undefined;
   /** Mapped values that are not sent all the same. */
   readonly unsent: number;
-  /** IDs of destinations that only mappings name. */
-  readonly nameless: readonly string[];
   /** The run that readers see whatever is published; undefined: nothing is pinned, or told of other runs. */
   readonly pinned: EarlierRuns["pinned"];
 }
@@ -152,10 +150,11 @@ function firstOf<T>(rows: readonly T[], told: (row: T) => Part): Markup {
   return html`${first}${rows.length > NAMED && `; and ${rows.length - NAMED} more`}`;
 }
 
-function runPoints({ account, checks, nameless, pinned }: OverviewFacts): Part[] {
+function runPoints({ account, checks, coverage, pinned }: OverviewFacts): Part[] {
   const { itemsRejected: rejected } = account;
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   const more = warnings.length - NAMED;
+  const nameless = account.instanceUrl === SAMPLE ? [] : namelessIn(coverage);
   return [
     pinned !== undefined &&
       html`When this page was made, ${pinnedText(pinned)}: readers get later runs by <code>content-warehouse runs unpin</code>, and targets by the delivery after it.`,
@@ -176,10 +175,14 @@ function warningMarkup(check: RunCheck): Markup {
 }
 
 /** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
+function namelessIn({ destinations }: Coverage): string[] {
+  const nameless = destinations.filter((each) => each.destination === null && each.reception !== "ignored");
+  return nameless.map(({ destination_id }) => destination_id);
+}
+
 function namelessPoint(ids: readonly string[]): Markup {
-  const one = ids.length === 1;
   const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
-  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there, or name it in <code>ignoreDestinations</code>; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
+  return html`${sentence(namelessWords(ids.length))}:
 <pre><code>${foreign(`  "destinations": [`)}
 ${names}
   ]</code></pre>`;

@@ -6,13 +6,7 @@ import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { mappedCounts } from "../../audit/mapping/value-counts.ts";
 import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
-import {
-  instanceName,
-  namelessDestinations,
-  type RunAccount,
-  readAccount,
-  SAMPLE,
-} from "../../audit/questions/account.ts";
+import { instanceName, type RunAccount, readAccount, SAMPLE } from "../../audit/questions/account.ts";
 import { type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
@@ -69,7 +63,6 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     return { changed, items: packed };
   };
   const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
-  const nameless = account.instanceUrl === SAMPLE ? [] : await namelessDestinations(connection);
   const changes = compared && (await readItemChanges(connection, manifest, compared));
   const parts = [
     coveragePart(coverage),
@@ -104,7 +97,6 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
       changed: changed.compared,
       comparedWith,
       unsent: items.unsent,
-      nameless,
       pinned: earlier?.pinned,
     }),
     parts,
