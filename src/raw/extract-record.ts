@@ -78,8 +78,11 @@ const extraction = z.strictObject({
   removed: ids,
   /** Items of the run before that no pass listed, and that the service has all the same. */
   unlisted: ids,
-  /** Items of the run before that no pass listed, and why none was asked for singly; null: all were. */
-  missing: z.strictObject({ count, notAsked: z.string().nullable() }),
+  /**
+   * Items of the run before that no pass listed, and why none was asked for singly; null: all were, but for those that
+   * were `skipped` after too many that could not be read.
+   */
+  missing: z.strictObject({ count, notAsked: z.string().nullable(), skipped: ids.default([]) }),
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
   /**
@@ -169,6 +172,7 @@ const before = z.discriminatedUnion("kind", [
     sha256: z.string().nullable(),
     rows: z.record(z.string(), count),
     emptyColumns: z.array(z.string()).readonly(),
+    columns: z.array(z.string()).readonly().optional(),
   }),
 ]);
 
@@ -216,7 +220,7 @@ const extractRecord = extraction.extend({
   verdict: z.enum(VERDICTS),
   /** Items that were to be read, the first that are listed; null: all. */
   limit: z.number().int().positive().nullable().default(null),
-  /** Items of which some answer could not be read. */
+  /** Items of which some answer could not be read, and those that were skipped because of them. */
   unreadable: ids,
   /** Whether something was listed that has no ID. */
   rejectedWithoutId: z.boolean(),

@@ -14,7 +14,8 @@ import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
-import { few } from "../../long.ts";
+import { sweep } from "../../long.ts";
+import { until } from "../../until.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { assertNothingMixed, makeRun, mark, type RunOptions, seenIn, snapshotsIn } from "./runs.ts";
@@ -236,7 +237,7 @@ suite("a table that another program made unwritable", () => {
       return undefined;
     });
     const late = on(sleeping).last(null, signal);
-    while (asleep) await new Promise(setImmediate);
+    await until("it sleeps", () => !asleep, { ended: late, everyMs: 0 });
     await put(store, "content", { protocol: ROWS });
     const third = await made(3, {});
     await assert.rejects(deliver(on(store), third), waits);
@@ -288,7 +289,7 @@ suite("a table that another program made unwritable", () => {
   test("is named, and nothing else, by whoever finishes a delivery that was killed at any operation", async () => {
     const counted = killedAt(await blocked(ROWS), Number.POSITIVE_INFINITY, "before");
     await assert.rejects(deliver(on(counted), run(2)), waits);
-    for (const at of few([...counted.operations.keys()], 8)) {
+    for (const at of sweep([...counted.operations.keys()], 8)) {
       const store = await blocked(ROWS);
       await assert.rejects(deliver(on(killedAt(store, at, "after")), run(2)), Killed);
       await assertNothingMixed(store, INSTANCE);
