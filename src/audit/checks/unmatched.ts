@@ -1,6 +1,6 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
 import type { DestinationName } from "../../api/destination.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { firstOf, listed, suggestion } from "../../common/nearest.ts";
 import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
@@ -121,9 +121,8 @@ function namelessWarning(ids: readonly string[]): Warning[] {
     ids.length === 1
       ? ["1 destination in mappings has", "it"]
       : [`${ids.length} destinations in mappings have`, "one of them"];
-  const more = ids.length > IDS_NAMED ? ` and ${ids.length - IDS_NAMED} more` : "";
-  const named = ids.slice(0, IDS_NAMED).map((id) => printable(id));
-  const text = `${what} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${named.join(", ")}${more}.`;
+  const named = ids.map((id) => printable(id));
+  const text = `${what} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${firstOf(named, IDS_NAMED)}.`;
   return [{ text, check: NAMELESS_CHECK }];
 }
 
