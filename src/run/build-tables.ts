@@ -20,7 +20,7 @@ import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
-import { documentsQuery } from "../load/run-documents.ts";
+import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
@@ -28,7 +28,8 @@ import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, type DriftEntry, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import { underPolicy } from "../tables/declare.ts";
+import type { Query } from "../storage/duckdb.ts";
+import { type Table, underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -86,14 +87,9 @@ export async function buildTables(building: Building, transformed: RawTransforme
   await inStage(building, { stage: "load" }, async () => {
     const findings = { ...judged, ignoredDestinations, loaded, drift };
     for (const made of runTables(building, stated, findings)) {
-      all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
+      if ("query" in made) all.push(await build.loadQuery(made.table, made.query));
+      else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
-    const counting = documentsQuery(landed);
-    all.push(
-      counting === undefined
-        ? await build.loadRows({ table: documents, rows: [] })
-        : await build.loadQuery(documents, counting),
-    );
     await build.createViews();
   });
   const tested = await testsOf(building, build);
@@ -111,7 +107,8 @@ export async function buildTables(building: Building, transformed: RawTransforme
     ...statementOf(building, judged.accounting),
     instance,
     rows: rowCounts(all),
-    emptyColumns: [...loaded.emptyColumns],
+    emptyColumns: loaded.emptyColumns,
+    columns: loaded.columns,
   };
   return { ...judged, ...told, tables: all, statement };
 }
@@ -290,14 +287,15 @@ interface Findings extends Pick<TablesBuilt, "accounting">, Pick<JudgedMatching,
   readonly drift: readonly CountedDrift[];
 }
 
-/** Rows of the run's own tables, or where they landed; those of its checks come last. */
+/** Rows of the run's own tables, or where they landed, or the query that gives them; those of its checks come last. */
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
   { loaded, accounting, drift, ignoredDestinations }: Findings,
-): (RunRows | StagedTable)[] {
+): (RunRows | StagedTable | { readonly table: Table; readonly query: Query })[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
+  const counting = documentsQuery(landed);
   return [
     runRows({
       ...stated,
@@ -312,11 +310,12 @@ function runTables(
       personalData: personalData.policy,
     }),
     passRows(passes),
-    { table: requests, parts: landed.requests },
+    { table: requests, query: requestsQuery(landed) },
     { table: rejects, parts: landed.rejects },
     driftRows(drift),
     tableRows(loaded, publishes(pipeline, "parquet")),
     lineageRows(pipeline.tables),
+    counting === undefined ? { table: documents, rows: [] } : { table: documents, query: counting },
   ];
 }
 

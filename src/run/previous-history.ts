@@ -71,14 +71,14 @@ export async function heldAgainst(
   const { own, kept, renamed, pipeline } = again;
   const carried = await carriedAgain(history, again);
   if (before.kind !== "run") return { before, history: carried };
-  const { run, sha256, rows, emptyColumns } = before;
+  const { run, sha256, rows, emptyColumns, columns } = before;
   const now = renamed.get(run);
   const pruned: Before = {
     kind: "pruned",
     run: now ?? run,
     // The manifest of a run that is replaced would be another.
     sha256: (now === undefined && sha256) || undefined,
-    manifest: { rows, emptyColumns: [...emptyColumns] },
+    manifest: { rows, emptyColumns: [...emptyColumns], columns: columns && [...columns] },
     own,
     changes: own.manifest.changes,
     isSamePipeline: pipelineFingerprint(pipeline) === fingerprint,

@@ -107,6 +107,7 @@ test("the end of a run says whether it is tried again", () => {
   const published = { run: "000042-20261120T020000Z", verdict: "complete", accounting: { loaded: 500 } };
   const { run, verdict } = published;
   const withoutRun = { published: null };
+  const unnamed = { code: null, ...withoutRun };
   const withRun = { published: { run, verdict, items: null } };
   const cases: readonly (readonly [end: RunEnd, outcome: Outcome | Outcome["after"]])[] = [
     [
@@ -116,7 +117,13 @@ test("the end of a run says whether it is tried again", () => {
     [{ ...END, exitCode: 10, output: published }, "done"],
     [
       failed(21, "source.unavailable"),
-      { after: "retry", exitCode: 21, message: "It failed: source.unavailable.", ...withoutRun },
+      {
+        after: "retry",
+        exitCode: 21,
+        code: "source.unavailable",
+        message: "It failed: source.unavailable.",
+        ...withoutRun,
+      },
     ],
     [failed(75, "run.locked"), "retry"],
     [
@@ -124,6 +131,7 @@ test("the end of a run says whether it is tried again", () => {
       {
         after: "retry",
         exitCode: 26,
+        code: "target.unavailable",
         message: "Not delivered to target.unavailable: target.unavailable.",
         ...withRun,
       },
@@ -135,6 +143,7 @@ test("the end of a run says whether it is tried again", () => {
       {
         after: "stop",
         exitCode: 26,
+        code: "target.refused",
         message: "Not delivered to target.refused: target.refused.",
         ...withRun,
       },
@@ -150,10 +159,10 @@ test("the end of a run says whether it is tried again", () => {
     [failed(24, "guard.shrink"), "stop"],
     [
       { ...END, exitCode: null, signal: "SIGKILL", lastLine: "" },
-      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL.", ...withoutRun },
+      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL.", ...unnamed },
     ],
     // A success that says nothing is none.
-    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing.", ...withoutRun }],
+    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing.", ...unnamed }],
   ];
   for (const [end, expected] of cases) {
     const outcome = outcomeOf(end, { memoryMb: 512 });

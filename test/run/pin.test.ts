@@ -165,7 +165,7 @@ test("the pin follows the runs that take the places of the pinned and the latest
 
 test("loaders of one's own get no night while a run is pinned, and a warning says so", async (t) => {
   const said: string[] = [];
-  tell({
+  tell(t, {
     stage: async () => ({
       commit: async () => void said.push("commit"),
       abort: async () => void said.push("abort"),
