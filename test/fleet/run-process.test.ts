@@ -151,7 +151,10 @@ test("the end of a run says whether it is tried again", () => {
     // Those that can take it are not to wait for somebody who looks at the other.
     [undelivered(["target.refused", "target.unavailable"]), "retry"],
     [failed(26, "load.failed"), "stop"],
-    [undelivered([], "load.failed"), { after: "stop", exitCode: 26, message: "It is shut.", ...withRun }],
+    [
+      undelivered([], "load.failed"),
+      { after: "stop", exitCode: 26, code: "load.failed", message: "It is shut.", ...withRun },
+    ],
     [undelivered(["target.unavailable"], "load.failed"), "retry"],
     // A run without a warehouse that its target keeps, which nobody could ask.
     [failed(26, "target.unavailable"), "retry"],
