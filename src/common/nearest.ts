@@ -1,4 +1,5 @@
 /** The names that are nearest to one that does not exist, for a sentence that helps. */
+import { count } from "./figures.ts";
 import { printable } from "./printable.ts";
 
 /** Edits that turn one text into the other: letters put in, left out, replaced, or two neighbours exchanged. */
@@ -62,6 +63,12 @@ export function hint(wanted: string, names: Iterable<string>): string {
 /** Names come from the service too. */
 function quoted(name: string): string {
   return JSON.stringify(printable(name));
+}
+
+/** `a, b, c`, or `a, b and 3 more` where there are more than `most`. */
+export function firstOf(words: readonly string[], most: number): string {
+  const first = words.slice(0, most).join(", ");
+  return words.length > most ? `${first} and ${count(words.length - most)} more` : first;
 }
 
 /** `a, b or c`. */

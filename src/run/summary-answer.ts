@@ -4,6 +4,7 @@ import { lacksValues, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
+import { firstOf } from "../common/nearest.ts";
 import { printableLine } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
@@ -163,10 +164,9 @@ function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummar
       !isExpected(line),
   );
   if (lines.length === 0) return [];
-  const named = lines.slice(0, FIELDS_NAMED).map(({ path, count: times }) => `${path} (${count(times)})`);
-  const more = lines.length > named.length ? `, and ${count(lines.length - named.length)} more` : "";
+  const named = lines.map(({ path, count: times }) => `${path} (${count(times)})`);
   return [
-    `answers for one item contradict each other in ${counted(lines.length, "field")}: ${named.join(", ")}${more}; the later answer counts`,
+    `answers for one item contradict each other in ${counted(lines.length, "field")}: ${firstOf(named, FIELDS_NAMED)}; the later answer counts`,
   ];
 }
 
@@ -259,9 +259,8 @@ function drifted(summary: RunSummary, suggest: Suggest): string[] {
   const told = DRIFT.flatMap(([part, one, several]) => {
     const lines = drift[part].filter(isTold);
     if (lines.length === 0) return [];
-    const names = lines.slice(0, FIELDS_NAMED).map(({ path }) => path);
-    const more = lines.length > names.length ? `, and ${count(lines.length - names.length)} more` : "";
-    return [`${count(lines.length)} ${lines.length === 1 ? one : several}: ${names.join(", ")}${more}`];
+    const names = lines.map(({ path }) => path);
+    return [`${count(lines.length)} ${lines.length === 1 ? one : several}: ${firstOf(names, FIELDS_NAMED)}`];
   });
   if (previousRun === null)
     return told.length === 0 ? [] : [`${told.join("; ")}; nothing to compare with yet`];

@@ -170,7 +170,7 @@ test("new and vanished fields are told by name, what was known before in one fig
   assert.match(text, /Next +content-warehouse drift /);
   const names = "abcdefg".split("").map((path) => line(path, 1, null));
   const first = summaryText({ ...COMPLETE, drift: { ...drift, newFields: names } });
-  assert.match(first, /Drift +7 new fields: a, b, c, d, e, and 2 more; nothing to compare with yet\n/);
+  assert.match(first, /Drift +7 new fields: a, b, c, d, e and 2 more; nothing to compare with yet\n/);
   assert.match(first, /Next +content-warehouse sql /, "what a first run finds is not new");
   assert.doesNotMatch(summaryText(COMPLETE), /Drift/);
 });

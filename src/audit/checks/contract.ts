@@ -4,6 +4,7 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
+import { firstOf } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
 import { keysInExtra } from "../../raw/extra-keys.ts";
@@ -35,11 +36,10 @@ const EXAMPLES = 3;
 export function assertFrozen(drift: readonly DriftEntry[]): void {
   const found = drift.filter(({ kind }) => FROZEN.has(kind));
   if (found.length === 0) return;
-  const named = found.slice(0, EXAMPLES).map(({ path, kind }) => `${printable(path, 60)} (${kind})`);
-  const more = found.length > EXAMPLES ? `, and ${found.length - EXAMPLES} more` : "";
+  const named = found.map(({ path, kind }) => `${printable(path, 60)} (${kind})`);
   throw new WarehouseError(
     "contract.drift",
-    `The contract is frozen, and the service departs from it in ${named.join(", ")}${more}; nothing was published. ` +
+    `The contract is frozen, and the service departs from it in ${firstOf(named, EXAMPLES)}; nothing was published. ` +
       "Run with --contract evolve to take it in.",
   );
 }

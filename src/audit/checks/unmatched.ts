@@ -1,7 +1,7 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
 import type { DestinationName } from "../../api/destination.ts";
 import { counted } from "../../common/figures.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { firstOf, listed, suggestion } from "../../common/nearest.ts";
 import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
@@ -118,9 +118,8 @@ const IDS_NAMED = 5;
 
 function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
-  const more = ids.length > IDS_NAMED ? ` and ${ids.length - IDS_NAMED} more` : "";
-  const named = ids.slice(0, IDS_NAMED).map((id) => printable(id));
-  const text = `${namelessWords(ids.length)}. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${named.join(", ")}${more}.`;
+  const named = ids.map((id) => printable(id));
+  const text = `${namelessWords(ids.length)}. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${firstOf(named, IDS_NAMED)}.`;
   return [{ text, check: NAMELESS_CHECK }];
 }
 

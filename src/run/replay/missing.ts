@@ -1,4 +1,5 @@
 /** What a pipeline needs of a run, and the run did not ask for: then it cannot be built from its raw documents. */
+import { firstOf } from "../../common/nearest.ts";
 import type { Wishes } from "../../config/config.ts";
 import { wantedBy } from "../../extract/wanted-columns.ts";
 import type { Pipeline } from "../../pipeline.ts";
@@ -73,9 +74,6 @@ const NAMED = 5;
 
 /** `the columns a, b`. */
 function named(what: string, names: readonly string[]): string[] {
-  const [first, ...others] = names.toSorted();
-  if (first === undefined) return [];
-  if (others.length === 0) return [`the ${what} ${first}`];
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
-  return [`the ${what}s ${[first, ...others].slice(0, NAMED).join(", ")}${more}`];
+  if (names.length === 0) return [];
+  return [`the ${what}${names.length === 1 ? "" : "s"} ${firstOf(names.toSorted(), NAMED)}`];
 }

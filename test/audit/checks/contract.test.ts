@@ -372,7 +372,7 @@ long(
     await run({ contract: "freeze" });
     service.items = items(3, () => ({ a: 1, b: 2, c: 3, d: 4, deleted_at: "yesterday" }));
     const { message } = await failsWith("contract.drift", run({ contract: "freeze" }));
-    assert.match(message, / in a \(unknown_field\), b \(unknown_field\), c \(unknown_field\), and 2 more; /);
+    assert.match(message, / in a \(unknown_field\), b \(unknown_field\), c \(unknown_field\) and 2 more; /);
   },
 );
 
