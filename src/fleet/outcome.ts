@@ -88,18 +88,20 @@ const PASSING: ReadonlySet<string> = new Set(["target.unavailable", "target.fenc
 const failed = z.object({ code: z.string(), message: z.string() });
 const published = z.object({
   deliveries: z.array(z.object({ target: z.string(), failure: failed.nullable() })),
+  loadFailure: failed.nullable(),
 });
 
-/** Of a run that failed, or of the deliveries of one that is published. */
+/** Of a run that failed, or of what did not take one that is published. */
 function failuresOf(output: unknown): readonly z.infer<typeof failed>[] {
   const ended = failed.safeParse(output);
   if (ended.success) return [ended.data];
-  const { deliveries = [] } = published.safeParse(output).data ?? {};
-  return deliveries.flatMap(({ target, failure }) =>
+  const { deliveries = [], loadFailure = null } = published.safeParse(output).data ?? {};
+  const undelivered = deliveries.flatMap(({ target, failure }) =>
     failure === null
       ? []
       : [{ code: failure.code, message: `Not delivered to ${target}: ${failure.message}` }],
   );
+  return loadFailure === null ? undelivered : [loadFailure, ...undelivered];
 }
 
 /** Only what was published has a summary. */

@@ -9,7 +9,6 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
@@ -20,6 +19,7 @@ import type { JobReport } from "../../src/fleet/work.ts";
 import { program } from "../cli/running.ts";
 import { COMPILE_CACHE } from "../compile-cache.ts";
 import { itemsOf, type Reply, Scripted } from "../run/scripted.ts";
+import { until } from "../until.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const SMALL = packagePath("test/run/small-pipeline.ts");
@@ -141,14 +141,6 @@ function processesOf(file: string): number[] {
   });
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
-  const endMs = performance.now() + seconds * 1000;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < endMs, `not within ${seconds} s: ${what}`);
-    await delay(100);
-  }
-}
-
 /** What became of the jobs of an instance, one after another. */
 function endsOf(workers: readonly Worker[], instance: string): string[] {
   const reports = workers.flatMap((worker) => worker.reports).filter((each) => each.instance === instance);
@@ -208,7 +200,7 @@ suite("a fleet", { concurrency: 2 }, () => {
     await until("a request under way", () => service("slow").questions.length > 0);
     assert.equal(processes().length, 1);
     first.process.kill("SIGKILL");
-    await until("the run has ended", () => processes().length === 0, 10);
+    await until("the run has ended", () => processes().length === 0, { seconds: 10 });
     service("slow").script = () => undefined;
     const second = worker("--until-empty");
     assert.equal(await second.ended, 0);
@@ -232,7 +224,7 @@ suite("a fleet", { concurrency: 2 }, () => {
       "SELECT extract(epoch FROM now() - heartbeat_on) AS seconds FROM content_warehouse_fleet.job WHERE state = 'active'",
     );
     const startedMs = performance.now() - Number(rows[0].seconds) * 1000;
-    await until("the run has ended", () => processes().length === 0, 20);
+    await until("the run has ended", () => processes().length === 0, { seconds: 20 });
     const seconds = (performance.now() - startedMs) / 1000;
     assert.ok(seconds < 10, `ended ${seconds} s after it was heard of last`);
     service("slow").script = () => undefined;
@@ -466,7 +458,7 @@ suite("a fleet", { concurrency: 2 }, () => {
       instance: { schedule: "* * * * *" },
     });
     const first = worker();
-    await until("a scheduled run", async () => (await runsOf("often")).length > 0, 150);
+    await until("a scheduled run", async () => (await runsOf("often")).length > 0, { seconds: 150 });
     await until("its record", async () => (await status()).get("often")?.run !== null);
     first.process.kill("SIGTERM");
     assert.equal(await first.ended, 143);

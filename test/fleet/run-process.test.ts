@@ -88,8 +88,8 @@ const failed = (exitCode: number, code: string) => ({
   output: { code, message: `It failed: ${code}.`, exitCode },
 });
 
-/** A run that is published, and that its targets did not take. */
-const undelivered = (...codes: string[]) => ({
+/** A run that is published, and that its targets did not take, nor a loader where one failed. */
+const undelivered = (codes: readonly string[], loadFailure: string | null = null) => ({
   ...END,
   exitCode: 26,
   output: {
@@ -99,6 +99,7 @@ const undelivered = (...codes: string[]) => ({
       { target: "files", state: "delivered", failure: null },
       ...codes.map((code) => ({ target: code, state: "failed", failure: { code, message: `${code}.` } })),
     ],
+    loadFailure: loadFailure && { code: loadFailure, message: "It is shut." },
   },
 });
 
@@ -126,7 +127,7 @@ test("the end of a run says whether it is tried again", () => {
     ],
     [failed(75, "run.locked"), "retry"],
     [
-      undelivered("target.unavailable"),
+      undelivered(["target.unavailable"]),
       {
         after: "retry",
         exitCode: 26,
@@ -136,9 +137,9 @@ test("the end of a run says whether it is tried again", () => {
       },
     ],
     // The next run goes on from the later one that the target has.
-    [undelivered("target.fenced"), "retry"],
+    [undelivered(["target.fenced"]), "retry"],
     [
-      undelivered("target.refused"),
+      undelivered(["target.refused"]),
       {
         after: "stop",
         exitCode: 26,
@@ -148,8 +149,13 @@ test("the end of a run says whether it is tried again", () => {
       },
     ],
     // Those that can take it are not to wait for somebody who looks at the other.
-    [undelivered("target.refused", "target.unavailable"), "retry"],
+    [undelivered(["target.refused", "target.unavailable"]), "retry"],
     [failed(26, "load.failed"), "stop"],
+    [
+      undelivered([], "load.failed"),
+      { after: "stop", exitCode: 26, code: "load.failed", message: "It is shut.", ...withRun },
+    ],
+    [undelivered(["target.unavailable"], "load.failed"), "retry"],
     // A run without a warehouse that its target keeps, which nobody could ask.
     [failed(26, "target.unavailable"), "retry"],
     [failed(20, "source.credentials"), "stop"],
