@@ -1,7 +1,7 @@
 /** What `runs rollback` does with the targets, once the run is current. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { listed } from "../common/nearest.ts";
-import { configuredTargets } from "../config/config.ts";
+import { configuredSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { currentBut, deliveryError, undelivered } from "../targets/deliver.ts";
 import { currentIn } from "../targets/published-run.ts";
@@ -52,7 +52,7 @@ export async function targetLines(
   }: { readonly folder: OutputFolder; readonly options: TargetOptions; readonly stop: StopSignals },
 ): Promise<readonly string[]> {
   try {
-    const configured = await configuredTargets({ cwd, env, flags: options });
+    const { targets: configured } = await configuredSettings({ cwd, env, flags: options });
     const targets = await targetsOfFolder(folder, configured);
     const current = targets.length === 0 ? undefined : await currentIn(folder);
     if (current === undefined) return [];

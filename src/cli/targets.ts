@@ -3,7 +3,7 @@ import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { duration } from "../common/figures.ts";
 import { hint } from "../common/nearest.ts";
-import { configuredTargets } from "../config/config.ts";
+import { configuredSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
 import { deliveredRun, runsOf } from "../targets/published-run.ts";
@@ -28,7 +28,7 @@ export async function chosenTargets(
   cwd: string,
   { config, target }: TargetFlags,
 ): Promise<readonly Target[]> {
-  const targets = await configuredTargets({ cwd, env: process.env, flags: { config } });
+  const { targets } = await configuredSettings({ cwd, env: process.env, flags: { config } });
   if (targets.length === 0) {
     throw invalid(
       "No targets are configured; set `targets` in the configuration file, or name that file with --config.",

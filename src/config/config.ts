@@ -6,7 +6,6 @@ import type { ProxyFor } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
-import type { Target } from "../pipeline.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
@@ -182,18 +181,14 @@ function lower(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-/** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
-export async function configuredKeepRuns(
+/**
+ * What the configuration file says, or the defaults where there is none: for commands that need neither the service nor a
+ * token. Errors: `config.invalid`.
+ */
+export async function configuredSettings(
   inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
-): Promise<number> {
-  return validSettings(await configFileOf(inputs), inputs.env).keepRuns;
-}
-
-/** Targets of the configuration file, for commands that need neither the service nor a token. Errors: `config.invalid`. */
-export async function configuredTargets(
-  inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
-): Promise<readonly Target[]> {
-  return validSettings(await configFileOf(inputs), inputs.env).targets;
+): Promise<Settings> {
+  return validSettings(await configFileOf(inputs), inputs.env);
 }
 
 /** What decides what a run asks for. */
@@ -202,9 +197,9 @@ export type Wishes = Pick<
   "columns" | "details" | "aliases" | "destinations" | "customFields" | "targets"
 > & { readonly policy: PersonalPolicy };
 
-/** The same of the configuration file, for a replay, which needs neither the service nor a token. Errors: `config.invalid`. */
+/** The same of the configuration file, for a replay. Errors: `config.invalid`. */
 export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Wishes> {
-  const settings = validSettings(await configFileOf(inputs), inputs.env);
+  const settings = await configuredSettings(inputs);
   const { details, aliases, destinations, customFields, targets, personalData: policy } = settings;
   const columns = settings.columns ?? columnsAtService(aliases);
   return { columns, details, aliases, destinations, customFields, targets, policy };

@@ -156,9 +156,9 @@ function tokenOf({ token, place }: FleetInstance, env: Readonly<Record<string, s
 }
 
 /** Throws `config.invalid` where the fleet has no queue. */
-export function queueAddress({ file, postgres }: Fleet): string {
+export function queueAddress({ file, path, postgres }: Fleet): string {
   if (postgres !== null) return postgres;
   throw invalid(
-    `${file}: \`postgres\` is missing: the queue needs a PostgreSQL database; without one, let your scheduler call "content-warehouse run --instance NAME --fleet ${file}".`,
+    `${file}: \`postgres\` is missing: the queue needs a PostgreSQL database; without one, let your scheduler call "content-warehouse run --instance NAME --fleet ${path}".`,
   );
 }

@@ -1,5 +1,6 @@
 /** What OpenLineage is told of a run's data: API resources are the inputs, tables the outputs, with their checks. */
 import { join } from "node:path";
+import { FOREIGN_KEY } from "../audit/checks/check-words.ts";
 import type { Check } from "../audit/checks/checks.ts";
 import { VERSION } from "../common/version.ts";
 import { DUCKDB_TYPES } from "../storage/ddl.ts";
@@ -98,7 +99,7 @@ function lineageOf({ instance: namespace, personalData }: StartedRun, { columns 
 /** What the names of checks say of a table and its column: they are all that `run_checks` has of it. */
 const ABOUT: Readonly<Record<string, RegExp>> = {
   unique: /^unique key of (?<table>\S+)$/,
-  relationships: /^foreign key (?<table>[^.\s]+)\.(?<column>\S+) → /,
+  relationships: FOREIGN_KEY,
   accepted_type: /^values of (?<table>[^.\s]+)\.(?<column>\S+) that are not of its type$/,
   accepted_values: /^(?<table>[^.\s]+)\.(?<column>\S+) has only values that the specification lists$/,
 };

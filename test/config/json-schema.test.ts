@@ -6,9 +6,9 @@ import { Ajv } from "ajv";
 import { packagePath } from "../../src/common/package-root.ts";
 import { type ConfigSpec, configSpec, fileSpec } from "../../src/config/config-spec.ts";
 import { expectedOf, schemaOf } from "../../src/config/form-faults.ts";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { readConfigSpec } from "../../src/config/read-spec.ts";
 import { fleetSpec } from "../../src/fleet/fleet-spec.ts";
+import { configJsonSchema } from "./config-json-schema.ts";
 
 const FILE = packagePath("config.schema.json");
 

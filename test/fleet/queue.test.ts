@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { PG_BOSS } from "../../src/fleet/database.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
@@ -25,12 +25,13 @@ async function refusal(t: TestContext, code: Parameters<typeof failsWith>[0], sp
   return message;
 }
 
-test("without a database, the queue says what it needs and how to do without it", async (t) => {
-  const message = await refusal(t, "config.invalid", {});
-  assert.match(
-    message,
-    /fleet\.json: `postgres` is missing: .*"content-warehouse run --instance NAME --fleet /,
-  );
+test("without a database, the queue says what it needs and how to do without it, wherever that is pasted", async (t) => {
+  const file = await fleetFile(t, {});
+  const fleet = await readFleet(dirname(file), "fleet.json");
+  const opening = openQueue(fleet, { role: "caller", onProblem: () => {} });
+  const { message } = await failsWith("config.invalid", opening);
+  assert.match(message, /^fleet\.json: `postgres` is missing: /);
+  assert.ok(message.endsWith(`"content-warehouse run --instance NAME --fleet ${file}".`), message);
 });
 
 test("a database that does not answer is told with its address, and may be tried again", async (t) => {

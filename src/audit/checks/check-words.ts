@@ -2,7 +2,8 @@
 import { count, counted } from "../../common/figures.ts";
 import type { RunCheck } from "./checks.ts";
 
-const FOREIGN_KEY = /^foreign key (?<table>[^.]+)\.(?<column>.+) → (?<target>.+)$/;
+/** The name of a check of one. */
+export const FOREIGN_KEY = /^foreign key (?<table>[^.]+)\.(?<column>.+) → (?<target>.+)$/;
 
 /** What a row names there; a column that is not here is named as it is. */
 const NAMED: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { beforeEnd, systemClock } from "../../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
-import { configuredTargets } from "../../config/config.ts";
+import { configuredSettings } from "../../config/config.ts";
 import { type EraseReport, eraseUser } from "../../erase/erase.ts";
 import type { Remaining, Target } from "../../pipeline.ts";
 import { drawInParts, type TextTable } from "../../show/table.ts";
@@ -53,7 +53,7 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
     .action(async (options: Options) => {
       const { user: userId, warehouse, json, keepVersions } = options;
       const folder = existingFolder(warehouse);
-      const configured = await configuredTargets({ ...environment, flags: options });
+      const { targets: configured } = await configuredSettings({ ...environment, flags: options });
       const targets = await targetsOfFolder(folder, configured);
       using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);

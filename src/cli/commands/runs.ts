@@ -2,7 +2,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadable } from "../../audit/open-run.ts";
 import { runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
 import { minuteOf } from "../../common/figures.ts";
-import { configuredKeepRuns } from "../../config/config.ts";
+import { configuredSettings } from "../../config/config.ts";
 import { ANSWER_FORMATS, type AnswerForm, show } from "../../show/answer.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -169,7 +169,7 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
     .action(async ({ keep: wanted, ...flags }: Options) => {
       const { warehouse } = flags;
       const folder = existingFolder(warehouse);
-      const keep = wanted ?? (await configuredKeepRuns({ ...environment, flags }));
+      const keep = wanted ?? (await configuredSettings({ ...environment, flags })).keepRuns;
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);

@@ -23,7 +23,12 @@ export const askProcess: Ask = async (work, { limits, out, temporaryDirectory, s
     child.once("message", resolve).once("close", () => resolve(undefined));
   });
   using memory = new MemoryLimit(child, { limitMb: limits.maxMemoryMb, everyMs: MEASURE_EVERY_MS });
-  using time = new TimeLimit(child, limits);
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    child.kill("SIGKILL");
+  };
+  using _time = setTimeout(end, Math.min(limits.maxSeconds * 1000, LONGEST_TIMER_MS));
   using _stopping = addAbortListener(signal, () => child.kill("SIGKILL"));
   try {
     // One that is gone takes no message: its end says so.
@@ -34,26 +39,9 @@ export const askProcess: Ask = async (work, { limits, out, temporaryDirectory, s
     child.kill("SIGKILL");
   }
   signal.throwIfAborted();
-  assertWithin(limits, { tookMb: memory.tookMb, isOver: time.isOver });
+  assertWithin(limits, { tookMb: memory.tookMb, isOver });
   assertAnswered(await answered, child);
 };
-
-class TimeLimit implements Disposable {
-  isOver = false;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(child: ChildProcess, { maxSeconds }: QuestionLimits) {
-    const end = () => {
-      this.isOver = true;
-      child.kill("SIGKILL");
-    };
-    this.#timer = setTimeout(end, Math.min(maxSeconds * 1000, LONGEST_TIMER_MS));
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-  }
-}
 
 function assertWithin(
   { maxSeconds, maxMemoryMb }: QuestionLimits,

@@ -27,18 +27,15 @@ export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (t
   });
 }
 
-/** An error on its way: classes do not cross threads, and neither does what a cause holds. */
-export interface SentError extends Omit<SentCause, "name"> {
+/** A WarehouseError on its way: classes do not cross threads, but for those of JavaScript's own errors. */
+export interface SentError {
   readonly code: ErrorCode;
-  /** The error's own properties that are a number, a text, a boolean or null. */
-  readonly facts: Readonly<Record<string, unknown>>;
-}
-
-interface SentCause {
-  readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
-  readonly cause: SentCause | undefined;
+  /** With the causes that it has itself. */
+  readonly cause: Error | undefined;
+  /** The error's own properties that are a number, a text, a boolean or null. */
+  readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /** Makes an error of what was sent, where it was of a class of its own. */
@@ -50,25 +47,22 @@ export function sendError(thrown: unknown): SentError {
     Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),
   );
   const stack = thrown instanceof Error ? thrown.stack : undefined;
-  return { code: error.code, message: error.message, stack, facts, cause: sendCause(error.cause) };
+  return { code: error.code, message: error.message, stack, facts, cause: sentCause(error.cause) };
 }
 
-function sendCause(cause: unknown): SentCause | undefined {
+/** Undefined: it is no error, or one of its causes cannot cross threads. */
+function sentCause(cause: unknown): Error | undefined {
   if (!(cause instanceof Error)) return undefined;
-  const { name, message, stack } = cause;
-  return { name, message, stack, cause: sendCause(cause.cause) };
+  try {
+    return structuredClone(cause);
+  } catch {
+    return undefined;
+  }
 }
 
 export function reviveError(sent: SentError, revive: Revive): WarehouseError {
-  const options = sent.cause === undefined ? {} : { cause: reviveCause(sent.cause) };
+  const options = sent.cause === undefined ? {} : { cause: sent.cause };
   const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
   if (sent.stack !== undefined) error.stack = sent.stack;
-  return error;
-}
-
-function reviveCause({ name, message, stack, cause }: SentCause): Error {
-  const error = new Error(message, cause === undefined ? {} : { cause: reviveCause(cause) });
-  error.name = name;
-  if (stack !== undefined) error.stack = stack;
   return error;
 }

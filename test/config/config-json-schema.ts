@@ -1,5 +1,5 @@
-import { fileSpec } from "./config-spec.ts";
-import { schemaOf } from "./form-faults.ts";
+import { fileSpec } from "../../src/config/config-spec.ts";
+import { schemaOf } from "../../src/config/form-faults.ts";
 
 /** The JSON Schema of a configuration file, as text, without what JSON cannot say. */
 export function configJsonSchema(): string {
