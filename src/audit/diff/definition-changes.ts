@@ -278,7 +278,8 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function difference(name: string, before: Member, after: Member): string {
   if (name === "external_value") return `${quoted(before)} -> ${quoted(after)}`;
-  if (name === "archived") return after === true ? "archived" : "no longer archived";
+  if (name === "archived" && before !== null && after !== null)
+    return after ? "archived" : "no longer archived";
   return `${NAMES[name] ?? name} ${quoted(before)} -> ${quoted(after)}`;
 }
 
