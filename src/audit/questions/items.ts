@@ -76,7 +76,7 @@ export async function packItems(
     passthrough: await sendsAsIs(connection),
     destinations: await rowsBy(connection, DESTINATION, DESTINATIONS),
     fields: await rowsBy(connection, FIELD, FIELDS),
-    answers: await rowsBy(connection, ANSWER, loadSql("report_answers")),
+    answers: await rowsBy(connection, ANSWER, ANSWERS),
     versions: await readVersions(connection),
     lost: isCompared ? await readLostValues(connection, TEXT_LIMIT) : [],
     items: await rowsBy(connection, ITEM, loadSql("report_item_rows"), [TEXT_LIMIT]),
@@ -139,6 +139,7 @@ const ANSWER = {
   shortened: col.flag(required),
 } as const;
 type AnswerRow = RowOf<typeof ANSWER>;
+const ANSWERS = "SELECT DISTINCT * EXCLUDE (place, ordinal, version) FROM report_ledger ORDER BY answer";
 
 /** What became of the items that changed. */
 const ITEM_CHANGES = ["payload", "alike"] as const;

@@ -137,12 +137,6 @@ bounded AS (
   JOIN stretches USING (content_id, destination_id, custom_field_id, value_number)
   WHERE (stretches.to_sequence IS NULL OR stretches.to_sequence > versions.from_sequence)
     AND (versions.to_sequence IS NULL OR versions.to_sequence > stretches.from_sequence)
-),
-words AS (
-  SELECT [
-    'first_seen', 'item_removed', 'item_returned', 'item_changed', 'destination_changed', 'mapping_changed',
-    'definition_changed'
-  ] AS in_order
 )
 SELECT
   * REPLACE (
@@ -158,12 +152,11 @@ SELECT
     first.started_at AS valid_from,
     after.run AS valid_to_run,
     after.started_at AS valid_to,
-    list_filter(words.in_order, lambda word: list_contains(cause, word)) AS cause,
+    list_filter([/* causes */], lambda word: list_contains(cause, word)) AS cause,
     CASE
-      WHEN after.run IS NOT NULL THEN list_filter(words.in_order, lambda word: list_contains(valid_to_cause, word))
+      WHEN after.run IS NOT NULL THEN list_filter([/* causes */], lambda word: list_contains(valid_to_cause, word))
     END AS valid_to_cause
   )
 FROM bounded
-CROSS JOIN words
 JOIN numbered AS first ON first.sequence = bounded.from_sequence
 LEFT JOIN numbered AS after ON after.sequence = bounded.to_sequence

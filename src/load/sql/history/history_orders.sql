@@ -102,7 +102,7 @@ SELECT
   CASE
     WHEN state = 'first_seen' THEN ['first_seen']
     ELSE list_filter(
-      ['item_returned', 'item_changed', 'destination_changed', 'mapping_changed', 'definition_changed', 'reordered'],
+      [/* causes */],
       lambda cause:
         CASE
           WHEN cause = 'item_returned' THEN state = 'returned'

@@ -156,14 +156,7 @@ SELECT
   changes.value_number,
   changes.change,
   -- In their own order, each once.
-  CASE WHEN list_contains(changes.causes, 'first_seen') THEN ['first_seen'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'item_removed') THEN ['item_removed'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'item_returned') THEN ['item_returned'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'item_changed') THEN ['item_changed'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'destination_changed') THEN ['destination_changed'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'mapping_changed') THEN ['mapping_changed'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'definition_changed') THEN ['definition_changed'] ELSE [] END
-  || CASE WHEN list_contains(changes.causes, 'reordered') THEN ['reordered'] ELSE [] END AS causes,
+  list_filter([/* causes */], lambda cause: list_contains(changes.causes, cause)) AS causes,
   changes.before.answer.external_field_name AS external_field_name_before,
   changes.after.answer.external_field_name AS external_field_name_after,
   changes.before.answer.value_id AS value_id_before,
