@@ -24,7 +24,6 @@ import {
   StopSignals,
 } from "../command.ts";
 import { countRepeatedLines } from "../repeated-lines.ts";
-import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
@@ -86,7 +85,6 @@ async function run(
   flags: RunFlags,
   environment: CliEnvironment,
 ): Promise<void> {
-  keepHeapsSmall();
   const { endWith } = environment;
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
