@@ -7,7 +7,7 @@ import * as library from "../src/index.ts";
 import type { PipelineSpec, Transformer } from "../src/pipeline.ts";
 import { CONTENT_TABLES } from "../src/tables/all.ts";
 import { bigint, text } from "../src/tables/declare.ts";
-import { either } from "./long.ts";
+import { many } from "./long.ts";
 import fc from "./properties.ts";
 
 const {
@@ -539,7 +539,7 @@ test("whatever is handed over, what comes of it is a pipeline or a WarehouseErro
     fc.property(spec, (each) => {
       if (faultsOf(each).length === 0) composed += 1;
     }),
-    { numRuns: either(10_000, 200_000) },
+    { numRuns: many(10_000, 200_000) },
   );
   assert.ok(composed > 10, `${composed} could be composed`);
 });

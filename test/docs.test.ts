@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,6 +16,7 @@ import {
 import { isAboutTheRun, TABLES } from "../src/tables/all.ts";
 import { schemaMarkdown } from "../src/tables/render.ts";
 import { VIEWS } from "../src/tables/views.ts";
+import { program } from "./cli/running.ts";
 import { long } from "./long.ts";
 import { QUESTIONS, questionsIn } from "./questions.ts";
 
@@ -25,32 +25,26 @@ const ROOT = new URL("..", import.meta.url);
 const out = await mkdtemp(join(tmpdir(), "content-warehouse-readme-"));
 after(async () => removeTree(out));
 
-function command(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, ["src/cli/main.ts", ...args, "--warehouse", out], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
-}
-
 /** How many questions a page has. */
 const PAGES = { "docs/questions.md": 20, "docs/tables.md": 2 };
 
 /** With UPDATE_DOCS=1 the answers are written into the pages instead. */
 long("the questions of the pages have the answers that the sample gives", async () => {
-  const run = command("run", "nightly", "--sample");
-  assert.equal(run.status, 0, run.stderr);
-  const answer = (sql: string): string => {
-    const asked = command("sql", sql);
-    assert.equal(asked.status, 0, asked.stderr);
-    return asked.stdout;
+  const answer = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await program([...args, "--warehouse", out]);
+    assert.equal(code, 0, stderr);
+    return stdout;
   };
+  await answer("run", "nightly", "--sample");
   for (const [name, number] of Object.entries(PAGES)) {
     const file = new URL(name, ROOT);
     const page = await readFile(file, "utf8");
     assert.equal(questionsIn(page).length, number);
+    const answers = new Map<string, string>();
+    for (const [, sql = ""] of page.matchAll(QUESTIONS)) answers.set(sql, await answer("sql", sql));
     const answered = page.replace(
       QUESTIONS,
-      (_block, sql: string) => `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer(sql)}\`\`\``,
+      (_block, sql: string) => `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answers.get(sql)}\`\`\``,
     );
     if (process.env.UPDATE_DOCS === "1") await writeFile(file, answered);
     else assert.equal(page, answered);

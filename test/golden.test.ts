@@ -75,7 +75,7 @@ async function exportCase(t: TestContext, folder: string, given: Case): Promise<
     flags: { warehouse: join(out, "warehouse") },
     sampleBy: "--sample",
   });
-  const summary = await runExport({
+  const { summary } = await runExport({
     config: {
       ...config,
       destinations,

@@ -9,20 +9,21 @@ form=$1
 shift
 export NODE_COMPILE_CACHE="$PWD/node_modules/.cache/node-compile"
 
-files() { # tests at a time, setup, files...
-  at_a_time=$1 setup=$2
+files() { # tests at a time, options, files...
+  at_a_time=$1 options=$2
   shift 2
-  node --min-semi-space-size=64 --max-semi-space-size=64 --test --test-concurrency="$at_a_time" $setup "$@"
+  node --min-semi-space-size=64 --max-semi-space-size=64 --test --test-concurrency="$at_a_time" $options "$@"
 }
 
-setup=--test-global-setup=test/global-setup.ts
+# A test that hangs fails: the longest takes five minutes.
+options="--test-global-setup=test/global-setup.ts --test-timeout=600000"
 if [ "$form" = all ]; then export LONG=1; fi
 if [ $# -gt 0 ]; then
-  files 1 "$setup" "$@"
+  files 1 "$options" "$@"
   exit
 fi
 groups=$(mktemp -d)
-files 3 "$setup" $(node test/groups.ts "$groups")
+files 3 "$options" $(node test/groups.ts "$groups")
 status=$?
 rm -rf "$groups"
 if [ "$form" = all ]; then files 1 "" 'test/soak/*.soak.ts' || status=$?; fi

@@ -6,7 +6,7 @@ import { hint } from "../common/nearest.ts";
 import { configuredTargets } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
-import { deliveredRun } from "../targets/published-run.ts";
+import { deliveredRun, runsOf } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
 import { invalid } from "./command.ts";
@@ -91,7 +91,7 @@ export async function delivered(
   const published = await findRun(folder, wanted);
   const run = await deliveredRun(published, {
     ...options,
-    runs: await listRuns(folder),
+    ...(await runsOf(folder)),
     onProgress: () => {},
   });
   const elapsedMs = () => systemClock.elapsedMs();

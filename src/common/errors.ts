@@ -40,6 +40,11 @@ const CODES = {
 export type ErrorCode = keyof typeof CODES;
 export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
+/** Process exit code, as `docs/operations.md` lists them. */
+export function exitCodeFor(code: ErrorCode): number {
+  return CODES[code].exitCode;
+}
+
 /** An error whose message is one sentence for the operator: the cause, then the way out. */
 export class WarehouseError extends Error {
   override readonly name = "WarehouseError";
@@ -50,9 +55,8 @@ export class WarehouseError extends Error {
     this.code = code;
   }
 
-  /** Process exit code, as `docs/operations.md` lists them. */
   get exitCode(): number {
-    return CODES[this.code].exitCode;
+    return exitCodeFor(this.code);
   }
 
   /** Whether the same request, made again later, can succeed. */

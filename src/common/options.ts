@@ -43,7 +43,8 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** Of a target or an instance: also part of paths in a lake. */
+export const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** An option that takes the name of a target or of an instance. */
 export const isName: Options[string] = (value) =>

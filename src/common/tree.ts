@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync } from "node:fs";
-import { chmod, link, open, readdir, rm, rmdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, link, open, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
 /** Files and folders below a folder, as absolute paths. */
@@ -61,6 +61,18 @@ export async function sync(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Writes a file in one step and for good. `unnamed`: where it is made, in the same folder. */
+export async function replaceFile(
+  file: string,
+  text: string,
+  { unnamed, mode }: { readonly unnamed: string; readonly mode: number },
+): Promise<void> {
+  await writeFile(unnamed, text, { mode });
+  await sync(unnamed);
+  await rename(unnamed, file);
+  await sync(dirname(file));
 }
 
 /** Files at the same time: waits for the disk come together, and one journal entry serves several. */

@@ -273,8 +273,8 @@ function namedWarehouse({ cwd, env, flags }: Omit<ConfigInputs, "sampleBy">): st
 
 /** Name of the file that settings are read from; `null`: there is none. Throws `config.invalid` where there are several. */
 export function configFileName({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): string | null {
-  if (flags.sample === true && flags.config === undefined) return null;
-  return flags.config ?? nameIn(cwd);
+  if (flags.config !== undefined) return flags.config;
+  return flags.sample === true ? null : nameIn(cwd);
 }
 
 /** The file that is named or found; the sample has none that is not named. */

@@ -1,6 +1,7 @@
 /**
  * What is wrong with the form of settings, told by their declaration alone. Its JSON Schema says what is expected: of
- * numbers and choices by their bounds, of anything else by `.meta({ expected: "the path of a file" })`.
+ * numbers and choices by their bounds, of anything else by `.meta({ expected: "the path of a file" })`. With
+ * `isSecret: true`, what is found there is not shown: somebody may have written a secret in its place.
  */
 import { z } from "zod";
 import { nearest } from "../common/nearest.ts";
@@ -32,7 +33,8 @@ export function formFaults(form: ReadForm): string[] {
       return issue.keys.map((key) => strangeFault([...issue.path, key], known, form));
     }
     const setting = issue.path.length === 0 ? "" : `\`${nameOf(issue.path)}\`: `;
-    return [`${setting}expected ${expectedOf(said)}, found ${described(found)}.`];
+    const shown = said.isSecret === true ? "something else" : described(found);
+    return [`${setting}expected ${expectedOf(said)}, found ${shown}.`];
   });
 }
 

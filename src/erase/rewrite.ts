@@ -247,12 +247,14 @@ async function newRows(
 
 function newCell(column: string, changed: readonly string[], erasure: Erasure): string {
   const cell = `t.${quoteIdentifier(column)}`;
+  const own = changed.indexOf(column);
+  const left =
+    own < 0 ? cell : `CASE WHEN e${own}.old IS NULL THEN CAST(${cell} AS VARCHAR) ELSE e${own}.new END`;
   const nulled = erasure.nulled;
   if (nulled?.columns.includes(column) === true) {
-    return `CASE WHEN t.${quoteIdentifier(nulled.userColumn)} = $1 THEN NULL ELSE ${cell} END`;
+    return `CASE WHEN t.${quoteIdentifier(nulled.userColumn)} = $1 THEN NULL ELSE ${left} END`;
   }
-  const own = changed.indexOf(column);
-  if (own >= 0) return `CASE WHEN e${own}.old IS NULL THEN CAST(${cell} AS VARCHAR) ELSE e${own}.new END`;
+  if (own >= 0) return left;
   // The digest and the account of a document follow the document.
   const document = changed.indexOf("document");
   if (document < 0) return cell;

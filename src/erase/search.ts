@@ -57,8 +57,7 @@ export interface RunErasure {
   readonly raw: ReadonlyMap<string, number>;
 }
 
-/** Of whoever reads a run in search of a person. */
-export const limits = (temporaryDirectory: string) => ({
+const limits = (temporaryDirectory: string) => ({
   temporaryDirectory,
   memoryLimitMb: 224,
   threads: 2,
@@ -193,11 +192,10 @@ export async function searchTable(
   const columns = await columnsOf(connection, source.from);
   const declared = table === undefined ? undefined : userColumnOf(table);
   const userColumn = columns.find((column) => column.name === declared)?.name;
-  if (table !== undefined && userColumn !== undefined) {
-    return searchPeople(connection, source, { table, columns, userColumn }, person);
-  }
   if (name === checks.name) return searchChecks(connection, source, { columns, person, policy });
   const found = new Found(connection, source);
+  if (table !== undefined && userColumn !== undefined)
+    await found.lookAtOwn({ table, columns, userColumn }, person);
   for (const { name: column } of columns.filter((each) => mayHoldPeople(table, each))) {
     if (name === "run_drift") {
       // Examples are cut: all are looked at, for the person's mark may be cut off.
@@ -263,10 +261,11 @@ interface Looked {
   readonly marks?: readonly string[];
 }
 
-/** Texts that change, and the rows that they stand in. */
+/** Cells that change, and the rows that they stand in. */
 class Found {
   readonly #connection: DuckDBConnection;
   readonly #source: Source;
+  #nulled: Erasure["nulled"];
   readonly #cells = new Map<string, Map<string, NewText>>();
   readonly #places = new Set<unknown>();
 
@@ -275,7 +274,22 @@ class Found {
     this.#source = source;
   }
 
-  /** Looks at the texts of a column. `leave`: what is left of one; undefined: all. */
+  /** Looks at the rows of a table that are the person's own. */
+  async lookAtOwn({ table, columns, userColumn }: Described, person: Person): Promise<void> {
+    const personal = new Set(table.columns.filter((column) => column.personal).map((column) => column.name));
+    const nulled = columns.map(({ name }) => name).filter((name) => personal.has(name) || name === "extra");
+    if (nulled.length === 0) return;
+    this.#nulled = { userColumn, columns: nulled };
+    const { from, place } = this.#source;
+    const list = nulled.map(quoteIdentifier).join(", ");
+    const own = `SELECT ${place} AS place, ${list} FROM ${from} WHERE ${quoteIdentifier(userColumn)} = $1`;
+    for (const row of await all(this.#connection, own, [person.id])) {
+      for (const name of nulled) person.note(name, name === "extra" ? jsonObject(row[name]) : row[name]);
+      if (nulled.some((name) => row[name] !== null)) this.#places.add(row.place);
+    }
+  }
+
+  /** Looks at the texts of a column, whosever the row. `leave`: what is left of one; undefined: all. */
   async look(
     { column, beside = "NULL", marks }: Looked,
     leave: (text: string, beside: string) => NewText | undefined,
@@ -296,7 +310,7 @@ class Found {
   }
 
   erasure(): Erasure {
-    return { nulled: undefined, cells: this.#cells, rows: this.#places.size };
+    return { nulled: this.#nulled, cells: this.#cells, rows: this.#places.size };
   }
 }
 
@@ -319,26 +333,6 @@ interface Described {
   readonly table: Table;
   readonly columns: readonly SourceColumn[];
   readonly userColumn: string;
-}
-
-async function searchPeople(
-  connection: DuckDBConnection,
-  source: Source,
-  { table, columns, userColumn }: Described,
-  person: Person,
-): Promise<Erasure> {
-  const personal = new Set(table.columns.filter((column) => column.personal).map((column) => column.name));
-  const nulled = columns.map(({ name }) => name).filter((name) => personal.has(name) || name === "extra");
-  const erasure = { nulled: { userColumn, columns: nulled }, cells: new Map() };
-  if (nulled.length === 0) return { ...erasure, rows: 0 };
-  const list = nulled.map(quoteIdentifier).join(", ");
-  const own = `SELECT ${list} FROM ${source.from} WHERE ${quoteIdentifier(userColumn)} = $1`;
-  const rows = await all(connection, own, [person.id]);
-  for (const row of rows) {
-    for (const name of nulled) person.note(name, name === "extra" ? jsonObject(row[name]) : row[name]);
-  }
-  const filled = rows.filter((row) => nulled.some((name) => row[name] !== null));
-  return { ...erasure, rows: filled.length };
 }
 
 function jsonObject(cell: unknown): unknown {

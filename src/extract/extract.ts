@@ -290,7 +290,7 @@ class Extractor {
     const missing = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted =
       missing.ids.length === 0
-        ? { found: [], removed: [] }
+        ? { found: [], inPart: [], removed: [], skipped: [] }
         : await this.#ask(askForUnlisted, "after", missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
@@ -304,7 +304,7 @@ class Extractor {
       rejectedLast: passes.at(-1)?.rejected ?? 0,
       unlisted: unlisted.found,
       removed: unlisted.removed,
-      missing: { count: missing.count, notAsked: missing.notAsked },
+      missing: { count: missing.count, notAsked: missing.notAsked, skipped: unlisted.skipped },
       detailsAsked: this.#details.asked,
       detailsReused: { ...this.#details.reused, ...(await this.#whyFewReused()) },
       detailsGone: this.#details.gone,
@@ -313,7 +313,7 @@ class Extractor {
       vanished: gone.sort(),
       beyond,
       unread,
-      inPartRejected: inPart.rejected.map((number) => itemIndex.idOf(number)),
+      inPartRejected: [...inPart.rejected.map((number) => itemIndex.idOf(number)), ...unlisted.inPart],
       inPartNotAsked: inPart.notAsked.map((number) => itemIndex.idOf(number)),
       modesDiffer: this.#certification.modesDiffer,
       pageSizes: this.#sizes.used,

@@ -25,6 +25,7 @@ export function recordOf(
   return {
     pass: null,
     page: null,
+    position: null,
     nextPage: null,
     previousPage: null,
     contentId: null,

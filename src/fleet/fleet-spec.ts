@@ -1,5 +1,7 @@
 /** What a fleet file may say, and what holds where it says nothing. */
 import { z } from "zod";
+import { postgresAddressFault } from "../common/network/postgres-address.ts";
+import { NAME } from "../common/options.ts";
 import { printable } from "../common/printable.ts";
 import { formFaults, valueAt } from "../config/form-faults.ts";
 import { readServiceUrl, SERVICE_ADDRESS } from "../extract/http/service-url.ts";
@@ -11,14 +13,10 @@ const DATABASE_ADDRESS = "an address such as postgres://fleet@db.example.com/fle
 /** A run of the 500 items of the sample takes 370 to 390 MB. */
 const memoryMb = z.int().min(448).meta({ expected: "megabytes, a whole number from 448" });
 
-/** Also its name in a lake: part of the paths there. */
-const instanceName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/)
-  .meta({
-    expected:
-      "a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter or digit",
-  });
+const instanceName = z.string().regex(NAME).meta({
+  expected:
+    "a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter or digit",
+});
 
 const instance = z
   .strictObject({
@@ -28,7 +26,7 @@ const instance = z
     tokenEnv: z
       .string()
       .regex(/^[A-Za-z_]\w*$/)
-      .meta({ expected: "the name of a variable, such as NORTH_TOKEN" })
+      .meta({ expected: "the name of a variable, such as NORTH_TOKEN", isSecret: true })
       .optional(),
     config: path.optional(),
     pipeline: text.meta({ expected: "the name of a pipeline or the path of a module" }).default("nightly"),
@@ -139,12 +137,11 @@ function repeated(members: readonly Member[], key: "name" | "warehouse"): string
   });
 }
 
-/** The sentence does not repeat the address, which may hold a password. */
 function postgresProblems(postgres: unknown): string[] {
   if (typeof postgres !== "string" || postgres === "") return [];
-  if (!/^postgres(ql)?:\/\//.test(postgres)) {
-    return [`\`postgres\`: expected ${DATABASE_ADDRESS}.`];
-  }
-  if (!/^[^/]*\/\/[^/@]*:[^/]*@/.test(postgres) && !/[?&]password=/.test(postgres)) return [];
-  return ["`postgres`: a password does not belong in a file; set PGPASSWORD, or name a PGPASSFILE."];
+  const fault = postgresAddressFault(postgres);
+  if (fault === null) return [];
+  return fault === "form"
+    ? [`\`postgres\`: expected ${DATABASE_ADDRESS}.`]
+    : ["`postgres`: a password does not belong in a file; set PGPASSWORD, or name a PGPASSFILE."];
 }

@@ -151,7 +151,8 @@ function tokenOf({ token, place }: FleetInstance, env: Readonly<Record<string, s
   const text = nonEmpty(env[token.variable]);
   const setting = `${place}.tokenEnv`;
   if (text !== undefined) return { variable: token.variable, text, setting };
-  throw invalidToken(`${setting}: the variable ${token.variable} is not set; set it to the token.`);
+  // Not even its name: somebody may have written the token in its place.
+  throw invalidToken(`${setting}: the variable that it names is not set; set it to the token.`);
 }
 
 /** Throws `config.invalid` where the fleet has no queue. */

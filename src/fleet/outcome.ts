@@ -35,20 +35,19 @@ export type Outcome =
   | {
       readonly after: "retry" | "stop";
       readonly exitCode: number | null;
+      /** Of the first failure; null: the run's process named none. */
+      readonly code: string | null;
       readonly message: string;
       /** The run, where it was published and not delivered; else null. */
       readonly published: Published | null;
     };
 
-/** What a run found of its service. Codes from 20 to 26 are of runs that have asked it; others may have ended before. */
-export function serviceAfter({
-  after,
-  exitCode,
-}: Pick<Outcome, "after" | "exitCode">): "there" | "out" | "not asked" {
-  if (exitCode === UNAVAILABLE) return "out";
-  return after === "done" || (exitCode !== null && exitCode >= 20 && exitCode <= DELIVERY)
-    ? "there"
-    : "not asked";
+/** What a run found of its service. Exit codes from 20 to 26 are of runs that have asked it, but for 21 of a database. */
+export function serviceAfter(outcome: Outcome): "there" | "out" | "not asked" {
+  if (outcome.after === "done") return "there";
+  const { exitCode, code } = outcome;
+  if (exitCode === UNAVAILABLE) return code?.startsWith("source.") ? "out" : "not asked";
+  return exitCode !== null && exitCode >= 20 && exitCode <= DELIVERY ? "there" : "not asked";
 }
 
 const UNAVAILABLE = 21;
@@ -58,12 +57,12 @@ export function outcomeOf(end: RunEnd, { memoryMb }: Pick<FleetInstance, "memory
   if (tookMb !== null) {
     const took = Math.ceil(tookMb);
     const message = `The run took ${took} MB of memory, more than the ${memoryMb} MB that \`memoryMb\` allows; give it more.`;
-    return { after: "stop", exitCode, message, published: null };
+    return { after: "stop", exitCode, code: null, message, published: null };
   }
   if (exitCode === null) {
     const why = lastLine === "" ? "" : `: ${lastLine}`;
     const message = `The run's process was ended by ${signal}${why}.`;
-    return { after: "retry", exitCode, message, published: null };
+    return { after: "retry", exitCode, code: null, message, published: null };
   }
   const after = afterExit(exitCode);
   const run = publishedOf(output);
@@ -72,7 +71,13 @@ export function outcomeOf(end: RunEnd, { memoryMb }: Pick<FleetInstance, "memory
   const said = failures.length === 0 ? lastLine : failures.map(({ message }) => message).join(" ");
   const message = said === "" ? `The run ended with ${exitCode} and said nothing.` : said;
   const canPass = exitCode !== DELIVERY || failures.some(({ code }) => PASSING.has(code));
-  return { after: after === "retry" && canPass ? "retry" : "stop", exitCode, message, published: run };
+  return {
+    after: after === "retry" && canPass ? "retry" : "stop",
+    exitCode,
+    code: failures[0]?.code ?? null,
+    message,
+    published: run,
+  };
 }
 
 /** One exit code stands for all that may go wrong with a target; the code of the failure says whether it can pass. */
@@ -83,18 +88,20 @@ const PASSING: ReadonlySet<string> = new Set(["target.unavailable", "target.fenc
 const failed = z.object({ code: z.string(), message: z.string() });
 const published = z.object({
   deliveries: z.array(z.object({ target: z.string(), failure: failed.nullable() })),
+  loadFailure: failed.nullable(),
 });
 
-/** Of a run that failed, or of the deliveries of one that is published. */
+/** Of a run that failed, or of what did not take one that is published. */
 function failuresOf(output: unknown): readonly z.infer<typeof failed>[] {
   const ended = failed.safeParse(output);
   if (ended.success) return [ended.data];
-  const { deliveries = [] } = published.safeParse(output).data ?? {};
-  return deliveries.flatMap(({ target, failure }) =>
+  const { deliveries = [], loadFailure = null } = published.safeParse(output).data ?? {};
+  const undelivered = deliveries.flatMap(({ target, failure }) =>
     failure === null
       ? []
       : [{ code: failure.code, message: `Not delivered to ${target}: ${failure.message}` }],
   );
+  return loadFailure === null ? undelivered : [loadFailure, ...undelivered];
 }
 
 /** Only what was published has a summary. */

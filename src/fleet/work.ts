@@ -139,7 +139,7 @@ class HeldBack {
 /** Somebody took it out of the file after its job was made, or it is another fleet's. */
 function unknownInstance({ fleet }: Queue): Outcome {
   const message = `${fleet.file} has no such instance. If another fleet has it, give each a database of its own, and "fleet retry" with that fleet's file.`;
-  return { after: "stop", exitCode: 2, message, published: null };
+  return { after: "stop", exitCode: 2, code: "config.not_found", message, published: null };
 }
 
 async function runOf(
@@ -149,27 +149,33 @@ async function runOf(
   options: WorkOptions,
 ): Promise<Outcome | "given back" | "taken over"> {
   const { entry, log, signal, killSignal } = options;
+  const lost = new AbortController();
+  using hold = await holdJob(queue, job, options, () => lost.abort());
+  if (hold === null) return "taken over";
   const run = startRun({ entry, fleet: queue.fleet, instance, log });
   using _stop = addAbortListener(signal, () => run.stop("SIGTERM"));
   using _kill = addAbortListener(killSignal, () => run.stop("SIGKILL"));
-  let isLost = false;
-  using _hold = holdJob(queue, job, options, () => {
-    isLost = true;
-    run.stop("SIGKILL");
-  });
+  using _lost = addAbortListener(lost.signal, () => run.stop("SIGKILL"));
   const end = await run.ended;
-  if (isLost) return "taken over";
+  if (lost.signal.aborted) return "taken over";
   const isInterrupted = end.exitCode === null || end.exitCode === 130 || end.exitCode === 143;
   return signal.aborted && isInterrupted ? "given back" : outcomeOf(end, instance);
 }
 
 /**
- * Tells the queue that the job is worked on. Where that does not get through, it is lost a fifth of the time before
- * others may take it: two runs of one instance are never under way at once.
+ * Tells the queue that the job is worked on; null: another process has it, since it was taken long ago. Where that does
+ * not get through, it is lost a fifth of the time before others may take it: two runs of one instance are never under way
+ * at once.
  */
-function holdJob(queue: Queue, job: Attempt, { clock, log }: WorkOptions, lose: () => void): Disposable {
+async function holdJob(
+  queue: Queue,
+  job: Attempt,
+  { clock, log }: WorkOptions,
+  lose: () => void,
+): Promise<Disposable | null> {
   const fifthMs = queue.fleet.heartbeatSeconds * 200;
   let heardMs = clock.elapsedMs();
+  if (!(await touch(queue, job))) return null;
   return setInterval(async () => {
     const askedMs = clock.elapsedMs();
     if (askedMs - heardMs > 3 * fifthMs) lose();

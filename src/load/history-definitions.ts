@@ -64,6 +64,11 @@ export function definitionColumns({ columns }: Table): string[] {
   return names.slice(0, names.indexOf("valid_from_run"));
 }
 
+/** Those of them that name it, however often it has changed. */
+export function definitionKey({ key }: Table): string[] {
+  return key.filter((name) => name !== "valid_from_run");
+}
+
 /** Fills the histories of the definitions, which are few: in one go each. */
 export async function fillDefinitions(connection: DuckDBConnection, run: ObservingRun): Promise<void> {
   for (const definition of DEFINITION_HISTORIES) {
@@ -77,12 +82,11 @@ export async function fillDefinitions(connection: DuckDBConnection, run: Observi
 function stepOf({ history, of, lookedUp }: DefinitionHistory): string {
   const names = definitionColumns(history);
   const columns = names.map(quoteIdentifier);
-  const key = history.key.filter((name) => name !== "valid_from_run").map(quoteIdentifier);
   return fillMarks(loadSql("history_definitions"), {
     previous: quoteIdentifier(`previous_${history.name}`),
     now: `SELECT ${columns.join(", ")} FROM ${quoteIdentifier(of)}`,
     columns_as_row: structOf("", names),
-    key: key.join(", "),
+    key: definitionKey(history).map(quoteIdentifier).join(", "),
     looked_up: lookedUp,
     reordered: names.includes("ordinal") ? onlyOrdinal(names.filter((name) => name !== "ordinal")) : "false",
   });
@@ -95,5 +99,5 @@ function onlyOrdinal(names: readonly string[]): string {
 }
 
 function structOf(source: string, names: readonly string[]): string {
-  return `struct_pack(${names.map((name) => `${quoteIdentifier(name)} := ${source}${quoteIdentifier(name)}`).join(", ")})`;
+  return `struct_pack(${names.map((name) => `${source}${quoteIdentifier(name)}`).join(", ")})`;
 }

@@ -1,4 +1,4 @@
-/** The query of the table `run_documents`: which raw documents count, and where each came from. */
+/** The queries of the tables `run_requests` and `run_documents`: which raw documents count, and where each came from. */
 import { leftOut } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import { emptyColumns } from "../storage/ddl.ts";
@@ -7,13 +7,23 @@ import { readParquet } from "../storage/parquet-sql.ts";
 import { requests } from "../tables/run.ts";
 import { loadSql } from "./load-sql.ts";
 
-export function documentsQuery({ itemFiles, requests: parts, facts }: Landed): Query | undefined {
-  if (itemFiles.length === 0) return undefined;
+/** Files of an earlier version lack columns. */
+export function requestsQuery({ requests: parts }: Landed): Query {
+  const none = `SELECT ${emptyColumns(requests)} WHERE false`;
   const files = parts.map(({ file }) => file);
-  const asked = files.length === 0 ? `(SELECT ${emptyColumns(requests)} WHERE false)` : readParquet(files);
+  return {
+    text: files.length === 0 ? none : `${none} UNION ALL BY NAME FROM ${readParquet(files)}`,
+    params: [],
+  };
+}
+
+/** Undefined: the run keeps no raw documents. */
+export function documentsQuery(landed: Landed): Query | undefined {
+  const { itemFiles, facts } = landed;
+  if (itemFiles.length === 0) return undefined;
   const text = loadSql("run_documents")
     .replace("FROM raw_files", () => `FROM ${rawDocuments(itemFiles)}`)
-    .replace("FROM request_files", () => `FROM ${asked}`);
+    .replace("FROM request_files", () => `FROM (${requestsQuery(landed).text})`);
   return { text, params: [JSON.stringify(leftOut(facts))] };
 }
 
@@ -24,7 +34,7 @@ export function documentsQuery({ itemFiles, requests: parts, facts }: Landed): Q
 export function rawDocuments(files: readonly string[]): string {
   return `(
     SELECT
-      content_id, shape, mode, pass, page, whole, observation, observed_at,
+      content_id, shape, mode, pass, page, position, whole, observation, observed_at,
       coalesce(nullif(answer_sha256, ''), sha256) AS sha256,
       nullif(read_by_run, '') AS read_by_run
     FROM (

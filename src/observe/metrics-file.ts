@@ -6,15 +6,7 @@ import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
-import {
-  besideFile,
-  gaugesOf,
-  labelText,
-  PREFIX,
-  replaceFile,
-  type Sample,
-  unwritable,
-} from "./prometheus-text.ts";
+import { besideFile, gaugesOf, labelText, PREFIX, replaceFile, type Sample } from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
 const OF_PUBLISHED = linesAbout("(?:published|current)_");
@@ -43,7 +35,7 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       const lines = await linesOf(file);
       if (isOfAnother(lines, run)) return;
       const others = lines.filter((line) => !OF_ATTEMPT.test(line));
-      await replaceFile(file, [attempt(run), ...others].join(""));
+      await orUnwritable(file, replaceFile(file, [attempt(run), ...others].join("")));
     },
     onEvent: (event) => {
       if (event.event !== "request ends") return;
@@ -59,16 +51,15 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
         content === null
           ? lines.filter((line) => OF_PUBLISHED.test(line))
           : publishedMetrics(outcome, endedMs);
-      await replaceFile(
-        file,
-        [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""),
-      );
+      const text = [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published].join("");
+      await orUnwritable(file, replaceFile(file, text));
     },
     check: async () => {
-      await besideFile(file, async () => {
+      const probing = besideFile(file, async () => {
         if (!(await stat(file).catch(() => undefined))?.isDirectory()) return;
         throw Object.assign(new Error("a folder is in the way"), { code: "EISDIR" });
       });
+      await orUnwritable(file, probing);
     },
   };
 }
@@ -155,9 +146,18 @@ function currentMetrics({ warehouse, run, current }: RunPublished, endedMs: numb
 
 /** Of a file that is not there, none. */
 async function linesOf(file: string): Promise<string[]> {
-  const text = await readFile(file, "utf8").catch((thrown: unknown) => {
+  const reading = readFile(file, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "";
-    throw unwritable(file, thrown);
+    throw thrown;
   });
+  const text = await orUnwritable(file, reading);
   return text.split("\n").flatMap((line) => (line === "" ? [] : [`${line}\n`]));
+}
+
+async function orUnwritable<Result>(file: string, working: Promise<Result>): Promise<Result> {
+  try {
+    return await working;
+  } catch (cause) {
+    throw new Error(`${file} cannot be written (${codeOf(cause) ?? String(cause)})`, { cause });
+  }
 }

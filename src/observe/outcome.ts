@@ -1,5 +1,5 @@
 /** How a run ended, as `onFinish` gets it. */
-import { type ErrorCode, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
+import { type ErrorCode, exitCodeFor, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
 import { deliveryError } from "../targets/deliver.ts";
 import type { RunSummary } from "./run-summary.ts";
 
@@ -25,9 +25,13 @@ export type RunOutcome = RunPublished | RunFailed;
 /** Called when a run has ended, published or not. It is waited for until the signal is aborted, ten seconds later. */
 export type OnFinish = (outcome: RunOutcome, signal: AbortSignal) => unknown;
 
-/** A delivery that failed or was ended asks for more than an unsettled verdict, which the summary says besides. */
-export function exitCodeOf({ run, verdict, deliveries }: RunSummary): number {
+/**
+ * What a target or a loader did not take asks for more than an unsettled verdict, which the summary says besides; and so
+ * does a signal.
+ */
+export function exitCodeOf({ run, verdict, deliveries, loadFailure }: RunSummary): number {
   const undelivered = deliveryError(run, deliveries);
   if (undelivered !== undefined) return undelivered.exitCode;
+  if (loadFailure !== null) return exitCodeFor(loadFailure.code);
   return verdict === "unsettled" ? UNSETTLED_EXIT_CODE : 0;
 }

@@ -1,6 +1,5 @@
 /** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
 import { rename, rm, writeFile } from "node:fs/promises";
-import { codeOf } from "../common/errors.ts";
 
 export const PREFIX = "content_warehouse";
 
@@ -26,7 +25,7 @@ export function labelText(labels: Labels): string {
   return `{${pairs.join(",")}}`;
 }
 
-/** Whoever reads the file has the old text or the new one. */
+/** Whoever reads the file has the old text or the new one. Throws what the system says. */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await besideFile(file, async (written) => {
     await writeFile(written, text);
@@ -43,14 +42,8 @@ export async function besideFile(file: string, use: (written: string) => Promise
   try {
     await writeFile(written, "", { mode: 0o644 });
     await use(written);
-  } catch (thrown) {
-    throw unwritable(file, thrown);
   } finally {
     // A failure to tidy up does not hide why the file could not be written.
     await rm(written, { force: true }).catch(() => {});
   }
-}
-
-export function unwritable(file: string, cause: unknown): Error {
-  return new Error(`${file} cannot be written (${codeOf(cause) ?? String(cause)})`, { cause });
 }

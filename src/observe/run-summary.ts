@@ -75,6 +75,8 @@ export interface RunSummary {
   readonly newWarnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
+  /** Why a loader of one's own could not make the run visible, as a warning says too; null: each could. */
+  readonly loadFailure: Delivery["failure"];
   /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
   /** IDs of destinations that mappings name and no configured destination is. */

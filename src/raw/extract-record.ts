@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
+import { parseIfJson } from "../common/json.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { VERDICTS } from "../common/verdict.ts";
 import { driftEntry } from "./drift.ts";
@@ -77,8 +78,11 @@ const extraction = z.strictObject({
   removed: ids,
   /** Items of the run before that no pass listed, and that the service has all the same. */
   unlisted: ids,
-  /** Items of the run before that no pass listed, and why none was asked for singly; null: all were. */
-  missing: z.strictObject({ count, notAsked: z.string().nullable() }),
+  /**
+   * Items of the run before that no pass listed, and why none was asked for singly; null: all were, but for those that
+   * were `skipped` after too many that could not be read.
+   */
+  missing: z.strictObject({ count, notAsked: z.string().nullable(), skipped: ids.default([]) }),
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
   /**
@@ -168,6 +172,7 @@ const before = z.discriminatedUnion("kind", [
     sha256: z.string().nullable(),
     rows: z.record(z.string(), count),
     emptyColumns: z.array(z.string()).readonly(),
+    columns: z.array(z.string()).readonly().optional(),
   }),
 ]);
 
@@ -215,7 +220,7 @@ const extractRecord = extraction.extend({
   verdict: z.enum(VERDICTS),
   /** Items that were to be read, the first that are listed; null: all. */
   limit: z.number().int().positive().nullable().default(null),
-  /** Items of which some answer could not be read. */
+  /** Items of which some answer could not be read, and those that were skipped because of them. */
   unreadable: ids,
   /** Whether something was listed that has no ID. */
   rejectedWithoutId: z.boolean(),
@@ -270,7 +275,7 @@ function serialized(record: object): string {
  */
 export async function readExtractRecord(file: string): Promise<ExtractRecord | undefined> {
   const text = await readFile(file, "utf8");
-  const { data } = z.looseObject({ version: z.number() }).safeParse(parsed(text));
+  const { data } = z.looseObject({ version: z.number() }).safeParse(parseIfJson(text));
   const version = data?.version ?? VERSION;
   if (version > VERSION) {
     throw new WarehouseError(
@@ -282,18 +287,9 @@ export async function readExtractRecord(file: string): Promise<ExtractRecord | u
 }
 
 function recordIn(text: string, file: string): ExtractRecord {
-  const record = extractRecord.safeParse(parsed(text));
+  const record = extractRecord.safeParse(parseIfJson(text));
   if (record.success) return record.data;
   throw new WarehouseError("verify.failed", `${file} does not say what was extracted: it is damaged.`, {
     cause: record.error,
   });
-}
-
-/** Undefined: it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

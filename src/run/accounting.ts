@@ -22,7 +22,7 @@ export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: re
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
     listed: items - unlisted.length + rejected,
-    loaded: (content?.rows ?? items - vanished.length - unread.rejected - unread.notAsked) - unlisted.length,
+    loaded: (content?.rows ?? itemsToLoad(extraction)) - unlisted.length,
     rejected: rejected + unread.rejected,
     vanished: vanished.length,
     unread: unread.notAsked,
@@ -32,12 +32,18 @@ export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: re
   };
 }
 
+/** Of all that were listed or found, those of which there are documents. */
+function itemsToLoad({ items, vanished, unread }: Extraction): number {
+  return items - vanished.length - unread.rejected - unread.notAsked;
+}
+
 /**
  * Why a run is unsettled although its passes agree: the documents of an item are of different times and contradict each
- * other, so the service answered from two states of it. One reason a field. `items`: that are loaded; what contradicts
- * itself in most of them is written otherwise by each mode.
+ * other, so the service answered from two states of it. One reason a field. What contradicts itself in most of the
+ * items is written otherwise by each mode.
  */
-export function contradictionReasons(drift: readonly DriftEntry[], items: number): string[] {
+export function contradictionReasons(drift: readonly DriftEntry[], extraction: Extraction): string[] {
+  const items = itemsToLoad(extraction);
   return drift
     .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
     .map(
@@ -56,7 +62,7 @@ export function limitReasons({ limit, passes }: ExtractRecord): string[] {
 
 const EXAMPLES = 3;
 
-/** Items that were listed, and that single-item requests did not give. */
+/** Items that were listed, or that the run before had, and that single-item requests did not give. */
 export function singlesWarnings(extraction: Extraction): string[] {
   const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked } = extraction;
   return [
@@ -76,6 +82,19 @@ export function singlesWarnings(extraction: Extraction): string[] {
       "could not be read singly",
       "what the listings say counts; see run_rejects",
     ),
+    ...missingWarning(extraction),
+  ];
+}
+
+/** The run after this one compares with this one: it does not know these items. */
+function missingWarning(extraction: Extraction): string[] {
+  const unread = unreadMissing(extraction);
+  const { length: skipped } = extraction.missing.skipped;
+  if (unread === 0) return [];
+  const what = `${counted(unread + skipped, "item")} of the run before ${unread + skipped === 1 ? "was" : "were"} not listed`;
+  const further = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
+  return [
+    `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${further}.`,
   ];
 }
 
@@ -132,7 +151,7 @@ export function answerChecks(extraction: Extraction): Check[] {
     ),
     {
       name: "items of the run before that no pass listed",
-      verdict: missing.notAsked === null ? "passed" : "warning",
+      verdict: missing.notAsked === null && unreadMissing(extraction) === 0 ? "passed" : "warning",
       figure: missing.count,
       expected: null,
       detail: missingDetail(extraction),
@@ -145,7 +164,22 @@ export function answerChecks(extraction: Extraction): Check[] {
   ];
 }
 
-function missingDetail({ missing, removed, unlisted }: Extraction): string {
+function missingDetail(extraction: Extraction): string {
+  const { missing, removed, unlisted } = extraction;
   if (missing.notAsked !== null) return `none was asked for singly: ${missing.notAsked}`;
-  return `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
+  const unread = unreadMissing(extraction);
+  return [
+    `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`,
+    unread > 0 && `, ${unread} could not be read`,
+    missing.skipped.length > 0 &&
+      `; after so many that could not be, ${missing.skipped.length} were not asked for`,
+  ]
+    .filter((part) => part !== false)
+    .join("");
+}
+
+/** Missing items that were asked for, and of which no answer says whether they are there. */
+function unreadMissing({ missing, removed, unlisted }: Extraction): number {
+  if (missing.notAsked !== null) return 0;
+  return missing.count - removed.length - unlisted.length - missing.skipped.length;
 }

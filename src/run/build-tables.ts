@@ -20,15 +20,16 @@ import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
-import { documentsQuery } from "../load/run-documents.ts";
+import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
-import { type CountedDrift, Drift, withItems } from "../raw/drift.ts";
+import { type CountedDrift, Drift, type DriftEntry, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import { underPolicy } from "../tables/declare.ts";
+import type { Query } from "../storage/duckdb.ts";
+import { type Table, underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -67,7 +68,8 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = landed.lookups();
-  const request = buildRequest(building, { transformed, lookups, drift: tally });
+  const conclusion = concludedFrom(facts, tally.sorted());
+  const request = buildRequest(building, { transformed, lookups, drift: tally, ...conclusion });
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await inStage(building, { stage: "load" }, () => build.loadData());
@@ -78,21 +80,16 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const isLimited = facts.limit !== null;
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
   const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
-  const found = { transformed, lookups, loaded, drift };
-  const { reasons, ignoredDestinations, ...judged } = judge(building, found);
-  const stated = statedOf(building, reasons);
+  const found = { transformed, lookups, loaded, drift, ...conclusion };
+  const { ignoredDestinations, ...judged } = judge(building, found);
+  const stated = statedOf(building, conclusion);
   const all = [...loaded.tables];
   await inStage(building, { stage: "load" }, async () => {
     const findings = { ...judged, ignoredDestinations, loaded, drift };
     for (const made of runTables(building, stated, findings)) {
-      all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
+      if ("query" in made) all.push(await build.loadQuery(made.table, made.query));
+      else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
     }
-    const counting = documentsQuery(landed);
-    all.push(
-      counting === undefined
-        ? await build.loadRows({ table: documents, rows: [] })
-        : await build.loadQuery(documents, counting),
-    );
     await build.createViews();
   });
   const tested = await testsOf(building, build);
@@ -110,9 +107,24 @@ export async function buildTables(building: Building, transformed: RawTransforme
     ...statementOf(building, judged.accounting),
     instance,
     rows: rowCounts(all),
-    emptyColumns: [...loaded.emptyColumns],
+    emptyColumns: loaded.emptyColumns,
+    columns: loaded.columns,
   };
   return { ...judged, ...told, tables: all, statement };
+}
+
+/** What the run says of itself: in its statement, its tables and the history that it carries on. */
+interface Conclusion {
+  readonly verdict: Verdict;
+  /** Why the run is not complete. */
+  readonly reasons: readonly string[];
+}
+
+/** Documents may contradict each other in a run whose passes agreed. `drift`: of all items. */
+function concludedFrom(facts: ExtractRecord, drift: readonly DriftEntry[]): Conclusion {
+  const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, facts)];
+  const isContradicted = facts.verdict === "complete" && reasons.length > 0;
+  return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
 }
 
 const NOT_ASKED =
@@ -137,7 +149,7 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
   return inStage(building, { stage: "audit" }, () => build.whileClosed(() => runTests(run)));
 }
 
-interface Found {
+interface Found extends Pick<Conclusion, "reasons"> {
   readonly transformed: RawTransformed;
   readonly lookups: RawLookups;
   readonly loaded: Loaded;
@@ -146,16 +158,14 @@ interface Found {
 
 type Judgement = Omit<TablesBuilt, "tables" | "statement" | "ongoing" | keyof Judged> &
   Pick<JudgedMatching, "ignoredDestinations"> &
-  Judged & { readonly reasons: readonly string[] };
+  Judged;
 
-/** The checks and what is said of them; `reasons`: why the run is not complete. Throws what forbids to publish. */
+/** The checks and what is said of them. Throws what forbids to publish. */
 function judge(
   { before, pipeline, history, landed }: Building,
-  { transformed, lookups, loaded, drift }: Found,
+  { transformed, lookups, loaded, drift, reasons }: Found,
 ): Judgement {
   const { facts } = landed;
-  const items = loaded.tables.find(({ table }) => table === "content")?.rows ?? facts.items;
-  const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, items)];
   const accounting = accountingOf(facts, loaded, reasons);
   const tables = judgeTables({ before, loaded, facts });
   const matching = matchingOf(facts, lookups, transformed, loaded);
@@ -171,7 +181,6 @@ function judge(
   ];
   assertPassed(checks);
   return {
-    reasons,
     accounting,
     checks,
     warnings: [
@@ -206,7 +215,7 @@ function instanceIdOf({ store }: RawTransformed): string | null {
   return first !== undefined && second === undefined ? first.id : null;
 }
 
-interface Ingredients {
+interface Ingredients extends Pick<Conclusion, "verdict"> {
   readonly transformed: RawTransformed;
   readonly lookups: RawLookups;
   /** Notes what is found in the definitions. */
@@ -215,7 +224,7 @@ interface Ingredients {
 
 function buildRequest(
   { pipeline, staging, landed, history, signal, onProgress }: Building,
-  { transformed, lookups, drift }: Ingredients,
+  { transformed, lookups, drift, verdict }: Ingredients,
 ): BuildRequest {
   const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
   const { items, personalData } = landed.facts;
@@ -236,7 +245,7 @@ function buildRequest(
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
     memoryLimitMb: memoryLimitMb(vectorBytes),
     signal,
-    history: historyOf({ staging, pipeline, history }, landed.facts),
+    history: historyOf({ staging, pipeline, history, verdict }, landed.facts),
     onTable: (done, total) => onProgress({ stage: "load", done, total, items, bytes: 0 }),
   };
 }
@@ -261,20 +270,12 @@ function matchingOf(
   return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
 }
 
-/** Documents may contradict each other in a run whose passes agreed. */
-function verdictOf({ verdict }: ExtractRecord, reasons: readonly string[]): Verdict {
-  return verdict === "complete" && reasons.length > 0 ? "unsettled" : verdict;
-}
-
-function statedOf(
-  { staging, pipeline, landed, nodeVersion, replayOf }: Building,
-  reasons: readonly string[],
-) {
+function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, { verdict, reasons }: Conclusion) {
   return {
     run: staging.run,
     sequence: staging.sequence,
     pipeline: pipeline.name,
-    verdict: verdictOf(landed.facts, reasons),
+    verdict,
     reasons: [...reasons],
     versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
     ...(replayOf !== null && { replayOf }),
@@ -286,14 +287,15 @@ interface Findings extends Pick<TablesBuilt, "accounting">, Pick<JudgedMatching,
   readonly drift: readonly CountedDrift[];
 }
 
-/** Rows of the run's own tables, or where they landed; those of its checks come last. */
+/** Rows of the run's own tables, or where they landed, or the query that gives them; those of its checks come last. */
 function runTables(
   { pipeline, landed, clock, replayOf }: Building,
   stated: ReturnType<typeof statedOf>,
   { loaded, accounting, drift, ignoredDestinations }: Findings,
-): (RunRows | StagedTable)[] {
+): (RunRows | StagedTable | { readonly table: Table; readonly query: Query })[] {
   const { origin, startedAt, passes, throttled, personalData } = landed.facts;
   const startedMs = Date.parse(startedAt);
+  const counting = documentsQuery(landed);
   return [
     runRows({
       ...stated,
@@ -308,11 +310,12 @@ function runTables(
       personalData: personalData.policy,
     }),
     passRows(passes),
-    { table: requests, parts: landed.requests },
+    { table: requests, query: requestsQuery(landed) },
     { table: rejects, parts: landed.rejects },
     driftRows(drift),
     tableRows(loaded, publishes(pipeline, "parquet")),
     lineageRows(pipeline.tables),
+    counting === undefined ? { table: documents, rows: [] } : { table: documents, query: counting },
   ];
 }
 

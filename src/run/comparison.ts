@@ -7,7 +7,7 @@ import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
-import type { Before } from "../warehouse/baseline.ts";
+import { type Before, mayShow } from "../warehouse/baseline.ts";
 import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
 
@@ -55,11 +55,12 @@ async function read(
     beside: before && viewed(before),
   });
   const { connection } = database;
+  const showsBefore = before !== undefined && mayShow(before.manifest.personalData, statement.personalData);
   return {
     previousRun: before?.manifest.run ?? null,
     changes: (before && (await readItemChanges(connection, statement, before.manifest))) ?? null,
     mappedValues: (await readMappedCounts(connection, statement)) ?? null,
-    drift: await driftOf({ connection, now: statement, before: before?.manifest }),
+    drift: await driftOf({ connection, now: statement, before: before?.manifest, showsBefore }),
     warnings: [],
   };
 }

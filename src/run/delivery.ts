@@ -3,8 +3,8 @@ import { listed } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { Pipeline, Target } from "../pipeline.ts";
 import { type Delivery, deliver, undelivered } from "../targets/deliver.ts";
-import { deliveredRun } from "../targets/published-run.ts";
-import { findRun, listRuns } from "../warehouse/retention.ts";
+import { deliveredRun, runsOf } from "../targets/published-run.ts";
+import { findRun } from "../warehouse/retention.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 
 /** None for a limited run: it is never delivered. */
@@ -41,7 +41,7 @@ export async function deliverPublished(run: RunContext): Promise<readonly Delive
   const { config, signal, clock } = options;
   try {
     const delivered = await deliveredRun(await findRun(folder, staging.run), {
-      runs: await listRuns(folder),
+      ...(await runsOf(folder)),
       temporaryDirectory: staging.temporary,
       signal,
       onProgress: (done, total) => reportProgress(run, "deliver", done, total),

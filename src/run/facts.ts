@@ -52,7 +52,7 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     history: statedHistory(run.history),
     verdict: verdictOf(config, extraction.disagreements),
     limit: config.limit,
-    unreadable: rejected.filter((id) => id !== null),
+    unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
     requests: { count: journal.requests.size, bytes: journal.requests.bytes },
@@ -112,8 +112,8 @@ export function statedBefore(baseline: Baseline): ExtractRecord["before"] {
   if (baseline.kind === "none") return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "damaged", run, reason: baseline.reason };
-  const { rows, emptyColumns } = baseline.manifest;
-  return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns };
+  const { rows, emptyColumns, columns } = baseline.manifest;
+  return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns, ...(columns && { columns }) };
 }
 
 export function statedHistory(history: PreviousHistory): ExtractRecord["history"] {

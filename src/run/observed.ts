@@ -12,11 +12,15 @@ import type { Built } from "./build.ts";
 import type { RunContext, RunOptions } from "./context.ts";
 import { originOf } from "./source.ts";
 
-export interface Published {
+/** A run that is published. */
+export interface Exported {
   readonly summary: RunSummary;
-  readonly content: PublishedContent;
   /** Of a loader that could not make the run visible. */
   readonly failure: WarehouseError | null;
+}
+
+export interface Published extends Exported {
+  readonly content: PublishedContent;
 }
 
 /** What watches the nights must not take a limited run for one of them. */
@@ -29,7 +33,7 @@ const UNOBSERVED: ObserveSettings = { onFinish: null, metricsFile: null, openLin
 export async function observed(
   { config, clock, log, signal }: RunOptions,
   run: (observers: Observers) => Promise<Published>,
-): Promise<RunSummary> {
+): Promise<Exported> {
   const { limit, observe, warehouse } = config;
   const settings = limit === null ? observe : UNOBSERVED;
   const observers = await openObservers({ settings, warehouse, clock, log });
@@ -42,9 +46,8 @@ export async function observed(
     throw error;
   }
   const { summary, content, failure } = published;
-  await observers.published(summary, content, failure?.exitCode ?? exitCodeOf(summary));
-  if (failure !== null) throw failure;
-  return summary;
+  await observers.published(summary, content, exitCodeOf(summary));
+  return { summary, failure };
 }
 
 /** What an ended run leaves behind, for its message. */

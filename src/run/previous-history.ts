@@ -2,6 +2,7 @@
 
 import type { Check } from "../audit/checks/checks.ts";
 import { counted } from "../common/figures.ts";
+import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { BuildRequest } from "../load/build-warehouse.ts";
 import {
@@ -70,14 +71,14 @@ export async function heldAgainst(
   const { own, kept, renamed, pipeline } = again;
   const carried = await carriedAgain(history, again);
   if (before.kind !== "run") return { before, history: carried };
-  const { run, sha256, rows, emptyColumns } = before;
+  const { run, sha256, rows, emptyColumns, columns } = before;
   const now = renamed.get(run);
   const pruned: Before = {
     kind: "pruned",
     run: now ?? run,
     // The manifest of a run that is replaced would be another.
     sha256: (now === undefined && sha256) || undefined,
-    manifest: { rows, emptyColumns: [...emptyColumns] },
+    manifest: { rows, emptyColumns: [...emptyColumns], columns: columns && [...columns] },
     own,
     changes: own.manifest.changes,
     isSamePipeline: pipelineFingerprint(pipeline) === fingerprint,
@@ -147,10 +148,10 @@ export function historyWarnings(history: PreviousHistory): string[] {
 
 /** What the history says of a run whose documents have landed. */
 export function historyOf(
-  { staging, pipeline, history }: HistoryPlace,
+  { staging, pipeline, history, verdict }: HistoryPlace,
   facts: ExtractRecord,
 ): BuildRequest["history"] {
-  const { verdict, removed, vanished, unreadable, rejectedWithoutId } = facts;
+  const { removed, vanished, unreadable, rejectedWithoutId } = facts;
   const identity = parseRunName(staging.run);
   return {
     previous: history,
@@ -176,4 +177,6 @@ interface HistoryPlace {
   readonly staging: StagingFolder;
   readonly pipeline: Pipeline;
   readonly history: PreviousHistory;
+  /** Of the run; its passes may agree where its documents do not. */
+  readonly verdict: Verdict;
 }

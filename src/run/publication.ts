@@ -39,7 +39,7 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
   });
   reportProgress(run, "publish", 1, 1);
   const deliveries =
-    targetsOf(options.config).length === 0 || failure !== null || pinned !== undefined
+    targetsOf(options.config).length === 0 || pinned !== undefined
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const { previousRun, changes, mappedValues, drift } = built;
@@ -47,7 +47,6 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     ...built.warnings,
     ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
     ...retired.warnings,
-    ...(failure === null ? [] : [failure.message]),
     ...deliveryWarnings(deliveries),
   ];
   const summary = {
@@ -59,9 +58,11 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     drift,
     report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
-    warnings,
+    // A failure is told by itself, night after night.
+    warnings: failure === null ? warnings : [...warnings, failure.message],
     newWarnings: await newWarnings(folder, { warnings, ongoing: built.ongoing }, options.log),
     deliveries,
+    loadFailure: failure && { code: failure.code, message: failure.message },
   };
   return { summary, content: publishedContent(run, built, manifest), failure };
 }

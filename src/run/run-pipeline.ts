@@ -59,7 +59,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
   const { cwd: folder = ".", ...flags } = rest;
   const cwd = resolve(folder);
   try {
-    return await runExport({
+    const { summary, failure } = await runExport({
       config: await loadConfig({ cwd, env, flags, sampleBy: "`sample: true`" }),
       pipeline: sourceOf(pipeline, cwd),
       log: log ?? silentLog,
@@ -67,6 +67,8 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
       onProgress: onProgress ?? (() => {}),
       ...thisMachine(),
     });
+    if (failure !== null) throw failure;
+    return summary;
   } catch (thrown) {
     throw asWarehouseError(thrown);
   }

@@ -9,7 +9,7 @@ import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
 import type { Observers } from "../observe/observers.ts";
-import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
+import { resumedOf } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
@@ -24,7 +24,7 @@ import {
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
-import { observed, type Published, startedRun } from "./observed.ts";
+import { type Exported, observed, type Published, startedRun } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
 import { PRECONDITIONS } from "./preconditions/list.ts";
 import { type Facts, meetAll, release } from "./preconditions/step.ts";
@@ -46,7 +46,7 @@ import {
  * nothing was published, unless it says so, and no warehouse is left where none was, unless a later run can go on from
  * what it staged.
  */
-export async function runExport(options: RunOptions): Promise<RunSummary> {
+export async function runExport(options: RunOptions): Promise<Exported> {
   return observed(options, (observers) => underLock(options, observers));
 }
 

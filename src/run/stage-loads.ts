@@ -1,6 +1,6 @@
 /** Loaders that write a run elsewhere: staged before it is published, made visible after. */
-import { addAbortListener } from "node:events";
 import { join } from "node:path";
+import { beforeEnd } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import { clauseOf, printable } from "../common/printable.ts";
@@ -78,7 +78,7 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const work = (async () => loader.stage?.(run))();
   let load: unknown;
   try {
-    load = await beforeEnd(work, run.signal);
+    load = await beforeEnd(work, run.signal, 0);
   } catch (thrown) {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();
@@ -88,13 +88,6 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   if (isStaged(load)) return load;
   await takeBack(load);
   throw failed(name, "cannot stage the run", "its stage gives no object with commit and abort", NOTHING);
-}
-
-/** Throws the reason of the signal as soon as it is aborted, whatever comes of the work. */
-async function beforeEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  using _ending = addAbortListener(signal, () => reject(signal.reason));
-  return await Promise.race([work, promise]);
 }
 
 function isStaged(load: unknown): load is StagedLoad {

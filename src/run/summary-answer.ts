@@ -1,5 +1,4 @@
 /** What a run did, to be read at a glance. */
-import { resolve } from "node:path";
 import { DIFFERENT_TIMES, isOfMostItems, spanText } from "../audit/checks/checks.ts";
 import { lacksValues, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
@@ -10,7 +9,6 @@ import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
-import { shellWord } from "../show/terminal.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { missedText } from "../targets/deliver.ts";
 import { pinnedText } from "../warehouse/pin.ts";
@@ -25,10 +23,12 @@ const WORTH_A_LOOK: ReadonlySet<string> = new Set([
   "To add",
 ]);
 
-/** `cwd`: working directory; commands name the warehouse where they would not find it from there. */
-export function summaryAnswer(summary: RunSummary, cwd: string): Answer {
+/** Makes a whole command of one such as `deliver`: to be pasted, and about the same warehouse. */
+type Suggest = (command: string) => string;
+
+export function summaryAnswer(summary: RunSummary, suggest: Suggest): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
-  const rows = fieldsOf(summary, cwd)
+  const rows = fieldsOf(summary, suggest)
     .filter((field) => field !== false)
     .map(([name, text]) => ({ name, text: lineOrLines(name, text), notable: WORTH_A_LOOK.has(name) }));
   return {
@@ -46,11 +46,10 @@ function lineOrLines(name: string, text: string): string {
   return name === "To add" ? text : text.replaceAll(/\s*\n\s*/g, " ");
 }
 
-function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
+function fieldsOf(summary: RunSummary, suggest: Suggest): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
   const { verdict } = summary;
-  const { warehouse } = summary;
-  const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
+  const pinnedRun = pinned(summary.current, suggest);
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [missedText(target, failure.code)],
   );
@@ -65,7 +64,7 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
     ["Published", published(summary)],
-    pinned(summary.current) !== "" && ["Pinned", pinned(summary.current)],
+    pinnedRun !== "" && ["Pinned", pinnedRun],
     report !== null && ["Report", report],
     ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
@@ -73,14 +72,14 @@ function fieldsOf(summary: RunSummary, cwd: string): (Field | false)[] {
       `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
     ...contradicting(summary).map((text): Field => ["Differing", text]),
-    ...drifted(summary).map((text): Field => ["Drift", text]),
-    ["Checks", checks(summary)],
+    ...drifted(summary, suggest).map((text): Field => ["Drift", text]),
+    ["Checks", checks(summary, suggest)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
-    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
+    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary, suggest)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
-    ["Next", `content-warehouse ${nextQuestion(summary)}${where}`],
+    ["Next", suggest(nextQuestion(summary))],
   ];
 }
 
@@ -138,10 +137,10 @@ function published({ directory, bytesPublished, filesPublished, unchanged }: Run
 }
 
 /** Nothing where readers see this run. */
-function pinned({ run, pinnedSince }: RunSummary["current"]): string {
+function pinned({ run, pinnedSince }: RunSummary["current"], suggest: Suggest): string {
   if (pinnedSince === null) return "";
   const stays = pinnedText({ run, pinnedSince: new Date(pinnedSince) });
-  return `${stays}: readers get later runs by "content-warehouse runs unpin", and targets by the delivery after it`;
+  return `${stays}: readers get later runs by "${suggest("runs unpin")}", and targets by the delivery after it`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {
@@ -197,10 +196,10 @@ function rows({ tables }: RunSummary): string {
 }
 
 /** What helps where a delivery failed. A target that went on with another run takes the next one alone. */
-function deliverAgain({ deliveries }: RunSummary): string {
+function deliverAgain({ deliveries }: RunSummary, suggest: Suggest): string {
   const failures = deliveries.flatMap(({ failure }) => failure ?? []);
   const isFenced = failures.every(({ code }) => code === "target.fenced");
-  return isFenced ? "run again, which goes on from what is there" : '"content-warehouse deliver" repeats it';
+  return isFenced ? "run again, which goes on from what is there" : `"${suggest("deliver")}" repeats it`;
 }
 
 /** What targets have: of those that do not, why is said beside the summary. */
@@ -221,14 +220,14 @@ function argument({ run, current }: RunSummary): string {
 const CHECKS_NAMED = 3;
 
 /** Those that warn, the first few by name: what is new is not lost among what is known. */
-function checks(summary: RunSummary): string {
+function checks(summary: RunSummary, suggest: Suggest): string {
   const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
   const named = warnings
     .slice(0, CHECKS_NAMED)
     .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
   const more = warnings.length - named.length;
-  const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
+  const asked = `"${suggest(`runs show${argument(summary) || " current"}`)}"`;
   const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";
   return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
 }
@@ -253,7 +252,7 @@ const DRIFT: readonly (readonly [
 ];
 
 /** What is new by name, the rest as one figure. No line where the service keeps to the specification. */
-function drifted(summary: RunSummary): string[] {
+function drifted(summary: RunSummary, suggest: Suggest): string[] {
   const { drift, previousRun } = summary;
   if (drift === null) return [];
   const isTold = previousRun === null ? () => true : isFresh;
@@ -269,10 +268,7 @@ function drifted(summary: RunSummary): string[] {
   const known = DRIFT.flatMap(([part]) => drift[part]).filter((line) => !isFresh(line)).length;
   if (known === 0) return told;
   const them = known === 1 ? "it" : "them";
-  return [
-    ...told,
-    `${count(known)} known before; "content-warehouse drift${argument(summary)}" lists ${them}`,
-  ];
+  return [...told, `${count(known)} known before; "${suggest(`drift${argument(summary)}`)}" lists ${them}`];
 }
 
 /** Whether something departs from the specification that did not in the run before. */

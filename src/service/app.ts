@@ -34,6 +34,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
     requestTimeout: options.requestTimeoutMs,
+    http: { connectionsCheckingInterval: options.requestTimeoutMs },
     // Every refusal of an address has the same body, the framework's too.
     frameworkErrors: async ({ statusCode }, _request, reply) => {
       // No hook is called for these.

@@ -14,7 +14,7 @@ const ROWS_PER_PARQUET_GROUP = 30_720;
 export const PARQUET_OPTIONS = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_PARQUET_GROUP}`;
 
 /** Table names that may become file names: what is declared, never what a service sent. */
-const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+export const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
  * Where a final file lies below the run's directory: `parquet/users/users-000042-0000.parquet`. The sequence is part

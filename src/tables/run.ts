@@ -121,6 +121,10 @@ export const requests = defineTable({
     }),
     integer("pass", { comment: "Pass that the request belongs to; run_passes.pass." }),
     integer("page", { from: ["envelope:pagination.current"], comment: "Page of the listing." }),
+    integer("position", {
+      comment:
+        "Position on the page, from 0, of the first item that was asked for: a page that could not be read is asked for in parts. NULL for lookups, and in runs of earlier versions.",
+    }),
     integer("next_page", {
       from: ["envelope:pagination.next"],
       comment: "Next page by the response; NULL on the last.",

@@ -4,9 +4,10 @@ import { WarehouseError } from "../common/errors.ts";
 import { loadTableOf } from "../load/load-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
-import { inHistory, type RunInHistory } from "../warehouse/identity.ts";
+import { inHistory, type RunInHistory, type RunKey } from "../warehouse/identity.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
+import { prunedRuns } from "../warehouse/pruned.ts";
 import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
 import { digestOf } from "../warehouse/verify.ts";
@@ -14,6 +15,8 @@ import { digestOf } from "../warehouse/verify.ts";
 export interface DeliveryOptions {
   /** All of the warehouse folder. */
   readonly runs: readonly PublishedRun[];
+  /** Runs that were rolled back there, and are gone; none unless given. */
+  readonly pruned?: readonly RunKey[];
   /** For spilled blocks; exists as long as the run is at work. */
   readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
@@ -25,7 +28,8 @@ export interface DeliveryOptions {
 /** A run of a warehouse folder, mostly the one that readers see, with the others there. */
 export interface Current extends PublishedRun, RunInHistory {
   readonly sha256: string | undefined;
-  readonly known: readonly PublishedRun[];
+  /** All runs of the folder. */
+  readonly kept: readonly PublishedRun[];
 }
 
 /** Undefined: nothing is published in the folder, or it is not there. */
@@ -42,9 +46,16 @@ async function runIn(
   folder: OutputFolder,
   isWanted: (run: PublishedRun) => boolean,
 ): Promise<Current | undefined> {
-  const runs = await listRuns(folder);
+  const { runs, pruned } = await runsOf(folder);
   const found = runs.find(isWanted);
-  return found && { ...found, ...inHistory(found, runs), known: runs };
+  return found && { ...found, ...inHistory(found, runs, pruned), kept: runs };
+}
+
+/** All of a warehouse folder that a delivery must know. */
+export async function runsOf(
+  folder: OutputFolder,
+): Promise<Pick<Required<DeliveryOptions>, "runs" | "pruned">> {
+  return { runs: await listRuns(folder), pruned: await prunedRuns(folder) };
 }
 
 /**
@@ -58,7 +69,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
   const { verdict } = manifest;
   if (verdict === "limited") throw limited(manifest);
   const { sha256 } = await readManifestFile(directory);
-  const { past, known } = inHistory(run, options.runs);
+  const { past, known } = inHistory(run, options.runs, options.pruned ?? []);
   return {
     run: manifest.run,
     sequence: manifest.sequence,

@@ -149,7 +149,7 @@ export async function restoreNewest(
   );
   const [newest] = foreign
     .flatMap(({ target, last }) => {
-      const here = current?.known.find((each) => sameRun(each, last));
+      const here = current?.kept.find((each) => sameRun(each, last));
       const get = here
         ? () => goOnFrom(folder, here.run)
         : keepsRuns(target) && (() => restoreRun(folder, target, last, signal));

@@ -168,8 +168,8 @@ function behindText(last: TargetRun, current: Current): string {
 }
 
 /** What became of a run in whose place another one is here; undefined: there is none. */
-function replacedText(last: TargetRun, { known }: Current): string | undefined {
-  for (const { manifest } of known) {
+function replacedText(last: TargetRun, { kept }: Current): string | undefined {
+  for (const { manifest } of kept) {
     if (manifest instanceof WarehouseError || manifest.supersedes !== nameOf(last.run)) continue;
     return manifest.erasedAt === undefined ? "replayed" : "erased";
   }

@@ -46,7 +46,7 @@ export type Before =
       readonly run: string;
       /** Of its manifest; undefined: that is not known. */
       readonly sha256: string | undefined;
-      readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
+      readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "columns">;
       /** The published run that is built again. */
       readonly own: PublishedFiles;
       /** What was found when both runs could be compared. */

@@ -62,7 +62,10 @@ export function isAmong(run: RunKey, runs: readonly RunKey[]): boolean {
 export interface RunInHistory extends RunKey {
   /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
   readonly past: readonly RunKey[];
-  /** All runs of the folder: whoever made a run beside one of these had decided so, by a rollback. */
+  /**
+   * All runs of the folder, and those that were rolled back before they were pruned: whoever made a run beside one of these
+   * had decided so, by a rollback.
+   */
   readonly known: readonly RunKey[];
 }
 
@@ -132,9 +135,10 @@ function isFirst(run: KeptRun | undefined): boolean {
   return run.manifest.previousRun === null && run.manifest.supersedes === undefined;
 }
 
-/** A run of the folder, for comparing it with those of targets. */
-export function inHistory(run: KeptRun, runs: readonly KeptRun[]): RunInHistory {
-  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known: runs };
+/** A run of the folder, for comparing it with those of targets. `pruned`: runs that were rolled back, and are gone. */
+export function inHistory(run: KeptRun, runs: readonly KeptRun[], pruned: readonly RunKey[]): RunInHistory {
+  const known = [...runs, ...pruned];
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known };
 }
 
 /** A run, and after it those that it goes on from. */

@@ -15,6 +15,7 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  *     pinned.json               keeps `current` where it is while further runs are published; not there: nothing is pinned
  *     runs/<run>/               published runs, read-only, never changed
  *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
+ *     .pruned.json              runs that are gone, and were rolled back or put aside before; not there: none
  *     .warnings.json            digests of the warnings of the last run
  *     .staging/<run>/           the run under way and what earlier ones left; the same file system, mode 0700
  *     .lock.duckdb              held by the run under way
@@ -25,6 +26,7 @@ export function outputFolder(out: string) {
     root,
     current: join(root, "current"),
     pin: join(root, "pinned.json"),
+    pruned: join(root, ".pruned.json"),
     runs: join(root, "runs"),
     staging: join(root, ".staging"),
     lock: join(root, ".lock.duckdb"),

@@ -80,6 +80,8 @@ const statement = z.object({
   rows: z.record(z.string(), count),
   /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */
   emptyColumns: z.array(z.string()),
+  /** `table.column` of all that `emptyColumns` is chosen from; absent in runs of earlier versions. */
+  columns: z.array(z.string()).optional(),
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),

@@ -1,10 +1,11 @@
 /** Keeping `current` at a run while later ones are published: what is pinned, since when, and what runs go on from. */
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { minuteOf } from "../common/figures.ts";
-import { sync } from "../common/tree.ts";
+import { parseIfJson } from "../common/json.ts";
+import { replaceFile, sync } from "../common/tree.ts";
 import { currentRun, type OutputFolder, outputError } from "./layout.ts";
 import { runIdentifier } from "./manifest.ts";
 import { pointCurrentAt } from "./run-folders.ts";
@@ -26,20 +27,12 @@ export async function readPin(folder: OutputFolder): Promise<Pin | undefined> {
     throw outputError(thrown, folder);
   });
   if (text === undefined) return undefined;
-  const { data } = form.safeParse(parsed(text));
+  const { data } = form.safeParse(parseIfJson(text));
   if (data !== undefined) return { ...data, since: new Date(data.since) };
   throw new WarehouseError(
     "verify.failed",
     `${folder.pin} is not as it was written, so nobody can tell which run is pinned; remove it, and pin one with "content-warehouse runs rollback RUN --pin".`,
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** For readers, who have no lock: undefined too where `current` is still to be moved to the pinned run. */
@@ -55,13 +48,8 @@ export async function latestRun(folder: OutputFolder): Promise<string | undefine
 
 /** In one step and for good. Needs the lock, as all below. */
 export async function writePin(folder: OutputFolder, { run, latest, since }: Pin): Promise<void> {
-  const unnamed = join(folder.root, ".current-pin");
-  await writeFile(unnamed, `${JSON.stringify({ run, latest, since: since.toISOString() })}\n`, {
-    mode: 0o644,
-  });
-  await sync(unnamed);
-  await rename(unnamed, folder.pin);
-  await sync(folder.root);
+  const text = `${JSON.stringify({ run, latest, since: since.toISOString() })}\n`;
+  await replaceFile(folder.pin, text, { unnamed: join(folder.root, ".current-pin"), mode: 0o644 });
 }
 
 export async function removePin(folder: OutputFolder): Promise<void> {

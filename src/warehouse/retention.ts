@@ -4,6 +4,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { suggestion } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
+import { withPast } from "./identity.ts";
 import {
   currentRun,
   DATABASE_FILE,
@@ -14,6 +15,7 @@ import {
 } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 import { makeLatest, type Pin, pinInEffect, readPin, removePin, writePin } from "./pin.ts";
+import { notePruned } from "./pruned.ts";
 import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
@@ -167,7 +169,7 @@ function assertWhole(directory: string, manifest: Manifest): void {
 
 /**
  * Removes old runs, all but the newest `keep`, the current one, and while one is pinned it and the latest; gives them, the
- * newest first. Needs the lock.
+ * newest first. Those that were rolled back stay known. Needs the lock.
  */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {
@@ -175,8 +177,14 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   }
   await finishReplacement(folder);
   const pin = await readPin(folder);
-  const kept = new Set([await currentRun(folder), pin?.run, pin?.latest]);
-  const old = (await runsIn(folder)).slice(keep).filter(({ run }) => !kept.has(run));
+  const current = await currentRun(folder);
+  const kept = new Set([current, pin?.run, pin?.latest]);
+  const runs = await listRuns(folder);
+  const old = runs.slice(keep).filter(({ run }) => !kept.has(run));
+  if (old.length === 0) return [];
+  const latest = runs.find(({ run }) => run === (pin?.latest ?? current));
+  const left = runs.filter((each) => !old.includes(each));
+  await notePruned(folder, old, { left, past: withPast(latest, runs) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
 }

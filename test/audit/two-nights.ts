@@ -6,8 +6,9 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/changes.ts";
-import { createService, type Service } from "../../src/service/service.ts";
+import type { Service } from "../../src/service/service.ts";
 import { HISTORY } from "../run/running.ts";
+import { serviceAt } from "../service-at.ts";
 
 export interface Site {
   /** The warehouse. */
@@ -62,7 +63,7 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
   const env: Record<string, string> = {};
   let port = 0;
   const serve = async (data: string) => {
-    const service = await createService({ data, port });
+    const service = await serviceAt({ data, port });
     port = Number(new URL(service.url).port);
     const { tokens, destinations } = service.contentSet;
     const [token = ""] = tokens.keys();

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { checkCommand } from "../../src/cli/commands/check.ts";
 import { eraseCommand } from "../../src/cli/commands/erase.ts";
@@ -15,6 +14,7 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
+import { until } from "../until.ts";
 import { publish } from "../warehouse/published.ts";
 import { outcome } from "./capture.ts";
 import { type Outcome, program } from "./running.ts";
@@ -109,10 +109,11 @@ async function told(make: Parameters<typeof outcome>[0], args: readonly string[]
   const before = new Set(process.listeners("SIGINT"));
   const ended = outcome(make, args, { env: {}, cwd });
   let own: NodeJS.SignalsListener[] = [];
-  while (own.length === 0) {
-    await setImmediate();
+  const listens = () => {
     own = process.listeners("SIGINT").filter((listener) => !before.has(listener));
-  }
+    return own.length > 0;
+  };
+  await until("it listens to signals", listens, { ended, everyMs: 0 });
   for (const listener of own) listener("SIGINT");
   const { text, error } = await ended;
   return [error?.code, error?.message, text];

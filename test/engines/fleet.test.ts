@@ -9,17 +9,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
-import { complete, openQueue, take } from "../../src/fleet/queue.ts";
+import { complete, enqueue, openQueue, take } from "../../src/fleet/queue.ts";
 import type { InstanceStatus } from "../../src/fleet/status.ts";
 import type { JobReport } from "../../src/fleet/work.ts";
 import { program } from "../cli/running.ts";
 import { COMPILE_CACHE } from "../compile-cache.ts";
 import { itemsOf, type Reply, Scripted } from "../run/scripted.ts";
+import { until } from "../until.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const SMALL = packagePath("test/run/small-pipeline.ts");
@@ -141,14 +141,6 @@ function processesOf(file: string): number[] {
   });
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
-  const endMs = performance.now() + seconds * 1000;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < endMs, `not within ${seconds} s: ${what}`);
-    await delay(100);
-  }
-}
-
 /** What became of the jobs of an instance, one after another. */
 function endsOf(workers: readonly Worker[], instance: string): string[] {
   const reports = workers.flatMap((worker) => worker.reports).filter((each) => each.instance === instance);
@@ -208,7 +200,7 @@ suite("a fleet", { concurrency: 2 }, () => {
     await until("a request under way", () => service("slow").questions.length > 0);
     assert.equal(processes().length, 1);
     first.process.kill("SIGKILL");
-    await until("the run has ended", () => processes().length === 0, 10);
+    await until("the run has ended", () => processes().length === 0, { seconds: 10 });
     service("slow").script = () => undefined;
     const second = worker("--until-empty");
     assert.equal(await second.ended, 0);
@@ -232,13 +224,41 @@ suite("a fleet", { concurrency: 2 }, () => {
       "SELECT extract(epoch FROM now() - heartbeat_on) AS seconds FROM content_warehouse_fleet.job WHERE state = 'active'",
     );
     const startedMs = performance.now() - Number(rows[0].seconds) * 1000;
-    await until("the run has ended", () => processes().length === 0, 20);
+    await until("the run has ended", () => processes().length === 0, { seconds: 20 });
     const seconds = (performance.now() - startedMs) / 1000;
     assert.ok(seconds < 10, `ended ${seconds} s after it was heard of last`);
     service("slow").script = () => undefined;
     await admin.query("ROLLBACK");
     assert.equal(await first.ended, 0);
     assert.deepEqual(endsOf([first], "slow"), ["taken over", "done"]);
+  });
+
+  test("begins no run for a job that was given to another while the database was slow", async (t) => {
+    const { folder, database, fleetCommand, worker, processes } = await fleetOf(t, { names: ["a"] });
+    const fleet = await readFleet(folder, "fleet.json");
+    await using queue = await openQueue(fleet, { role: "caller", onProblem: () => {} });
+    await fleetCommand("enqueue");
+    const first = worker();
+    await until("the worker works", () => first.reports.length === 1);
+    const admin = await server.connect("postgres", database);
+    t.after(() => admin.end());
+    // It is read between a job and its run.
+    await admin.query("BEGIN; LOCK TABLE content_warehouse_fleet.last_runs IN ACCESS EXCLUSIVE MODE");
+    await enqueue(queue, fleet.instances);
+    await until("the job was taken again", async () => {
+      const { rows } = await admin.query(
+        "SELECT FROM content_warehouse_fleet.job WHERE state = 'active' AND retry_count = 1",
+      );
+      return rows.length === 1;
+    });
+    await admin.query("ROLLBACK");
+    let most = 0;
+    await until("both have ended", () => {
+      most = Math.max(most, processes().length);
+      return first.reports.length === 3;
+    });
+    assert.equal(most, 1);
+    assert.deepEqual(endsOf([first], "a"), ["done", "taken over", "done"]);
   });
 
   test("has the jobs of a worker that is told to end given back, once their runs have ended", async (t) => {
@@ -318,6 +338,18 @@ suite("a fleet", { concurrency: 2 }, () => {
     const told = stderr.split("\n").filter((line) => line.includes("is not available just now (503)"));
     assert.equal(told.length, 1, stderr);
     assert.deepEqual(more, []);
+  });
+
+  test("shows its status where the metrics cannot be written, and ends with 2", async (t) => {
+    const { folder } = await fleetOf(t, { names: ["a"] });
+    const metrics = join(folder, "no/fleet.prom");
+    const args = ["fleet", "status", "--metrics", metrics, "--fleet", join(folder, "fleet.json")];
+    const { code, stdout, stderr } = await program(args);
+    assert.match(stdout, /^Well: of 1 instance none is late/);
+    assert.deepEqual(
+      [code, stderr],
+      [2, `The file ${metrics} cannot be written (ENOENT); choose another.\n`],
+    );
   });
 
   test("shows the run that is published and not delivered, and lets a night that never came be late", async (t) => {
@@ -426,7 +458,7 @@ suite("a fleet", { concurrency: 2 }, () => {
       instance: { schedule: "* * * * *" },
     });
     const first = worker();
-    await until("a scheduled run", async () => (await runsOf("often")).length > 0, 150);
+    await until("a scheduled run", async () => (await runsOf("often")).length > 0, { seconds: 150 });
     await until("its record", async () => (await status()).get("often")?.run !== null);
     first.process.kill("SIGTERM");
     assert.equal(await first.ended, 143);

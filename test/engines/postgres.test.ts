@@ -21,6 +21,7 @@ import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { openPublished, type Reader, type Row } from "../run/running.ts";
 import { deliverCurrent, digestIn, nightOf, steps, worldOf } from "../run/two-machines.ts";
+import { until } from "../until.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
@@ -161,9 +162,7 @@ suite("the target postgres", () => {
     assert.equal(await loaded(reader), before);
     const ended = publish(ODD);
     const tries = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'ROLLBACK TO%'";
-    while ((await admin.query(tries)).rows[0].n === 0) {
-      await Promise.race([setTimeout(50), ended.then(() => assert.fail("it did not wait"))]);
-    }
+    await until("it waits", async () => (await admin.query(tries)).rows[0].n > 0, { ended });
     assert.notEqual(await current(), before);
     // Tables that it had not read before, while others begin to read as well.
     const items =
@@ -355,11 +354,10 @@ suite("the target postgres", () => {
       const published = await deliveredRun(found, options);
       const run = changed({ ...published, sequence: published.sequence + 1 });
       const delivery = target.stage(run).then(({ commit }) => commit());
-      while (!(await isUnderWay()))
-        await Promise.race([setTimeout(50), delivery.then(() => assert.fail("it did not wait"))]);
+      await until("it is under way", isUnderWay, { ended: delivery });
       stop.abort(reason);
       await assert.rejects(delivery, (thrown) => thrown === reason);
-      while ((await rowsIn(OPEN)).length > 0) await setTimeout(50);
+      await until("its statements have ended", async () => (await rowsIn(OPEN)).length === 0);
       assert.deepEqual([await schemas(), await loaded()], [[CURRENT, PREVIOUS], before]);
     };
     const asks = async (query: string) =>

@@ -11,6 +11,7 @@ import type { Client } from "pg";
 import { removeTree } from "../../src/common/tree.ts";
 import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
 import { type Outcome, program } from "../cli/running.ts";
+import { until } from "../until.ts";
 import { type Engine, installEngine, startEngine } from "./lake-engine.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { type S3Server, startS3 } from "./s3-server.ts";
@@ -207,8 +208,7 @@ suite("a rollback with two targets", () => {
         child = begun;
       },
     });
-    while ((await admin.query(waits)).rows[0].n === 0)
-      await Promise.race([setTimeout(50), dying.then(({ stderr }) => assert.fail(stderr))]);
+    await until("it waits", async () => (await admin.query(waits)).rows[0].n > 0, { ended: dying });
     child?.kill("SIGKILL");
     assert.equal((await dying).code, null);
     await reader.end();

@@ -11,7 +11,8 @@ import { openStore } from "../../src/targets/store/open-store.ts";
 import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { proveConditionalPut } from "../../src/targets/store/store.ts";
-import { either } from "../long.ts";
+import { environment } from "../environment.ts";
+import { many } from "../long.ts";
 import { contentOf, keysOf, NEVER, storeLaws } from "../targets/store/laws.ts";
 import {
   type Fault,
@@ -87,7 +88,7 @@ suite("a store in a bucket", () => {
   storeLaws({
     open: async (name, signal) =>
       await openStore({ url: `s3://${server.bucket}/${name}`, endpoint: server.endpoint }, signal),
-    schedules: either(30, 300),
+    schedules: many(30, 300),
   });
 
   test("lists, and removes, more objects than one answer has", async () => {
@@ -397,8 +398,8 @@ suite("a store in a bucket that refuses", () => {
     ["AWS_SECRET_ACCESS_KEY", "wrong-secret"],
     ["AWS_ACCESS_KEY_ID", "WRONGKEY"],
   ] as const) {
-    test(`a wrong ${variable}: says so, and shows neither`, async () => {
-      using _ = environment({ [variable]: value });
+    test(`a wrong ${variable}: says so, and shows neither`, async (t) => {
+      t.after(environment({ [variable]: value }));
       await using store = await open({ prefix: "lake" });
       const message =
         "The store does not accept the credentials for s3://warehouse/lake/; check the key, its secret and `region`.";
@@ -412,14 +413,15 @@ suite("a store in a bucket that refuses", () => {
     });
   }
 
-  test("no credentials: says so, and where they may come from", async () => {
-    using _ = environment({
+  test("no credentials: says so, and where they may come from", async (t) => {
+    const none = {
       AWS_ACCESS_KEY_ID: undefined,
       AWS_SECRET_ACCESS_KEY: undefined,
       AWS_EC2_METADATA_DISABLED: "true",
       AWS_SHARED_CREDENTIALS_FILE: join(folder, "none"),
       AWS_CONFIG_FILE: join(folder, "none"),
-    });
+    };
+    t.after(environment(none));
     await using store = await open({ prefix: "lake" });
     await assert.rejects(store.put("x", ONE), {
       code: "target.refused",
@@ -501,16 +503,3 @@ suite("a store in a bucket that refuses", () => {
     assert.deepEqual(await keysOf(again), []);
   });
 });
-
-/** Variables of this process until the end of a block. */
-function environment(variables: Readonly<Record<string, string | undefined>>): Disposable {
-  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
-  const set = (all: Iterable<readonly [string, string | undefined]>) => {
-    for (const [name, value] of all) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-  };
-  set(Object.entries(variables));
-  return { [Symbol.dispose]: () => set(before) };
-}

@@ -1,36 +1,11 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { packagePath } from "../../src/common/package-root.ts";
-import { COMPILE_CACHE } from "../compile-cache.ts";
+import { startRun } from "../cli/running.ts";
 import { few, long } from "../long.ts";
 import { CANARY, exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
-
-const PIPELINE = packagePath("test/run/small-pipeline.ts");
-
-/** `content-warehouse run small` in a process of its own, below a shell that first does what `limit` says. */
-function startRun(service: Scripted, out: string, limit: string) {
-  const run = [process.execPath, packagePath("src/cli/main.ts"), "run", PIPELINE, "--warehouse", out];
-  const child = spawn("sh", ["-c", `${limit} exec "$@"`, "sh", ...run], {
-    env: {
-      PATH: process.env.PATH,
-      ...COMPILE_CACHE,
-      CONTENT_API_URL: service.url,
-      CONTENT_API_TOKEN: CANARY,
-    },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text) => {
-    stderr += text;
-  });
-  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stderr }));
-  return { child, ended };
-}
 
 /** The last line of a run that the disk had no room for. */
 const NO_ROOM = /\((EFBIG|ENOSPC)\): .* has \d+\.\d MB free.*, and the run may take \d+\.\d MB.*run again/;
@@ -56,7 +31,7 @@ for (const mode of few(["full", "dynamic"] as const, 1)) {
           return "hang";
         };
       });
-      const { child, ended } = startRun(service, out, "");
+      const { child, ended } = startRun(service, out);
       await asked;
       child.kill("SIGKILL");
       assert.equal((await ended).signal, "SIGKILL");
@@ -74,7 +49,7 @@ test("F11: a limit on address space that no run fits into ends it before anythin
   const { service, out } = await published(t);
   const before = await treeOf(out);
   const asked = service.questions.length;
-  const { code, stderr } = await startRun(service, out, "ulimit -v 4000000;").ended;
+  const { code, stderr } = await startRun(service, out, { shell: "ulimit -v 4000000;" }).ended;
   assert.equal(code, 2, stderr);
   assert.match(
     stderr,
@@ -89,7 +64,7 @@ long(
   async (t) => {
     const { service, out } = await published(t);
     const before = await treeOf(join(out, "runs"));
-    const { code, stderr } = await startRun(service, out, "ulimit -n 28;").ended;
+    const { code, stderr } = await startRun(service, out, { shell: "ulimit -n 28;" }).ended;
     assert.equal(code, 30, stderr);
     assert.match(stderr, /no file handles left; raise their limit/);
     assert.ok(!stderr.includes(CANARY));
@@ -100,7 +75,7 @@ long(
 test("F5: a file that may not grow ends the run with 30 and the folder's name, and leaves what was published", async (t) => {
   const { service, out } = await published(t);
   const before = await treeOf(join(out, "runs"));
-  const { code, stderr } = await startRun(service, out, "ulimit -f 200;").ended;
+  const { code, stderr } = await startRun(service, out, { shell: "ulimit -f 200;" }).ended;
   assert.equal(code, 30, stderr);
   assert.match(stderr.trimEnd().split("\n").at(-1) ?? "", NO_ROOM);
   assert.ok(stderr.includes(out), stderr);
@@ -113,7 +88,7 @@ long(
     const service = await Scripted.start(t, itemsOf(12));
     const out = await temporaryFolder(t);
     // Of what a run writes only its database is larger.
-    const { code, stderr } = await startRun(service, out, "ulimit -f 600;").ended;
+    const { code, stderr } = await startRun(service, out, { shell: "ulimit -f 600;" }).ended;
     assert.equal(code, 30, stderr);
     const last = stderr.trimEnd().split("\n").at(-1) ?? "";
     assert.match(last, NO_ROOM);
@@ -127,7 +102,7 @@ long(
       [],
     );
     const before = service.questions.length;
-    const next = await startRun(service, out, "").ended;
+    const next = await startRun(service, out).ended;
     assert.equal(next.code, 0, next.stderr);
     assert.deepEqual(
       service.questions
@@ -149,7 +124,7 @@ for (const [what, blocks] of [
       const service = await Scripted.start(t, itemsOf(600));
       const parent = await temporaryFolder(t);
       const out = join(parent, "warehouse");
-      const { code, stderr } = await startRun(service, out, `ulimit -f ${blocks};`).ended;
+      const { code, stderr } = await startRun(service, out, { shell: `ulimit -f ${blocks};` }).ended;
       assert.equal(code, 30, stderr);
       assert.match(stderr.trimEnd().split("\n").at(-1) ?? "", /EFBIG/);
       assert.ok(stderr.includes(out), stderr);

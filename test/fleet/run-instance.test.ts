@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
@@ -18,6 +18,7 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import { outcomeOf } from "../../src/fleet/outcome.ts";
 import { capture, outcome } from "../cli/capture.ts";
+import { environment } from "../environment.ts";
 import { long } from "../long.ts";
 import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -103,16 +104,12 @@ long("a run holds itself to its share of the host's rate", async (t) => {
   await run(["--instance", "east"]);
   const tookMs = (askedMs.at(-1) ?? 0) - (askedMs[0] ?? 0);
   assert.ok(askedMs.length > 4);
-  // Answers to requests that were sent late come a little closer together.
-  assert.ok(tookMs > (askedMs.length - 1) * 200 - 40, `${askedMs.length} requests in ${tookMs} ms`);
+  // The first may arrive late, and the next come closer.
+  assert.ok(tookMs > (askedMs.length - 2) * 200, `${askedMs.length} requests in ${tookMs} ms`);
 });
 
 long("the instances have their own names in a lake that their configuration shares", async (t) => {
-  const before = process.env.CONTENT_WAREHOUSE_INSTANCE;
-  t.after(() => {
-    if (before === undefined) delete process.env.CONTENT_WAREHOUSE_INSTANCE;
-    else process.env.CONTENT_WAREHOUSE_INSTANCE = before;
-  });
+  t.after(environment({ CONTENT_WAREHOUSE_INSTANCE: undefined }));
   const { folder, run } = await fleet(t);
   const url = pathToFileURL(join(folder, "lake")).href;
   await writeFile(join(folder, "shared.json"), JSON.stringify({ targets: [{ type: "lake", url }] }));
@@ -176,6 +173,18 @@ test("--instance finds the warehouse and the configuration for every other comma
     await capture(sqlCommand, ["SELECT count(*) FROM content", "--format", "csv", ...asked]),
     "count_star()\n5\n",
   );
+});
+
+test("an instance without a configuration has none, whatever lies in the working directory", async (t) => {
+  const { folder } = await fleet(t, { config: undefined });
+  await mkdir(join(folder, "warehouses/north/runs"), { recursive: true });
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, "content-warehouse.config.json"), "of another project");
+  const asked = ["--instance", "north", "--fleet", join(folder, "fleet.json")];
+  const pruned = await outcome(runsCommand, ["prune", ...asked], { cwd });
+  assert.deepEqual(pruned, { text: "nothing to remove\n", error: undefined });
+  const { error } = await outcome(deliverCommand, asked, { cwd });
+  assert.match(error?.message ?? "", /^No targets are configured/);
 });
 
 test("every command that takes a warehouse or a configuration takes --instance in its place", async () => {

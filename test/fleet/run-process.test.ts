@@ -88,8 +88,8 @@ const failed = (exitCode: number, code: string) => ({
   output: { code, message: `It failed: ${code}.`, exitCode },
 });
 
-/** A run that is published, and that its targets did not take. */
-const undelivered = (...codes: string[]) => ({
+/** A run that is published, and that its targets did not take, nor a loader where one failed. */
+const undelivered = (codes: readonly string[], loadFailure: string | null = null) => ({
   ...END,
   exitCode: 26,
   output: {
@@ -99,6 +99,7 @@ const undelivered = (...codes: string[]) => ({
       { target: "files", state: "delivered", failure: null },
       ...codes.map((code) => ({ target: code, state: "failed", failure: { code, message: `${code}.` } })),
     ],
+    loadFailure: loadFailure && { code: loadFailure, message: "It is shut." },
   },
 });
 
@@ -106,6 +107,7 @@ test("the end of a run says whether it is tried again", () => {
   const published = { run: "000042-20261120T020000Z", verdict: "complete", accounting: { loaded: 500 } };
   const { run, verdict } = published;
   const withoutRun = { published: null };
+  const unnamed = { code: null, ...withoutRun };
   const withRun = { published: { run, verdict, items: null } };
   const cases: readonly (readonly [end: RunEnd, outcome: Outcome | Outcome["after"]])[] = [
     [
@@ -115,42 +117,55 @@ test("the end of a run says whether it is tried again", () => {
     [{ ...END, exitCode: 10, output: published }, "done"],
     [
       failed(21, "source.unavailable"),
-      { after: "retry", exitCode: 21, message: "It failed: source.unavailable.", ...withoutRun },
+      {
+        after: "retry",
+        exitCode: 21,
+        code: "source.unavailable",
+        message: "It failed: source.unavailable.",
+        ...withoutRun,
+      },
     ],
     [failed(75, "run.locked"), "retry"],
     [
-      undelivered("target.unavailable"),
+      undelivered(["target.unavailable"]),
       {
         after: "retry",
         exitCode: 26,
+        code: "target.unavailable",
         message: "Not delivered to target.unavailable: target.unavailable.",
         ...withRun,
       },
     ],
     // The next run goes on from the later one that the target has.
-    [undelivered("target.fenced"), "retry"],
+    [undelivered(["target.fenced"]), "retry"],
     [
-      undelivered("target.refused"),
+      undelivered(["target.refused"]),
       {
         after: "stop",
         exitCode: 26,
+        code: "target.refused",
         message: "Not delivered to target.refused: target.refused.",
         ...withRun,
       },
     ],
     // Those that can take it are not to wait for somebody who looks at the other.
-    [undelivered("target.refused", "target.unavailable"), "retry"],
+    [undelivered(["target.refused", "target.unavailable"]), "retry"],
     [failed(26, "load.failed"), "stop"],
+    [
+      undelivered([], "load.failed"),
+      { after: "stop", exitCode: 26, code: "load.failed", message: "It is shut.", ...withRun },
+    ],
+    [undelivered(["target.unavailable"], "load.failed"), "retry"],
     // A run without a warehouse that its target keeps, which nobody could ask.
     [failed(26, "target.unavailable"), "retry"],
     [failed(20, "source.credentials"), "stop"],
     [failed(24, "guard.shrink"), "stop"],
     [
       { ...END, exitCode: null, signal: "SIGKILL", lastLine: "" },
-      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL.", ...withoutRun },
+      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL.", ...unnamed },
     ],
     // A success that says nothing is none.
-    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing.", ...withoutRun }],
+    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing.", ...unnamed }],
   ];
   for (const [end, expected] of cases) {
     const outcome = outcomeOf(end, { memoryMb: 512 });

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
@@ -18,6 +17,7 @@ import { TableBuilder } from "../../src/storage/table-builder.ts";
 import { integer, type Table, text } from "../../src/tables/declare.ts";
 import { either } from "../long.ts";
 import fc from "../properties.ts";
+import { until } from "../until.ts";
 import {
   build,
   column,
@@ -455,7 +455,7 @@ test("rows that wait, of any table, are written beside the files, and a failure 
       const first = join(result, "parquet/derived_tags/derived_tags-000007-0000.parquet");
       assert.ok(!existsSync(first), "begun before the files");
       // The other connection writes meanwhile.
-      while (!existsSync(first)) await setTimeout(1);
+      await until("there is a file", () => existsSync(first), { everyMs: 1 });
       await checkpoint(connection);
     },
   });

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, suite, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { ChildrenPeak, childrenOf } from "../cli/children.ts";
 import { either, few, long } from "../long.ts";
+import { until } from "../until.ts";
 import { call, connect, connectWithProcess } from "./client.ts";
 
 const out = await sampleWarehouse();
@@ -86,13 +86,13 @@ suite("a question that takes more memory than it may is ended", () => {
 });
 
 long("a question that takes longer than it may is ended", async (t) => {
+  // Long enough that the next question is answered on a machine under load.
   const client = await connect([...WAREHOUSE, "--max-seconds=3"]);
   t.after(() => client.close());
   assert.deepEqual(await query(client, ENDLESS), {
     text: "The question took longer than 3.0 s and was ended; ask for less. --max-seconds sets the limit.",
     isError: true,
   });
-  // It has the three seconds too, on a machine under load.
   await assertAnswers(client);
 });
 
@@ -109,9 +109,10 @@ suite("a server whose question is ended goes on:", () => {
     const asked = Array.from({ length: 3 }, () =>
       assert.rejects(call(client, "query", { sql: ENDLESS }, cancelling.signal)),
     );
-    while (childrenOf(pid).length < 2) await delay(10);
+    const ended = Promise.all(asked);
+    await until("both questions are under way", () => childrenOf(pid).length >= 2, { ended });
     cancelling.abort();
-    await Promise.all(asked);
+    await ended;
     await assertAnswers(client);
   });
 
@@ -120,10 +121,11 @@ suite("a server whose question is ended goes on:", () => {
     const answer = query(client, ENDLESS).finally(() => {
       isAnswered = true;
     });
-    while (!isAnswered) {
+    const isKilled = () => {
       for (const child of childrenOf(pid)) killIfThere(child);
-      await delay(20);
-    }
+      return isAnswered;
+    };
+    await until("the question is answered", isKilled, { everyMs: 20 });
     assert.deepEqual(await answer, {
       text: "The process that answered the question ended (SIGKILL); if the machine has no memory left, ask for less.",
       isError: true,
@@ -135,8 +137,8 @@ suite("a server whose question is ended goes on:", () => {
 test("no process of a question outlives a server that is killed", async () => {
   const { client, pid, stderr } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]);
   const asked = [ENDLESS, ENDLESS].map((sql) => assert.rejects(query(client, sql)));
-  while (childrenOf(pid).length < 2) await delay(10);
   const ended = once(stderr, "end");
+  await until("both questions are under way", () => childrenOf(pid).length >= 2, { ended });
   process.kill(pid, "SIGKILL");
   await Promise.all([ended, ...asked]);
 });

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import { after, before, suite, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
@@ -11,8 +9,7 @@ import { VERSION } from "../../src/common/version.ts";
 import { MCP_SDK } from "../../src/mcp/server.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
-import { program } from "../cli/running.ts";
-import { COMPILE_CACHE } from "../compile-cache.ts";
+import { program, start } from "../cli/running.ts";
 import { either, few } from "../long.ts";
 import { call, connect } from "./client.ts";
 
@@ -164,11 +161,7 @@ test("an answer takes no more rows or bytes than the server was started with", a
 });
 
 test("a question that is under way when the client is gone is told to be that, and not a failure", async () => {
-  const args = [packagePath("src/cli/main.ts"), "mcp", "--warehouse", out];
-  const server = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, ...COMPILE_CACHE },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  const { child, ended } = start(["mcp", "--warehouse", out], { stdio: ["pipe", "pipe", "inherit"] });
   const clientInfo = { name: "test", version: "1" };
   const sql = "SELECT count(*) FROM range(1000000000000) a";
   const messages = [
@@ -176,8 +169,8 @@ test("a question that is under way when the client is gone is told to be that, a
     { method: "notifications/initialized" },
     { id: 2, method: "tools/call", params: { name: "query", arguments: { sql } } },
   ];
-  server.stdin.end(messages.map((each) => `${JSON.stringify({ jsonrpc: "2.0", ...each })}\n`).join(""));
-  const [, answer] = (await text(server.stdout)).trim().split("\n");
+  child.stdin?.end(messages.map((each) => `${JSON.stringify({ jsonrpc: "2.0", ...each })}\n`).join(""));
+  const [, answer] = (await ended).stdout.trim().split("\n");
   assert.deepEqual(JSON.parse(answer ?? "").result, {
     content: [{ type: "text", text: "The client closed the connection before this was answered." }],
     isError: true,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { runPipeline } from "../../src/index.ts";
+import { environment } from "../environment.ts";
 import { CANARY, failsWith, SMALL, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { Endpoint, warningsIn } from "./observing.ts";
@@ -11,7 +12,7 @@ import { Endpoint, warningsIn } from "./observing.ts";
 test("the chat has a line for each run: the verdict and the items, or why nothing is published", async (t) => {
   const chat = await Endpoint.start(t);
   const service = await Scripted.start(t, itemsOf(3));
-  process.env.CHAT_URL = `${chat.url}/hooks/1`;
+  t.after(environment({ CHAT_URL: `${chat.url}/hooks/1` }));
   const warnings: string[] = [];
   const run = async (warehouse: string) =>
     runPipeline({

@@ -42,7 +42,7 @@ export async function runNightly(request: ExportRequest): Promise<RunSummary> {
     flags: { warehouse: join(out, "warehouse") },
     sampleBy: "--sample",
   });
-  return runExport({
+  const { summary } = await runExport({
     config: { ...config, destinations, personalData: { policy: personalData, key: null } },
     pipeline: pipelineUrl("nightly", out),
     clock: systemClock,
@@ -53,4 +53,5 @@ export async function runNightly(request: ExportRequest): Promise<RunSummary> {
     nodeVersion: process.versions.node,
     freeBytes,
   });
+  return summary;
 }

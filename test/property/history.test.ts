@@ -4,7 +4,7 @@ import { type MappedValue, payloadMembers } from "../../src/audit/mapping/mapped
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson } from "../audit/mapping/payload-json.ts";
 import { type Night, Nights } from "../load/history-world.ts";
-import { either, few, long } from "../long.ts";
+import { either, few, long, many } from "../long.ts";
 import fc from "../properties.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {
@@ -111,7 +111,7 @@ const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence,
 const nameOf = (sequence: number): string => runName(sequence, startOf(sequence));
 
 /** A script of ten nights takes seconds; a longer search is for whoever changes the steps. */
-const RUNS = Number(process.env.HISTORY_RUNS ?? either(1, 4));
+const RUNS = many(1, 4);
 
 let world: Nights;
 before(async () => {

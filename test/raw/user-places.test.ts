@@ -10,7 +10,7 @@ import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
-import { either } from "../long.ts";
+import { many } from "../long.ts";
 import fc from "../properties.ts";
 import { FIELD_IDS, richWorld } from "../transform/rich.ts";
 
@@ -121,7 +121,7 @@ describe("in every place where the contract has a user", () => {
           assert.ok(left(world, shape, "keep").text.includes(NEEDLE));
           assert.ok(!left(world, shape, policy).text.includes(NEEDLE), `${shape} ${place.path.join(".")}`);
         }),
-        { numRuns: either(300, 20_000) },
+        { numRuns: many(300, 20_000) },
       );
     });
   }

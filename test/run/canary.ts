@@ -8,6 +8,9 @@ import { basicCredentials, Secret } from "../../src/common/secret.ts";
 /** A token whose shape nothing else has: a test finds it wherever it leaks. */
 export const CANARY = "CANARY-TOK-51c07e9b";
 
+/** What a run says of itself: its tables, and the raw files beside the documents. */
+const ACCOUNT = /(?:^|\/)(?:run(?:_\w+)?-\d+-\d+|(?:requests|rejects)-\d+-\d+-\d+)\.parquet$/;
+
 const FORMS = [CANARY, basicCredentials(new Secret(CANARY)).slice("Basic ".length, -4)];
 
 /** Reads the files of all tests of this process: to open and close a database takes longer than that. */
@@ -19,7 +22,7 @@ export async function assertNoToken(folder: string, paths: readonly string[]): P
     const text = (await readFile(join(folder, path))).toString("latin1");
     for (const form of FORMS) assert.ok(!text.includes(form), `the token stands in ${path}`);
   }
-  const accounts = paths.filter((path) => /(^|\/)_\w+-\d+-\d+\.parquet$/.test(path));
+  const accounts = paths.filter((path) => ACCOUNT.test(path));
   if (accounts.length === 0) return;
   reading ??= DuckDBInstance.create(":memory:", { threads: "1" }).then((instance) => instance.connect());
   const connection = await reading;

@@ -27,6 +27,23 @@ suite("a run that is compared with the run before", () => {
     );
   });
 
+  test("shows no value of that run where it kept personal values and this one drops them", async (t) => {
+    const service = await Scripted.start(t, [item("a", 1, { team: "needle@example.com" })]);
+    const out = await temporaryFolder(t);
+    const of = (policy: "keep" | "drop") =>
+      exportFrom({ url: service.url, out, config: { personalData: { policy, key: null } } });
+    await of("keep");
+    service.items = [item("a", 1, { slug: null })];
+    const { drift } = await of("drop");
+    assert.deepEqual(
+      drift?.vanishedFields.map(({ path, before, example }) => [path, before, example]),
+      [
+        ["team", 2, null],
+        ["slug", 1, null],
+      ],
+    );
+  });
+
   long("does not say how many changed where no item is dated", async (t) => {
     const undated = itemsOf(2).map(({ updated_at: _updated, ...each }) => each);
     const service = await Scripted.start(t, undated);

@@ -14,7 +14,7 @@ import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { outcome } from "../cli/capture.ts";
 import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "./running.ts";
-import { itemsOf, Scripted } from "./scripted.ts";
+import { itemsOf, listBody, Scripted } from "./scripted.ts";
 
 /** Of few tables, which takes little time, with single items and both lookups. */
 const PIPELINE = packagePath("test/run/parquet-pipeline.ts");
@@ -130,6 +130,22 @@ suite("what check tells is within 15 percent of what the next run does:", () => 
       [renamed.single_items.none_reused_for, renamed.single_items.other_settings],
       ["settings", ["aliases", "columns"]],
     );
+  });
+
+  test("pages that the service grants smaller than `perPage`, once a run has seen it", async (t) => {
+    const service = await Scripted.start(t, itemsOf(200));
+    service.script = (question) => {
+      const perPage = Math.min(question.perPage, 20);
+      return question.kind === "list"
+        ? { body: listBody(service.items, { ...question, perPage }) }
+        : undefined;
+    };
+    const { check, run } = await nights(t, { url: service.url, perPage: 100, details: "none" });
+    const { requests } = await run();
+    const checked = await check();
+    assertNear(total(checked, "requests"), requests, "requests");
+    assert.equal(stage(checked, "dynamic listing"), 10);
+    assert.equal(stage(await check({ perPage: 10 }), "dynamic listing"), 20);
   });
 
   long("single items of all items, at a rate, of which the deadline is too near", async (t) => {

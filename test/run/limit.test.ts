@@ -185,7 +185,7 @@ suite("a limited run", () => {
   });
 
   long("has none of the pipeline's own loaders write it", async (t) => {
-    tell({ stage: async () => assert.fail("a loader was asked for") });
+    tell(t, { stage: async () => assert.fail("a loader was asked for") });
     const service = await Scripted.start(t, itemsOf(10));
     const out = join(await temporaryFolder(t), "first-look");
     const pipelineUrl = new URL("./loading-pipeline.ts", import.meta.url).href;

@@ -1,14 +1,11 @@
 /** Loaders of a user's own: what they get, when, and what becomes of a run in which one fails. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
 import { WarehouseError } from "../../src/common/errors.ts";
-import { packagePath } from "../../src/common/package-root.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
@@ -16,11 +13,12 @@ import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
+import { startRun } from "../cli/running.ts";
 import { either, few, long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
+import { until } from "../until.ts";
 import { type Hooks, tell, valuesOf } from "./loading.ts";
 import {
-  CANARY,
   type ExportOptions,
   exportFrom,
   failsWith,
@@ -65,7 +63,7 @@ async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<Worl
       },
     };
   };
-  tell({ stage });
+  tell(t, { stage });
   const run = (options: Partial<ExportOptions> = {}) =>
     exportFrom({ url: service.url, out, pipelineUrl: LOADING, ...options });
   return { out, said, run };
@@ -239,7 +237,7 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     assert.equal((error.cause as Error).message, "the lake is shut");
     assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
     assert.deepEqual(await visibleIn(out), []);
-    tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+    tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
     const { sequence, resumed } = await run();
     assert.equal(sequence, 1);
     assert.ok((resumed?.pages ?? 0) > 0, "the next run goes on from what was read");
@@ -398,7 +396,7 @@ for (const thrown of few(
       (await treeOf(out)).filter((path) => path.startsWith(".staging/") && path !== ".staging/"),
       [],
     );
-    tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+    tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
     const { sequence, resumed } = await run();
     assert.deepEqual([sequence, resumed], [2, null], "and the next run is as any other");
   });
@@ -443,22 +441,12 @@ long(
     });`,
     );
     const out = join(folder, "warehouse");
-    const child = spawn(
-      process.execPath,
-      [packagePath("src/cli/main.ts"), "run", module, "--warehouse", out],
-      {
-        env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
-        stdio: ["ignore", "ignore", "pipe"],
-      },
-    );
+    const { child, said, ended } = startRun(service, out, { pipeline: module });
     t.after(() => child.kill("SIGKILL"));
-    const ended = once(child, "close");
-    let stderr = "";
-    for await (const text of child.stderr.setEncoding("utf8")) {
-      stderr += text;
-      if (stderr.includes("it hangs") && !child.killed) child.kill("SIGTERM");
-    }
-    assert.deepEqual(await ended, [143, null]);
+    await until("it hangs", () => said.stderr.includes("it hangs"), { ended });
+    child.kill("SIGTERM");
+    const { code, signal, stderr } = await ended;
+    assert.deepEqual([code, signal], [143, null]);
     assert.match(stderr, /Terminated/);
     assert.deepEqual(await visibleIn(out).catch(() => []), []);
   },

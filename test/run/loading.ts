@@ -1,4 +1,5 @@
 /** What the loaders of the loading pipeline do: said by the test, in the process of the run. */
+import type { TestContext } from "node:test";
 import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
 
 export interface Hooks {
@@ -13,8 +14,10 @@ export function hooks(): Hooks {
   return told;
 }
 
-export function tell(told: Hooks): void {
+/** Until the test has ended. */
+export function tell(t: TestContext, told: Hooks): void {
   Reflect.set(globalThis, KEY, told);
+  t.after(() => Reflect.deleteProperty(globalThis, KEY));
 }
 
 /** Values that are easily lost on the way, by item and place; each now and then NULL. */

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { createService } from "../../src/service/service.ts";
+import { serviceAt } from "../service-at.ts";
 import { exportFrom, HISTORY } from "./running.ts";
 
 export interface ServedNight {
@@ -25,7 +25,7 @@ export async function servedNight({
   config = {},
   clock = systemClock,
 }: ServedNight): Promise<{ summary: RunSummary; port: number }> {
-  const service = await createService({ data, port });
+  const service = await serviceAt({ data, port });
   try {
     const [token = ""] = service.contentSet.tokens.keys();
     const destinations = service.contentSet.destinations.map(({ identification, platform }) => ({

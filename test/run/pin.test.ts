@@ -74,7 +74,12 @@ test("nights while a run is pinned are published, not current, not delivered, an
   assert.equal(await readlink(join(out, "current")), `runs/${first.run}`);
 
   const summary = summaryText(fourth);
-  assert.match(summary, new RegExp(`Pinned +${PINNED.source}: readers get later runs by `));
+  assert.match(
+    summary,
+    new RegExp(
+      `Pinned +${PINNED.source}: readers get later runs by "content-warehouse runs unpin --warehouse `,
+    ),
+  );
   assert.match(summary, new RegExp(`Next +content-warehouse diff ${third.run} ${fourth.run} --warehouse`));
   const outcome = outcomes.at(-1);
   assert.deepEqual(outcome?.ok && [outcome.exitCode, outcome.current], [0, fourth.current]);
@@ -160,7 +165,7 @@ test("the pin follows the runs that take the places of the pinned and the latest
 
 test("loaders of one's own get no night while a run is pinned, and a warning says so", async (t) => {
   const said: string[] = [];
-  tell({
+  tell(t, {
     stage: async () => ({
       commit: async () => void said.push("commit"),
       abort: async () => void said.push("abort"),

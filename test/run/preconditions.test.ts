@@ -14,6 +14,7 @@ import { removeTree } from "../../src/common/tree.ts";
 import type { CheckName, Finding } from "../../src/run/preconditions/finding.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
+import { environment } from "../environment.ts";
 import { few } from "../long.ts";
 import { CANARY, temporaryFolder, treeOf } from "./running.ts";
 import { item, type Reply, Scripted } from "./scripted.ts";
@@ -401,11 +402,7 @@ async function change(world: World, name: string, to: ((text: string) => string)
 }
 
 function withoutTmpdir({ t, cwd }: World): void {
-  const { TMPDIR = tmpdir() } = process.env;
-  process.env.TMPDIR = join(cwd, "no-such-folder");
-  t.after(() => {
-    process.env.TMPDIR = TMPDIR;
-  });
+  t.after(environment({ TMPDIR: join(cwd, "no-such-folder") }));
 }
 
 /** Both commands with a fault: the check that failed, and how many runs are published. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { few, long } from "../long.ts";
-import { exportFrom, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
+import { exportFrom, HISTORY, HurriedClock, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 import { summaryText } from "./summary-text.ts";
 
@@ -107,6 +107,28 @@ suite("one mode lags behind the other", () => {
       /^dynamic and full answers of different updated_at contradict each other in content\.title of c-\d+ and 19 more$/,
     );
     assert.match(text, /Unsettled +dynamic and full answers of different updated_at/);
+  });
+
+  test("E4: and the history of such a run calls it unsettled too, and ends nothing that it did not see", async (t) => {
+    const late = edited(old, WEEKS_AGO);
+    const field = { id: "f-1", name: "color", field_type: "text", value: "red" };
+    const [first, ...others] = old;
+    const before = [{ ...(first as Item), custom_fields_details: [field] }, ...others];
+    let night = 1;
+    const scripted = await answering(t, ({ mode }) =>
+      night === 1 ? before : mode === "dynamic" ? old : late,
+    );
+    const out = await temporaryFolder(t);
+    const runOfNight = () =>
+      exportFrom({ url: scripted.url, out, clock: new HurriedClock(), pipelineUrl: HISTORY });
+    assert.equal((await runOfNight()).verdict, "complete");
+    night = 2;
+    const { verdict, directory } = await runOfNight();
+    assert.equal(verdict, "unsettled");
+    const verdicts = await rowsOf(directory, "SELECT verdict FROM run_history ORDER BY sequence");
+    assert.deepEqual(verdicts, [["complete"], ["unsettled"]]);
+    const fields = "SELECT custom_field_id, valid_to_run FROM custom_field_history";
+    assert.deepEqual(await rowsOf(directory, fields), [["f-1", null]]);
   });
 });
 

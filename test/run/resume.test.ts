@@ -11,10 +11,10 @@ import {
   SETTINGS,
   staged,
   stagedFiles,
-  startRun,
-  until,
+  startWithSettings,
 } from "../extract/landing/resuming.ts";
 import { either, few, long } from "../long.ts";
+import { until } from "../until.ts";
 import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Question, Scripted } from "./scripted.ts";
 
@@ -129,10 +129,10 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
 long("G8: a run of all tables that is killed while it loads them goes on", async (t) => {
   const { service, whole } = await undisturbed(t, NIGHTLY);
   const out = await emptyFolder(t);
-  const { child, ended } = await startRun(service, out, NIGHTLY);
-  await until(async () =>
-    (await stagedFiles(out)).some((path) => /parquet.content_tags.*parquet$/.test(path)),
-  );
+  const { child, ended } = await startWithSettings(service, out, NIGHTLY);
+  const isLoading = async () =>
+    (await stagedFiles(out)).some((path) => /parquet.content_tags.*parquet$/.test(path));
+  await until("a table is loaded", isLoading, { ended });
   child.kill("SIGKILL");
   assert.equal((await ended).signal, "SIGKILL");
   const [run] = await staged(out);

@@ -1,10 +1,8 @@
 /** Documents of the run before that stand in for requests for single items. */
 import assert from "node:assert/strict";
-import { hash } from "node:crypto";
-import { chmod, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { findReadable } from "../../src/audit/open-run.ts";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { systemClock } from "../../src/common/clock.ts";
@@ -14,11 +12,9 @@ import type { Config } from "../../src/config/config.ts";
 import { eraseUser } from "../../src/erase/erase.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
 import { verifyReplay } from "../../src/run/replay/verify-replay.ts";
-import { PARQUET_OPTIONS } from "../../src/storage/parquet-sql.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
 import { freeBytes } from "../../src/warehouse/disk.ts";
 import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
-import { readManifestFile } from "../../src/warehouse/manifest.ts";
 import { fewSampleNights, sampleNights } from "../audit/two-nights.ts";
 import { outcome } from "../cli/capture.ts";
 import { either, few, long } from "../long.ts";
@@ -34,6 +30,7 @@ import {
   temporaryFolder,
 } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
+import { withoutColumns } from "./without-columns.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -318,29 +315,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
   }
 });
 
-/** Takes away what raw files of an earlier version lack, and says so in the manifest. */
-async function asOfBefore(directory: string): Promise<void> {
-  const { manifest } = await readManifestFile(directory);
-  const ofItems = manifest.files.filter(({ path }) => /^raw\/(dynamic|full|item)\//.test(path));
-  const instance = await DuckDBInstance.create(":memory:");
-  const connection = await instance.connect();
-  const files = new Map(manifest.files.map((file) => [file.path, file]));
-  for (const file of ofItems) {
-    const path = join(directory, file.path);
-    await chmod(dirname(path), 0o700);
-    const columns = "* EXCLUDE (fingerprint, answer_drift, answer_sha256, read_by_run)";
-    await connection.run(`COPY (SELECT ${columns} FROM '${path}') TO '${path}.new' (${PARQUET_OPTIONS})`);
-    await rename(`${path}.new`, path);
-    const bytes = await readFile(path);
-    files.set(file.path, { ...file, bytes: bytes.length, sha256: hash("sha256", bytes) });
-  }
-  connection.closeSync();
-  instance.closeSync();
-  const path = join(directory, "manifest.json");
-  await chmod(directory, 0o700);
-  await rm(path);
-  await writeFile(path, JSON.stringify({ ...manifest, files: [...files.values()] }), { mode: 0o600 });
-}
+const OF_ITEMS = /^raw\/(dynamic|full|item)\//;
 
 long(
   "of a run whose raw files an earlier version wrote nothing is reused; it is built again, and erased from",
@@ -349,7 +324,12 @@ long(
     const items = paid(20).map((each) => ({ ...each, author_details: who }));
     const { run, asked, out } = await nights(t, items, { personalData: { policy: "keep", key: null } });
     const { directory } = await run();
-    await asOfBefore(directory);
+    await withoutColumns(directory, OF_ITEMS, [
+      "fingerprint",
+      "answer_drift",
+      "answer_sha256",
+      "read_by_run",
+    ]);
     await assertSameRun(directory, await builtAgain(t, { directory }));
     const warnings: string[] = [];
     const { verdict } = await run({}, { ...silentLog, warn: (message) => warnings.push(message) });

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { readdir, readlink, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,12 +6,11 @@ import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { packagePath } from "../../src/common/package-root.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
+import { startRun } from "../cli/running.ts";
 import { few, long } from "../long.ts";
 import {
-  CANARY,
   exportFrom,
   failsWith,
   NIGHTLY,
@@ -23,35 +20,6 @@ import {
   visibleIn,
 } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** `content-warehouse run small` in a process of its own, against a service. */
-function startRun(service: Scripted, out: string) {
-  const pipeline = packagePath("test/run/small-pipeline.ts");
-  const child = spawn(
-    process.execPath,
-    [packagePath("src/cli/main.ts"), "run", pipeline, "--warehouse", out],
-    {
-      env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
-      cwd: join(out, ".."),
-    },
-  );
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (text) => {
-    stdout += text;
-  });
-  child.stderr.on("data", (text) => {
-    stderr += text;
-  });
-  const ended = once(child, "close").then(([code]): Ended => ({ code, stdout, stderr }));
-  return { child, ended };
-}
 
 /** A service that answers no page from the third on, and a promise of the moment when one was asked for. */
 async function silentService(t: TestContext): Promise<{ service: Scripted; asked: Promise<void> }> {

@@ -11,6 +11,7 @@ import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { environment } from "../environment.ts";
 import { long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
 import { contentSetOf } from "../service/memory-set.ts";
@@ -220,10 +221,7 @@ long("garbage is let go of before the second listing, before the load and after 
 long("a thread of the transform lets its memory go when it has given all", async (t) => {
   const service = await Scripted.start(t, itemsOf(1100));
   const out = await temporaryFolder(t);
-  process.env.LET_GO_FILE = join(out, "let-go");
-  t.after(() => {
-    delete process.env.LET_GO_FILE;
-  });
+  t.after(environment({ LET_GO_FILE: join(out, "let-go") }));
   const pipelineUrl = new URL("./letting-go-pipeline.ts", import.meta.url).href;
   await exportFrom({ url: service.url, out, threads: 1, pipelineUrl, config: { perPage: 100 } });
   const asked = (await readFile(join(out, "let-go"), "utf8")).split("\n");

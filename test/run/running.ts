@@ -89,7 +89,7 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
   const { url, out } = options;
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: CANARY };
   const config = await loadConfig({ cwd: tmpdir(), env, flags: { warehouse: out }, sampleBy: "--sample" });
-  return runExport({
+  const { summary, failure } = await runExport({
     config: { ...config, perPage: 5, details: "none", ...options.config },
     pipeline: options.pipelineUrl ?? SMALL,
     clock: options.clock ?? systemClock,
@@ -100,6 +100,8 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
     nodeVersion: process.versions.node,
     freeBytes: options.freeBytes ?? freeBytes,
   });
+  if (failure !== null) throw failure;
+  return summary;
 }
 
 /** The error that a run must end with: one sentence or two without the token. */

@@ -4,7 +4,9 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { capture } from "../cli/capture.ts";
 import { few, long } from "../long.ts";
 import { exportFrom, failsWith, openPublished, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -125,6 +127,58 @@ long("queries read each other, however they stand, and tables with rows of funct
   const { directory } = await run;
   await using reader = await openPublished(directory);
   assert.deepEqual(await reader.rows("FROM third"), [["25"]]);
+});
+
+/** The items by ID, with these further columns, without any value or as the query has them. */
+function titles(columns: string, selected: string): string {
+  return `sqlTable({ name: "titles", comment: "x", key: ["content_id"], reads: ["content"],
+    columns: [text("content_id", { comment: "x", required: true }), ${columns}], sql: "SELECT content_id, ${selected} FROM content" })`;
+}
+
+test("a column that the run before lacked has not vanished, and one that is emptied has", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const folder = await temporaryFolder(t);
+  const of = async (columns: string, selected: string) =>
+    exportFrom({
+      url: service.url,
+      out: join(folder, "out"),
+      pipelineUrl: `${await pipelineOf(folder, `${CONTENT}, ${titles(columns, selected)}`)}?${columns.length}`,
+    });
+  const title = 'text("title", { comment: "x" })';
+  await of(title, "title");
+  const { changes, drift, warnings } = await of(
+    `${title}, text("mood", { comment: "x" })`,
+    "NULL AS title, NULL AS mood",
+  );
+  assert.deepEqual(changes, { new: 0, changed: 0, removed: 0 });
+  assert.deepEqual(
+    drift?.vanishedFields.map(({ path, before }) => [path, before]),
+    [["titles.title", 3]],
+  );
+  const vanished = warnings.filter((each) => /could not be compared|none now/.test(each));
+  assert.deepEqual(vanished, ["titles.title had values in the run before, and has none now."]);
+});
+
+test("of a table that has IDs alone, diff --content tells the rows that came", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const folder = await temporaryFolder(t);
+  const out = join(folder, "out");
+  const toReview = `sqlTable({ name: "to_review", comment: "x", key: ["content_id"], reads: ["content"],
+    columns: [text("content_id", { comment: "x", required: true })],
+    sql: "SELECT content_id FROM content WHERE title LIKE '%?'" })`;
+  const pipelineUrl = await pipelineOf(folder, `${CONTENT}, ${toReview}`);
+  await exportFrom({ url: service.url, out, pipelineUrl });
+  service.items = itemsOf(3).map((each, at) => (at === 1 ? { ...each, title: "Ready?" } : each));
+  await exportFrom({ url: service.url, out, pipelineUrl });
+  const told = await capture(diffCommand, ["--content", "--format", "json", "--warehouse", out]);
+  const { changes }: { changes: Record<string, unknown>[] } = JSON.parse(told);
+  assert.deepEqual(
+    changes.map(({ content_id, table, change }) => [content_id, table, change]),
+    [
+      ["c-001", "content", "changed"],
+      ["c-001", "to_review", "added"],
+    ],
+  );
 });
 
 test("a query reads mapped values and the history", async (t) => {

@@ -89,6 +89,7 @@ const COMPLETE: RunSummary = {
   warnings: [],
   newWarnings: [],
   deliveries: [],
+  loadFailure: null,
   noMappedValues: null,
   namelessDestinations: [],
   milliseconds: 83_400,
@@ -164,7 +165,7 @@ test("new and vanished fields are told by name, what was known before in one fig
   });
   assert.match(
     text,
-    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse drift" lists them\n/,
+    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse drift --warehouse \/srv\/warehouse" lists them\n/,
   );
   assert.match(text, /Next +content-warehouse drift /);
   const names = "abcdefg".split("").map((path) => line(path, 1, null));
@@ -185,7 +186,7 @@ test("checks that warn are told, the first by name", () => {
   assert.match(text(1), /Checks +170 passed, 1 warning: a: 2\n/);
   assert.match(
     text(4),
-    /Checks +170 passed, 4 warnings: a: 2; b: 1, for 31 nights; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
+    /Checks +170 passed, 4 warnings: a: 2; b: 1, for 31 nights; c: 3,000; and 1 more, in "content-warehouse runs show current --warehouse \/srv\/warehouse"\n/,
   );
 });
 
@@ -203,7 +204,7 @@ test("destinations without a name come with the lines to add", () => {
 });
 
 test("a screen gets no line that is too wide, and colours only where they are wanted", () => {
-  const reader = { width: 80, cwd: "/srv", isColoured: false };
+  const reader = { width: 80, given: {}, isColoured: false };
   const changes = { new: 3, changed: 12, removed: 1 };
   const run = { ...COMPLETE, previousRun: PREVIOUS, changes, warnings: ["word ".repeat(40)] };
   const plain = summaryText(run, reader);

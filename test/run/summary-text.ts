@@ -1,3 +1,4 @@
+import { type Given, suggested } from "../../src/cli/suggested.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { summaryAnswer } from "../../src/run/summary-answer.ts";
 import { answerText, type Screen } from "../../src/show/answer.ts";
@@ -5,7 +6,8 @@ import { answerText, type Screen } from "../../src/show/answer.ts";
 /** What a run prints at its end. */
 export function summaryText(
   summary: RunSummary,
-  { cwd = "/", ...screen }: Partial<Screen> & { readonly cwd?: string } = {},
+  { given = summary, ...screen }: Partial<Screen> & { readonly given?: Pick<Given, "warehouse"> } = {},
 ): string {
-  return answerText(summaryAnswer(summary, cwd), { width: undefined, isColoured: false, ...screen });
+  const answer = summaryAnswer(summary, (command) => suggested(command, given));
+  return answerText(answer, { width: undefined, isColoured: false, ...screen });
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pino from "pino";
 import type { WarehouseError } from "../../src/common/errors.ts";
-import { createService } from "../../src/service/service.ts";
+import { createService, type Service } from "../../src/service/service.ts";
 import { ask, assertRefused, basic, heldSet, json, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
@@ -50,6 +50,14 @@ test("text of any script goes through unchanged", async (t) => {
   assert.equal(body.response[0]?.title, title);
 });
 
+/** Closes, and lets the second pass at once after which connections are closed. */
+async function closesAfterASecond(t: TestContext, service: Service): Promise<void> {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const closing = service.close();
+  t.mock.timers.tick(1000);
+  await closing;
+}
+
 test("closes at once, though connections are kept alive", async (t) => {
   const service = await createService({ data: contentSetOf(CONTENT_SET) });
   const agent = new Agent({ keepAlive: true });
@@ -63,10 +71,7 @@ test("closes at once, though connections are kept alive", async (t) => {
   const silent = connect(service.port, "127.0.0.1");
   await new Promise((resolve) => silent.once("connect", resolve));
   const closed = new Promise((resolve) => silent.once("close", resolve));
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  const closing = service.close();
-  t.mock.timers.tick(1000);
-  await closing;
+  await closesAfterASecond(t, service);
   await closed;
   await assert.rejects(ask(service, "/api/v1/content"), /ECONNREFUSED/);
   agent.destroy();
@@ -97,11 +102,11 @@ test("an answer under way is finished before the service closes, and ends its co
   assert.ok(bytes.includes('"pagination"'));
 });
 
-test("an answer that never ends does not keep the service from closing", async () => {
+test("an answer that never ends does not keep the service from closing", async (t) => {
   const { service, reached } = await serveHeld();
   const refused = assert.rejects(ask(service, "/api/v1/content"), /hang up|ECONNRESET/);
   await reached;
-  await service.close();
+  await closesAfterASecond(t, service);
   await refused;
 });
 
@@ -112,7 +117,7 @@ test("a client that asked for a tunnel does not keep the service from closing", 
   const socket = await open(t, service);
   socket.write(rawRequest("/api/v1/content") + TUNNEL);
   await reached;
-  await service.close();
+  await closesAfterASecond(t, service);
 });
 
 test("logs requests and failures, and no credentials", async (t) => {

@@ -9,12 +9,12 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { program } from "../cli/running.ts";
+import { many } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { type Started, start } from "./started.ts";
 
-/** `KILL_RUNS` where another test run has to fit into its time too. */
-const RUNS = Number(process.env.KILL_RUNS ?? 300);
+const RUNS = many(20, 300);
 const ITEMS = 12;
 /** Of the runs that came to their end, the last ones that are read back whole from the lake. */
 const IN_LAKE = 3;

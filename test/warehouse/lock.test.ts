@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type OutputFolder, prepareOutput } from "../../src/warehouse/layout.ts";
@@ -77,8 +78,10 @@ test("preparing and looking into a locked folder does not free the lock", async 
   await prepareOutput(folder.root);
   assert.deepEqual((await readdir(folder.root)).toSorted(), [".lock.duckdb", ".staging", "runs"]);
   const child = spawn(process.execPath, [HOLDER, folder.root], { stdio: ["pipe", "pipe", "pipe"] });
+  const said = text(child.stderr);
   const [code] = await once(child, "exit");
-  assert.notEqual(code, 0);
+  assert.equal(code, 1);
+  assert.match(await said, /Another run is under way/);
 });
 
 test("Z7: closing any handle on the lock file frees it, which is why nothing opens it", async (t) => {

@@ -7,6 +7,7 @@ import { systemClock } from "../../src/common/clock.ts";
 import { readBaseline } from "../../src/warehouse/baseline.ts";
 import { nextRun, type OutputFolder, prepareOutput } from "../../src/warehouse/layout.ts";
 import { pinInEffect, removePin, writePin } from "../../src/warehouse/pin.ts";
+import { prunedRuns } from "../../src/warehouse/pruned.ts";
 import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
 import { commitPlan, finishReplacement, stagedReplacement } from "../../src/warehouse/replacement/commit.ts";
 import { listRuns, prune, rollback, unpin } from "../../src/warehouse/retention.ts";
@@ -90,6 +91,24 @@ test("neither the pinned run nor the latest is ever removed", async (t) => {
     removed.map(({ sequence }) => sequence),
     [2],
   );
+});
+
+test("runs that were rolled back are known once they are pruned, as long as one before them is there", async (t) => {
+  const { out, folder } = await warehouse(t, 3);
+  const known = async () => (await prunedRuns(folder)).map(({ sequence }) => sequence);
+  await rollback(folder, "1", PINNED);
+  await publish(out, 1);
+  await prune(folder, 1);
+  assert.deepEqual(await known(), [3, 2]);
+  await unpin(folder);
+  await publish(out, 1);
+  await prune(folder, 1);
+  assert.deepEqual([await known(), (await listRuns(folder)).length], [[], 1]);
+  await writeFile(folder.pruned, "[{");
+  await assert.rejects(known(), {
+    exitCode: 31,
+    message: /\.pruned\.json is not as it was written.* remove it, and see with/,
+  });
 });
 
 test("a kill leaves the run pinned or not, and the next command that changes the warehouse takes the rest", async (t) => {

@@ -22,6 +22,9 @@ const NAMED: Readonly<Record<string, string>> = {
   "content_next_task_owners.user_id": "an owner of the next task",
 };
 
+/** What rows are called; those of other tables of content are of items. */
+const SUBJECTS: Readonly<Record<string, string>> = { content_types: "content types" };
+
 /** `2 items name an assignee that the service did not describe`; of other checks their name and figure. */
 export function checkWords({ check_name, figure }: Pick<RunCheck, "check_name" | "figure">): string {
   const { table, column = "", target } = FOREIGN_KEY.exec(check_name)?.groups ?? {};
@@ -30,6 +33,6 @@ export function checkWords({ check_name, figure }: Pick<RunCheck, "check_name" |
   if (named === undefined) return `${counted(figure, "row")} of ${table} without a matching row of ${target}`;
   const what = `${named} that the service did not describe`;
   if (table === "content") return `${counted(figure, "item")} ${figure === 1 ? "names" : "name"} ${what}`;
-  const subject = table.startsWith("content_") ? "items" : `rows of ${table}`;
+  const subject = SUBJECTS[table] ?? (table.startsWith("content_") ? "items" : `rows of ${table}`);
   return `${subject} name ${what} (${counted(figure, "time")})`;
 }

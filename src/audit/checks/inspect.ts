@@ -35,12 +35,15 @@ export async function inspect(
     ...(await valueChecks(connection, tables)),
   ];
   const values = await columnValues(connection, loaded, directory);
+  const columns = columnsOf(tables, values);
   return {
     tables: loaded,
     parquetBytes: await build.parquetBytes(loaded),
     checks,
-    /** Columns that have no value, though their tables have rows. */
-    emptyColumns: emptyColumns(tables, values),
+    /** Columns of tables with rows. */
+    columns,
+    /** Those of them that have no value. */
+    emptyColumns: columns.filter((place) => values.get(place) === 0),
     /** Columns of which some values are not of their type. */
     misfits: await misfitsIn(connection, tables, values, drift),
   };
@@ -69,16 +72,13 @@ async function columnValues(
   return values;
 }
 
-/**
- * Columns of tables with rows that have no value in any of them, in the order of the tables. Without those that the
- * personal-data policy empties, and `extra`.
- */
-function emptyColumns(tables: readonly Table[], values: ColumnValues): string[] {
+/** In the order of the tables. Without those that the personal-data policy empties, and `extra`. */
+function columnsOf(tables: readonly Table[], values: ColumnValues): string[] {
   return tables.flatMap((table) =>
     table.columns
       .filter((column) => !column.personal && column.name !== "extra")
       .map((column) => `${table.name}.${column.name}`)
-      .filter((place) => values.get(place) === 0),
+      .filter((place) => values.has(place)),
   );
 }
 

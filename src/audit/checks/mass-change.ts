@@ -78,20 +78,28 @@ export interface Fullness {
   readonly emptyColumns: readonly string[];
 }
 
+/** The same of the run before; `columns`: those that it has, undefined where an earlier version did not state them. */
+export interface FullnessBefore extends Fullness {
+  readonly columns?: readonly string[] | undefined;
+}
+
 const TELL_OF_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TABLES].map(({ name }) => name));
 
 /**
  * Columns, and tables of lists, that had values in the run before and have none in this one: a field may have vanished
- * from all items. Not those of the history, which tell of runs.
+ * from all items. Not those of the history, which tell of runs, and no column that the run before is not known to have.
  */
-export function vanished(before: Fullness, now: Fullness): string[] {
+export function vanished(before: FullnessBefore, now: Fullness): string[] {
+  const known = new Set(before.columns);
   const emptyBefore = new Set(before.emptyColumns);
   const ofContent = new Set(Object.keys(now.rows).filter((table) => !TELL_OF_RUNS.has(table)));
   const hadRows = (table = "") => ofContent.has(table) && (before.rows[table] ?? 0) > 0;
   const emptied = [...ofContent].filter(
     (name) => name !== "content" && hadRows(name) && now.rows[name] === 0,
   );
-  const columns = now.emptyColumns.filter((place) => hadRows(place.split(".")[0]) && !emptyBefore.has(place));
+  const columns = now.emptyColumns.filter(
+    (place) => known.has(place) && hadRows(place.split(".")[0]) && !emptyBefore.has(place),
+  );
   return [...emptied, ...columns];
 }
 

@@ -53,7 +53,8 @@ export function countedDigests(table: ComparedTable, side: Side, isCompared: boo
 function digestOf({ key, orderedWithin }: ComparedTable, cells: readonly string[]): string {
   const place = orderedWithin === undefined ? [] : ["t.ordinal"];
   const own = [...key.slice(1).map((name) => `t.${quoteIdentifier(name)}`), ...place];
-  return `hash(${["0", ...own, ...cells].join(", ")})`;
+  // Not 0, whose hash is 0: a row without anything else would count for nothing.
+  return `hash(${["1", ...own, ...cells].join(", ")})`;
 }
 
 /** Rows of the items of a range, with the columns that count. */

@@ -98,9 +98,10 @@ const TELLING: Readonly<Record<string, string>> = { content_custom_field_values:
 /** How an item was read, which is not what it is. */
 export const READ = "single_item_read";
 
-/** All that is in the table may change while nothing of the item does. */
+/** All that is in the table may change while nothing of the item does; a table without columns is its rows. */
 export function isApart({ columns }: Pick<ComparedTable, "columns">): boolean {
-  return columns.filter(({ name }) => name !== "extra").every((column) => column.isApart);
+  const some = columns.filter(({ name }) => name !== "extra");
+  return some.length > 0 && some.every((column) => column.isApart);
 }
 
 function kindOf(before: string, after: string, origin: Column | undefined): ComparedColumn["kind"] {

@@ -2,8 +2,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { col, type RowOf } from "../../common/answer.ts";
+import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../load/history-definitions.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import { fillMarks } from "../../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
+import type { Table } from "../../tables/declare.ts";
 import { loadSql } from "../load-sql.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
@@ -57,7 +59,7 @@ export async function readDefinitionChanges(
   from: number,
   to: number,
 ): Promise<Why> {
-  const rows = await rowsBy(connection, CHANGE, loadSql("audit_diff_definitions"), [from, to]);
+  const rows = await rowsBy(connection, CHANGE, definitionsSql(), [from, to]);
   const changes = rows.map(withSides);
   const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
   const byPlace = Map.groupBy(placed, ({ place }) => place);
@@ -119,9 +121,7 @@ export async function readDefinitionRows(
   connection: DuckDBConnection,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<RowOf<typeof DEFINITIONS>[]> {
-  const sql = fillMarks(loadSql("audit_diff_definitions_shown"), {
-    definitions: loadSql("audit_diff_definitions"),
-  });
+  const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
   const rows = (await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides);
   const told = rows.flatMap((row) => {
     const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
@@ -139,6 +139,22 @@ export async function readDefinitionRows(
   });
   const isPlace = ({ what }: { readonly what: string }) => what === NAMES.ordinal;
   return told.sort((a, b) => Number(isPlace(a)) - Number(isPlace(b)));
+}
+
+function definitionsSql(): string {
+  const sides = DEFINITION_HISTORIES.map(({ history }) => [history.name, sidesSql(history)] as const);
+  return fillMarks(loadSql("audit_diff_definitions"), Object.fromEntries(sides));
+}
+
+function sidesSql(history: Table): string {
+  const key = definitionKey(history);
+  const definition = definitionColumns(history).filter((name) => !key.includes(name));
+  const listed = (names: readonly string[]) => names.map(quoteIdentifier).join(", ");
+  return fillMarks(loadSql("audit_diff_definition_sides"), {
+    history: quoteIdentifier(history.name),
+    key: listed(key),
+    definition: listed(definition),
+  });
 }
 
 type Kind = DefinitionChange["kind"];
@@ -262,7 +278,8 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function difference(name: string, before: Member, after: Member): string {
   if (name === "external_value") return `${quoted(before)} -> ${quoted(after)}`;
-  if (name === "archived") return after === true ? "archived" : "no longer archived";
+  if (name === "archived" && before !== null && after !== null)
+    return after ? "archived" : "no longer archived";
   return `${NAMES[name] ?? name} ${quoted(before)} -> ${quoted(after)}`;
 }
 

@@ -16,6 +16,7 @@ import { keep, keepRange } from "../rows.ts";
 import { CHANGE, wordsIn } from "./change-words.ts";
 import { readDefinitionChanges, readDefinitionRows, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
+import { namesSql } from "./names.ts";
 
 /** Destination and field by name or ID. */
 export interface DiffFilter {
@@ -94,9 +95,13 @@ export async function diffRuns(
   return {
     ...totals,
     /** By cause. */
-    causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
+    causes: await rowsBy(connection, CAUSES_COUNTED, countedBy("audit_diff_causes", "causes")),
     /** By cause, destination and field. */
-    groups: await rowsBy(connection, GROUPS, loadSql("audit_diff_groups")),
+    groups: await rowsBy(
+      connection,
+      GROUPS,
+      countedBy("audit_diff_groups", "causes, destination_id, custom_field_id"),
+    ),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
      * alone is no change here: both sides are taken as the later run sends.
@@ -114,6 +119,10 @@ export async function diffRuns(
         ? []
         : await readDefinitionRows(connection, { from: pair.before.sequence, to: pair.after.sequence }),
   };
+}
+
+function countedBy(step: "audit_diff_causes" | "audit_diff_groups", by: string): string {
+  return fillMarks(loadSql(step), { counts: fillMarks(loadSql("audit_diff_counts"), { by }) });
 }
 
 async function definitionsOf(
@@ -191,9 +200,10 @@ const NONE_RETURNED = "SELECT NULL::VARCHAR AS content_id, NULL::BIGINT AS defin
 
 /** Names and titles, also of what is gone from the later run. */
 async function nameThings(connection: DuckDBConnection, { before, after, basis }: RunPair): Promise<void> {
-  for (const name of ["diff_destinations", "diff_fields"]) {
-    if (basis === undefined) await keep(connection, name, loadSql(`audit_${name}_of_both`));
-    else await keep(connection, name, loadSql(`audit_${name}`), [before.sequence, after.sequence]);
+  for (const named of ["destinations", "fields"] as const) {
+    const name = `diff_${named}`;
+    if (basis === undefined) await keep(connection, name, namesSql("audit_diff_names_of_both", named));
+    else await keep(connection, name, namesSql("audit_diff_names", named), [before.sequence, after.sequence]);
   }
   const gone =
     basis === undefined
@@ -224,7 +234,7 @@ export async function listSome(connection: DuckDBConnection, limit: number): Pro
 }
 
 const DESTINATIONS =
-  "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations";
+  "SELECT destination_id AS id, unnest([name, name_before]) AS name FROM diff_destinations";
 const FIELDS = "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields";
 
 const FILTER = `

@@ -143,13 +143,15 @@ export async function coverageOf(
   await prepareMappings(connection);
   await prepareReceptions(connection, await ignoredDestinations(connection));
   await narrow(connection, filter);
+  await keep(connection, "audit_used_entries", USED_ENTRIES);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
   for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
     const place = { index, params: ends(range) };
     const narrowed = { index, params: [...ends(range), ...given] };
+    const valued = { index, params: [...ends(range), filter.value ?? null] };
     await keepRange(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
-    await keepRange(connection, "audit_value_counts", loadSql("audit_value_counts"), place);
+    await keepRange(connection, "audit_value_counts", loadSql("audit_value_counts"), valued);
     await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
@@ -354,6 +356,10 @@ const FIELDS = `
 const LEFT_OUT = `
   SELECT content_id FROM content
   WHERE $1::VARCHAR IS NOT NULL AND NOT coalesce(content_type_id IN ${LISTED}, false)`;
+
+/** Of all items: what those of some content types do not use, others may. */
+const USED_ENTRIES = `
+  SELECT DISTINCT mapping_value_id FROM content_mapped_values WHERE mapping_value_id IS NOT NULL`;
 
 /** The filter as tables that the steps join. */
 async function narrow(connection: DuckDBConnection, filter: CoverageFilter): Promise<void> {

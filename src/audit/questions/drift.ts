@@ -5,6 +5,7 @@ import { counted } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { mayShow } from "../../warehouse/baseline.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
 import { type Fullness, vanished } from "../checks/mass-change.ts";
 import type { Choice, Question } from "../open-run.ts";
@@ -22,7 +23,7 @@ const LINE = {
   items: col.count(),
   /** The count in the run before: 0 is new in this run; null: there is no run before. */
   before: col.count(),
-  /** The first value, of a vanished field one of the run before; null where the policy forbids one. */
+  /** The first value, of a vanished field one of the run before; null where a policy forbids one. */
   example: col.text(),
   exampleContentId: col.text({ head: "item" }),
 } as const;
@@ -76,6 +77,8 @@ interface DriftRequest {
   readonly now: Fullness;
   /** Undefined: there is no run before, and no table of it. */
   readonly before: Fullness | undefined;
+  /** Whether values of the run before may be shown. */
+  readonly showsBefore: boolean;
 }
 
 /** Compares the drift of a run with that of the run before. What is new comes first, then what there is most of. */
@@ -107,15 +110,16 @@ function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
 
-function noted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
+function noted({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   return rowsBy(
     connection,
     LINE,
     before === undefined
       ? `SELECT *, NULL::BIGINT AS before FROM (${driftSql("run_drift")})`
       : `SELECT path, kind, coalesce(n.count, 0) AS count, n.items, coalesce(b.count, 0) AS before,
-           CASE WHEN n.path IS NULL THEN b.example ELSE n.example END AS example,
-           CASE WHEN n.path IS NULL THEN b.example_content_id ELSE n.example_content_id END AS example_content_id
+           CASE WHEN n.path IS NOT NULL THEN n.example WHEN ${showsBefore} THEN b.example END AS example,
+           CASE WHEN n.path IS NOT NULL THEN n.example_content_id
+             WHEN ${showsBefore} THEN b.example_content_id END AS example_content_id
          FROM (${driftSql("run_drift")}) AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
   );
 }
@@ -126,10 +130,11 @@ function driftSql(from: string): string {
 }
 
 /** Columns, and tables of lists, without any value that had some in the run before. */
-async function emptied({ connection, now, before }: DriftRequest): Promise<DriftLine[]> {
+async function emptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
-  for (const place of vanished(before, now)) {
+  const columns = await columnsBefore(connection);
+  for (const place of vanished({ ...before, columns }, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const [row] = await rowsBy(connection, VALUES_BEFORE, valuesSql(table, column));
@@ -139,11 +144,22 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
       count: 0,
       items: null,
       before: row?.count ?? 0,
-      example: row?.example ?? null,
+      example: (showsBefore && row?.example) || null,
       exampleContentId: null,
     });
   }
   return lines;
+}
+
+/** `table.column` of the run before, by its tables: runs of earlier versions do not state them. */
+async function columnsBefore(connection: DuckDBConnection): Promise<string[]> {
+  const rows = await rowsBy(
+    connection,
+    { place: col.text(required) },
+    `SELECT substr(table_name, ${"before_".length + 1}) || '.' || column_name AS place FROM duckdb_columns()
+     WHERE starts_with(table_name, 'before_') AND schema_name = 'main' AND database_name = current_database()`,
+  );
+  return rows.map(({ place }) => place);
 }
 
 const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;
@@ -224,7 +240,9 @@ export function driftQuestion(run: string): Question<Choice & { readonly previou
     },
     async answer(opened, { previous }) {
       const { connection, manifest } = opened;
-      const drift = await driftOf({ connection, now: manifest, before: previous.manifest });
+      const { manifest: before } = previous;
+      const showsBefore = before !== undefined && mayShow(before.personalData, manifest.personalData);
+      const drift = await driftOf({ connection, now: manifest, before, showsBefore });
       return driftAnswer({ run: opened.run, previous }, drift);
     },
   };

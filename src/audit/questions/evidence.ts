@@ -1,6 +1,6 @@
 /** Where a run read what the procedure used: the request, its answer, and the part of the raw document. */
 import { join } from "node:path";
-import { col, type RowOf } from "../../common/answer.ts";
+import { col } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
@@ -17,14 +17,13 @@ const REQUEST = {
   mode: col.text(required),
   pass: col.count(),
   page: col.count(),
-  contentId: col.text(),
-  status: col.count(required),
   /** ISO 8601, UTC. */
   observedAt: col.text(required),
   /** Of the response as it came, in hexadecimal. */
   sha256: col.text(required),
 } as const;
-type Request = RowOf<typeof REQUEST>;
+
+const ANSWER = { ...REQUEST, answerTo: col.text(required), observation: col.text(required) } as const;
 
 const REUSED = {
   contentId: col.text(required),
@@ -43,6 +42,8 @@ const DOCUMENT = {
   pass: col.count(required),
   page: col.count(required),
   position: col.count(required),
+  /** Its place in the order of observation. */
+  observation: col.text(required),
   /** Of the document as it is kept. */
   sha256: col.text(required),
 } as const;
@@ -88,7 +89,7 @@ export async function evidenceOfItems(run: EvidentRun, items: SomeItems) {
          * With the answer that it came with, where that is recorded. Undefined where the run kept no raw documents, or none
          * of the item with `custom_fields`.
          */
-        document: document && { ...document, request: requests.get(placeOf(document)) },
+        document: document && { ...document, request: requests.get(keyOf(contentId, document)) },
         reused: reused.get(contentId) ?? [],
       };
     },
@@ -110,41 +111,32 @@ async function findReused({ connection, manifest }: EvidentRun, { sql, params }:
 }
 
 const REQUESTS = `
-  SELECT request, mode, pass, page, content_id, status, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+  SELECT request, mode, pass, page, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
   FROM run_requests`;
 
-/** The last request for a document, by where it stood. */
-async function requestsOf(
-  { connection }: EvidentRun,
-  { sql, params }: SomeItems,
-): Promise<Map<string, Request>> {
+/** The requests that dynamic documents were the answers to; none in a run of an earlier version. */
+async function requestsOf({ connection, manifest }: EvidentRun, { sql, params }: SomeItems) {
+  if (manifest.rows.run_documents === undefined) return new Map<string, never>();
   const rows = await rowsBy(
     connection,
-    REQUEST,
-    `${REQUESTS}
-     WHERE CASE
-       WHEN mode = 'item' THEN status = 200 AND content_id IN (${sql})
-       ELSE mode = 'dynamic' AND content_id IS NULL
-     END
-     ORDER BY request`,
+    ANSWER,
+    `SELECT * FROM (
+       SELECT request, content_id AS answer_to, CAST(observation AS VARCHAR) AS observation
+       FROM run_documents WHERE shape = 'dynamic' AND content_id IN (${sql})
+     ) JOIN (${REQUESTS}) USING (request)`,
     params,
   );
-  return new Map(rows.map((row) => [placeOf(row), row]));
+  return new Map(rows.map(({ answerTo, observation, ...row }) => [keyOf(answerTo, { observation }), row]));
 }
 
-/** One that was asked for singly stood on no page. */
-function placeOf({
-  mode,
-  pass,
-  page,
-  contentId,
-}: Pick<Request, "mode" | "pass" | "page" | "contentId">): string {
-  return JSON.stringify([mode, pass, mode === "item" ? contentId : page]);
+function keyOf(contentId: string, { observation }: { readonly observation: string }): string {
+  return JSON.stringify([contentId, observation]);
 }
 
 /**
- * By item: the latest document whose `custom_fields` is an object, which is what the run read. What is asked of a document
- * stands in the aggregate, so that only those of the items are read for it.
+ * By item: the latest document that says anything of `custom_fields`, be it that there are none, which is what the run
+ * read; one that replaces all before says it by what it lacks. What is asked of a document stands in the aggregate, so
+ * that only those of the items are read for it.
  */
 async function findDocuments({ connection, directory }: EvidentRun, { sql, params }: SomeItems) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
@@ -154,8 +146,12 @@ async function findDocuments({ connection, directory }: EvidentRun, { sql, param
     DOCUMENT,
     `SELECT content_id, unnest(latest) FROM (
        SELECT content_id, max_by(
-         {filename: filename, mode: mode, pass: pass, page: page, position: position, sha256: sha256}, observation
-       ) FILTER (WHERE json_type(document, '$.custom_fields') = 'OBJECT') AS latest
+         {
+           filename: filename, mode: mode, pass: pass, page: page, position: position,
+           observation: CAST(observation AS VARCHAR), sha256: sha256
+         },
+         observation
+       ) FILTER (WHERE whole OR json_type(document, '$.custom_fields') IS NOT NULL) AS latest
        FROM ${readParquet(files, ["filename"])}
        WHERE shape = 'dynamic' AND content_id IN (${sql})
        GROUP BY content_id

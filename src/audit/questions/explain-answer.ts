@@ -226,7 +226,7 @@ function valueSections({ names, payloads, values, notes, ofPast }: ToldValues, t
       key: "payloads",
       title: ofPast ? "What destinations received" : "What destinations receive",
       ...(lead === "" ? {} : { lead }),
-      none: "nothing; no destination maps a field of which this item has a value",
+      none: whyNothing({ values: values.length, wanted: wanted.length }),
       columns: PAYLOADS,
       rows: sent.flatMap(({ id, members }) =>
         members.map(([name, texts]) => ({ ...at(id), external_field_name: name, values: texts })),
@@ -248,6 +248,12 @@ function valueSections({ names, payloads, values, notes, ofPast }: ToldValues, t
       limit: 1000,
     }),
   ];
+}
+
+function whyNothing({ values, wanted }: Readonly<Record<"values" | "wanted", number>>): string {
+  if (wanted > 0) return "nothing";
+  const unmapped = "no destination maps a field of which this item has a value";
+  return values === 0 ? `nothing; ${unmapped}` : `nothing; of what was asked for, ${unmapped}`;
 }
 
 function valueCells(row: MappedValue) {

@@ -1,6 +1,6 @@
 /** What an item produced in a run whose files are gone, from the history of the current one. */
 import { all } from "../../storage/duckdb.ts";
-import { loadSql } from "../load-sql.ts";
+import { NAMED, type Named, namesSql } from "../diff/names.ts";
 import { payloadMembers } from "../mapping/mapped-value.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
@@ -29,8 +29,8 @@ export async function explainPast(opened: OpenedRun, wanted: string, past: Known
     /** None where nothing was sent. */
     payloads: new Map(payloads.filter(([, members]) => members.size > 0)),
     /** Names by ID, as that run had them. */
-    destinations: await namesOf(opened, "audit_diff_destinations", past),
-    fields: await namesOf(opened, "audit_diff_fields", past),
+    destinations: await namesOf(opened, "destinations", past),
+    fields: await namesOf(opened, "fields", past),
   };
 }
 
@@ -71,15 +71,12 @@ async function assertPresent(
 
 async function namesOf(
   { connection }: OpenedRun,
-  step: "audit_diff_destinations" | "audit_diff_fields",
+  named: Named,
   { sequence }: KnownRun,
 ): Promise<Map<string, string | null>> {
-  const rows = await all(connection, loadSql(step), [sequence, sequence]);
+  const rows = await all(connection, namesSql("audit_diff_names", named), [sequence, sequence]);
+  const { id } = NAMED[named];
   return new Map(
-    rows.map((row) => {
-      const id = row.destination_id ?? row.custom_field_id;
-      const name = row.identification ?? row.name ?? null;
-      return [String(id), name === null ? null : String(name)];
-    }),
+    rows.map(({ name = null, ...row }) => [String(row[id]), name === null ? null : String(name)]),
   );
 }

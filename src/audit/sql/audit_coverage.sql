@@ -8,6 +8,7 @@
 -- items_without_external_value  those of them with a value that is unmapped or unknown
 -- archived                      uses of values that can no longer be chosen
 -- entries                       entries of the field's mappings at the destination
+-- entries_unused                those of them that no item of the run uses, whatever its type
 WITH field_counts AS (
   SELECT
     destination_id,
@@ -35,20 +36,15 @@ value_counts AS (
     AND ($2::VARCHAR IS NULL OR value_id = $2::VARCHAR OR value = $2::VARCHAR OR external_value = $2::VARCHAR)
   GROUP BY ALL
 ),
-used_entries AS (
-  SELECT DISTINCT mapping_value_id
-  FROM audit_value_counts
-  WHERE mapping_value_id IS NOT NULL
-),
 entry_counts AS (
   SELECT
     custom_field_mappings.destination_id,
     custom_field_mappings.custom_field_id,
     count(*) AS entries,
-    count_if(used_entries.mapping_value_id IS NULL) AS entries_unused
+    count_if(used.mapping_value_id IS NULL) AS entries_unused
   FROM custom_field_mapping_values
   JOIN custom_field_mappings USING (mapping_id)
-  LEFT JOIN used_entries USING (mapping_value_id)
+  LEFT JOIN audit_used_entries AS used USING (mapping_value_id)
   GROUP BY ALL
 )
 SELECT

@@ -21,10 +21,7 @@ FROM custom_field_mapping_values AS entry
 JOIN custom_field_mappings AS mapping USING (mapping_id)
 SEMI JOIN audit_destinations ON audit_destinations.destination_id = mapping.destination_id
 SEMI JOIN audit_fields ON audit_fields.custom_field_id = mapping.custom_field_id
-ANTI JOIN (
-  SELECT mapping_value_id
-  FROM audit_value_counts
-) AS used ON used.mapping_value_id = entry.mapping_value_id
+ANTI JOIN audit_used_entries AS used ON used.mapping_value_id = entry.mapping_value_id
 LEFT JOIN mapping_targets AS target
   ON target.destination_id = mapping.destination_id AND target.custom_field_id = mapping.custom_field_id
 LEFT JOIN mapping_answers AS answer ON answer.mapping_id = mapping.mapping_id AND answer.value_id = entry.value_id

@@ -1,15 +1,16 @@
 -- Uses of each value in a range of items, per destination and mapped custom field. The values of fields without value
--- mappings are counted together.
+-- mappings are counted together, but for the one that is asked for.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
+-- $3  value that is asked for; NULL: any
 WITH of_item AS (
   SELECT
     content_id,
     destination_id,
     custom_field_id,
     value_id,
-    CASE WHEN status <> 'no_value_mapping' THEN value END AS value,
+    CASE WHEN status <> 'no_value_mapping' OR value = $3::VARCHAR THEN value END AS value,
     status,
     mapping_value_id,
     external_value,

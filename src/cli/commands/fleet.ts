@@ -25,6 +25,7 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
+import { notWritten } from "../named-file.ts";
 
 /** In the sources and in the built package alike. */
 const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
@@ -166,8 +167,12 @@ function statusCommand(environment: CliEnvironment): CliCommand {
       const nowMs = systemClock.now();
       const instances = await fleetStatus(queue, nowMs);
       const figures = fleetFigures(instances, nowMs);
-      if (metrics !== undefined) await replaceFile(resolve(cwd, metrics), fleetMetrics(figures, nowMs));
       await show(out, fleetAnswer(instances, nowMs), { format });
+      if (metrics !== undefined) {
+        await replaceFile(resolve(cwd, metrics), fleetMetrics(figures, nowMs)).catch((cause: unknown) => {
+          throw notWritten(metrics, cause);
+        });
+      }
       if (!isFleetWell(figures)) endWith(10);
     });
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
@@ -12,7 +13,7 @@ import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
 import { jsonLine, writeOutcome } from "../../show/terminal.ts";
-import { deliveryError } from "../../targets/deliver.ts";
+import { deliveryError, publishedBut } from "../../targets/deliver.ts";
 import { pipelineNames } from "../../transform/pipelines.ts";
 import {
   CliCommand,
@@ -24,6 +25,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { countRepeatedLines } from "../repeated-lines.ts";
+import { type Given, suggested } from "../suggested.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
@@ -94,7 +96,7 @@ async function run(
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));
-  const summary = await runExport({
+  const { summary, failure } = await runExport({
     config,
     pipeline: url,
     log,
@@ -102,25 +104,42 @@ async function run(
     onProgress: display.onProgress,
     ...thisMachine(),
   }).finally(() => display.end());
-  await writeSummary(summary, flags, environment, log);
-  const undelivered = deliveryError(summary.run, summary.deliveries);
-  if (undelivered !== undefined) log.error(undelivered.message, { code: undelivered.code });
+  const given = givenFor(summary, flags, environment);
+  await writeSummary(summary, { ...flags, given }, environment, log);
+  const undelivered = deliveryError(
+    summary.run,
+    summary.deliveries,
+    publishedBut(suggested("deliver", given)),
+  );
+  for (const error of [failure, undelivered])
+    if (error != null) log.error(error.message, { code: error.code });
   const exitCode = exitCodeOf(summary);
   if (exitCode !== 0) endWith(exitCode);
 }
 
+/** The places that commands about the run have to name, to be found from the working directory. */
+function givenFor(
+  { warehouse: used }: RunSummary,
+  { chosen, config, warehouse }: RunFlags,
+  { cwd }: Pick<CliEnvironment, "cwd">,
+): Given {
+  const isFound = used === resolve(cwd, "warehouse");
+  return { chosen, config: config ?? undefined, warehouse: warehouse ?? (isFound ? undefined : used) };
+}
+
 async function writeSummary(
   summary: RunSummary,
-  flags: RunFlags,
+  flags: RunFlags & { readonly given: Given },
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
-  const { quiet, json } = flags;
-  const { cwd, out } = environment;
+  const { quiet, json, given } = flags;
+  const { out } = environment;
   if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
   if (quiet === true && json !== true) return;
   const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
-  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, cwd), screen);
+  const suggest = (command: string) => suggested(command, given);
+  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, suggest), screen);
   const done = "The run is published, but its summary";
   await writeOutcome(environment, { text, done });
 }

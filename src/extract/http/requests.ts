@@ -1,6 +1,6 @@
 /**
  * The requests of a run that were answered. As objects each would take 260 bytes, and as much again in a heap that is
- * let grow in proportion: they are kept as columns, in 120 bytes.
+ * let grow in proportion: they are kept as columns, in 128 bytes.
  */
 
 import { z } from "zod";
@@ -24,6 +24,8 @@ export const requestRecord = z.strictObject({
   mode: z.enum(MODES),
   pass: z.number().int().positive().nullable(),
   page: figure.nullable(),
+  /** On the page, from 0: of the first item that was asked for; null: it is not a page's, or the page does not count. */
+  position: figure.nullable(),
   nextPage: z.number().nullable(),
   previousPage: z.number().nullable(),
   contentId: z.string().nullable(),
@@ -42,6 +44,7 @@ const FIGURES = [
   "mode",
   "pass",
   "page",
+  "position",
   "nextPage",
   "previousPage",
   "contentId",
@@ -101,6 +104,7 @@ export class Requests {
       mode: MODES[scalar("mode")] ?? "item",
       pass: orNull("pass"),
       page: orNull("page"),
+      position: orNull("position"),
       nextPage: orNull("nextPage"),
       previousPage: orNull("previousPage"),
       contentId: this.#contentIdAt(place),

@@ -6,7 +6,7 @@ import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
 import { requestRecord as record } from "../http/requests.ts";
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 8;
+export const CHECKPOINT_VERSION = 9;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();

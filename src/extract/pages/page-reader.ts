@@ -105,7 +105,7 @@ export class PageReader {
   async firstPageNow(): Promise<Pagination> {
     const part = { page: 1, perPage: this.#pass.perPage, offset: 0 };
     const { result, record } = await this.#part({ page: 1, group: 0 }, this.#viewWithoutDocuments, part);
-    this.#context.journal.requests.add({ ...record, page: null });
+    this.#context.journal.requests.add({ ...record, page: null, position: null });
     return result.answer.pagination;
   }
 
@@ -185,7 +185,8 @@ export class PageReader {
     });
     const { result, observedAt, bytes } = value;
     const { next: nextPage = null, previous: previousPage = null } = result.answer.pagination;
-    const about = { mode, pass, page, nextPage, previousPage, observedAt, bytes };
+    const position = part.offset;
+    const about = { mode, pass, page, position, nextPage, previousPage, observedAt, bytes };
     return { result, record: recordOf(response, about) };
   }
 

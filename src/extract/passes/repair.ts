@@ -93,17 +93,27 @@ function hold(
 }
 
 /**
- * Asks for items that no pass listed, after the last pass; those that are `found` are staged like others, and those that
- * are `removed` are gone by the service's word. Others could not be read, and are rejects.
+ * Asks for items that no pass listed, after the last pass; those that are `found` are staged like others, `inPart` where
+ * one mode was refused, and those that are `removed` are gone by the service's word. Others could not be read, and are
+ * rejects, or were `skipped`, as {@link askSingly} has it.
  */
 export async function askForUnlisted(context: ExtractContext, after: AfterPass) {
   const found = new Set<string>();
   const removed = new Set<string>();
-  await askSingly(context, after, context.settings.shapes, ({ id, gone, read }) => {
+  const rejected = new Set<string>();
+  const skipped = await askSingly(context, after, context.settings.shapes, (answer) => {
+    const { id, gone, read } = answer;
     if (gone) removed.add(id);
     if (read !== null) found.add(id);
+    if (isRejected(answer)) rejected.add(id);
   });
-  return { found: after.ids.filter((id) => found.has(id) && !removed.has(id)), removed: [...removed].sort() };
+  const there = after.ids.filter((id) => found.has(id) && !removed.has(id));
+  return {
+    found: there,
+    inPart: there.filter((id) => rejected.has(id)),
+    removed: [...removed].sort(),
+    skipped,
+  };
 }
 
 /** What is refused is no reason to end the run: the listing is read again in place of it, or the run is unsettled. */
@@ -112,25 +122,29 @@ const EVERY_ONE: RejectLimits = { share: 1, items: Number.POSITIVE_INFINITY };
 /** No listing is known that says what the answer says. */
 const UNLISTED = { fingerprint: NO_FINGERPRINT };
 
-/** Asks until too many items were refused: then the others would be, too. */
+/** Asks until too many items were refused: then the others would be, too. Gives the IDs of those. */
 async function askSingly(
   context: ExtractContext,
   { ids, landing, firstGroup }: AfterPass,
   /** Of each item, in this order. */
   shapes: readonly Shape[],
   take: (answer: SingleRead) => void,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { settings, onProgress } = context;
   const queue = new WorkQueue(settings.concurrency, context.signal);
   const budget = new FailureBudget(all(ids.length * shapes.length), EVERY_ONE);
   const refusedAtMost = singlesLimit(all(ids.length), settings.singlesLimits);
+  const skipped: string[] = [];
   let refused = 0;
   let done = 0;
   let bytes = 0;
   const askGroup = async (group: number, ofGroup: readonly string[]) => {
     const answers: SingleRead[] = [];
     for (const [i, id] of ofGroup.entries()) {
-      if (refused > refusedAtMost) break;
+      if (refused > refusedAtMost) {
+        skipped.push(id);
+        continue;
+      }
       await queue.add(async () => {
         let unread = false;
         for (const [place, shape] of shapes.entries()) {
@@ -159,4 +173,5 @@ async function askSingly(
     // What has come is taken before it is saved.
     await queue.settled();
   }
+  return skipped;
 }

@@ -166,6 +166,14 @@ async function askSingle(context: ExtractContext, single: Single, signal: AbortS
     read: updatedAt === undefined ? null : { updatedAt },
     rejects,
     reusedFrom: null,
-    record: recordOf(response, { mode: "item", pass: landing.pass, page, contentId: id, observedAt, bytes }),
+    record: recordOf(response, {
+      mode: "item",
+      pass: landing.pass,
+      page,
+      position,
+      contentId: id,
+      observedAt,
+      bytes,
+    }),
   };
 }

@@ -50,7 +50,8 @@ export async function readRunBefore(
     connection,
     SPENT,
     `SELECT mode, count(*) FILTER (WHERE NOT (${isTry})) AS requests, count(*) FILTER (WHERE ${isTry}) AS tries,
-       sum(bytes) FILTER (WHERE NOT (${isTry}))::BIGINT AS bytes, sum(milliseconds) AS milliseconds
+       sum(bytes) FILTER (WHERE NOT (${isTry}))::BIGINT AS bytes,
+       sum(milliseconds) FILTER (WHERE NOT (${isTry})) AS milliseconds
      FROM ${fromTable(source, "run_requests")} GROUP BY mode`,
   );
   const facts = files.filter(({ path }) => path === `raw/${EXTRACT_FILE}`);
@@ -86,8 +87,8 @@ export async function singlesWanted(
   before: RecordedRun | undefined,
 ): Promise<{ readonly wanted: number; readonly granted: number }> {
   const { items } = answer;
-  const granted = Number.POSITIVE_INFINITY;
   const record = before?.record;
+  const granted = grantedIn(record);
   if (record?.asked.singleItems === details && before !== undefined) {
     const wanted = record.detailsAsked + record.detailsReused.count;
     return { wanted: Math.round(wanted * growth(items, before.items)), granted };
@@ -96,6 +97,14 @@ export async function singlesWanted(
   const seen = await probeEvents(client, options.config.aliases, options.signal);
   const share = seen.items === 0 ? 0 : seen.events / seen.items;
   return { wanted: Math.round(items * share), granted: seen.perPage };
+}
+
+/** The most items a page that the service granted; infinite where it granted all that were asked for. */
+function grantedIn(record: ExtractRecord | undefined): number {
+  const { asked, passes = [] } = record ?? {};
+  const { perPage: wanted = "auto" } = asked ?? {};
+  const smaller = passes.filter(({ perPage }) => wanted !== "auto" && perPage < wanted);
+  return Math.min(Number.POSITIVE_INFINITY, ...smaller.map(({ perPage }) => perPage));
 }
 
 /** Of the items that are wanted singly, those that stand in from the run before; where none does, why. */

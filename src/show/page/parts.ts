@@ -80,18 +80,9 @@ function noneWithout(coverage: Coverage): string {
 }
 
 export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined): PagePart {
-  // An example of a vanished field is one of the run before, from which a person may be erased without this page being
-  // made anew: it has none.
-  const vanishedFields = drift.vanishedFields.map((line) => ({
-    ...line,
-    example: null,
-    exampleContentId: null,
-  }));
   const isCompared = earlier?.before !== undefined;
   // Without a run before nobody can tell what is gone.
-  const sections = driftSections({ ...drift, vanishedFields }).filter(
-    ({ key }) => isCompared || key !== "vanishedFields",
-  );
+  const sections = driftSections(drift).filter(({ key }) => isCompared || key !== "vanishedFields");
   const lead = `Where answers depart from the contract. ${comparison(earlier)}`;
   return { ...partOf("drift", "Drift", "drift", sections), lead };
 }

@@ -57,7 +57,9 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const { connection, manifest, earlier } = run;
   const account = await readAccount(connection);
   const checks = await readChecks(connection);
-  const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
+  const compared = earlier?.before?.manifest;
+  // From the run before a person may be erased without this page being made anew: it shows no value of that run.
+  const drift = await driftOf({ connection, now: manifest, before: compared, showsBefore: false });
   const other = await run.connect();
   const itemsOf = async () => {
     const hasHistory = isHistoryIn(manifest);
@@ -68,7 +70,6 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   };
   const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
   const nameless = account.instanceUrl === SAMPLE ? [] : await namelessDestinations(connection);
-  const compared = earlier?.before?.manifest;
   const changes = compared && (await readItemChanges(connection, manifest, compared));
   const parts = [
     coveragePart(coverage),

@@ -1,17 +1,18 @@
 /** Claims the number of a run that was uploaded, and commits each table. */
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun } from "../../pipeline.ts";
+import { inParallel } from "../../storage/parallel.ts";
 import { rolledBackFrom, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fenced.ts";
 import type { Store } from "../store/store.ts";
 import { droppedSince } from "./check.ts";
 import { type Claim, newClaim, runOf } from "./claim.ts";
-import { finish, type LakePlace, settle } from "./finish.ts";
+import { finish, LANES, type LakePlace, settle } from "./finish.ts";
 import { historyOf, putClaim } from "./history.ts";
 import type { Plan } from "./plan.ts";
 import { snapshotOf } from "./snapshots.ts";
 import { planAfter, uploadAll } from "./upload.ts";
-import { assertWhole } from "./waiting.ts";
+import { assertWhole, waitingOf } from "./waiting.ts";
 
 /** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first, `target.waits` where tables do. */
 export async function commitDelivery(
@@ -50,7 +51,10 @@ export async function commitDelivery(
     if (!(await putClaim(store, claim, settled))) continue;
     const waiting = await finish(place, claim, signal);
     if (waiting !== null) return assertWhole(waiting);
-    if ((await snapshotOf(store, claim)).versions.size > 0) return;
+    const { versions, missing } = await snapshotOf(store, claim);
+    const lacking = tables.filter(({ name }) => missing.includes(name));
+    assertWhole((await inParallel(LANES, lacking, (_, table) => waitingOf(store, table))).flat());
+    if (versions.size > 0 && lacking.length === 0) return;
     const isRemoved = (await historyOf(store, instance)).since !== since;
     throw isRemoved ? removedMeanwhile(place, delivered) : givenUp(store, delivered);
   }

@@ -98,16 +98,18 @@ export async function finish(
   const { store, logRetentionDays: retentionDays } = place;
   const versions = new Map(others);
   const waiting: Waiting[] = [];
+  let isPassed = false;
   await inParallel(LANES, tables, async (_, table) => {
     try {
       const replacement = { ...claim, table, files: table.files, retentionDays };
       const version = await commitReplacement(store, replacement, signal);
-      if (version !== null) versions.set(table.name, version);
+      if (version === null) isPassed = true;
+      else versions.set(table.name, version);
     } catch (thrown) {
       waiting.push(waitingFor(table.name, thrown));
     }
   });
-  if (versions.size + waiting.length < claim.tables.length) return null;
+  if (isPassed) return null;
   waiting.sort((a, b) => compareUtf8(a.table, b.table));
   const missing = waiting.map(({ table }) => table);
   const last = await commitSnapshot(place, claim, { versions, missing }, signal);

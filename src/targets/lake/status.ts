@@ -1,10 +1,11 @@
 /** What a lake has: its tables, and the last run of each instance. Changes nothing. */
-import { type Answer, col, section } from "../../common/answer.ts";
+import { type Answer, col, type RowOf, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { inParallel } from "../../storage/parallel.ts";
+import { TABLE_NAME } from "../../storage/parquet-sql.ts";
 import type { Store } from "../store/store.ts";
 import type { ClaimedTable } from "./claim.ts";
 import { BlockedTable, blockedText } from "./delta/blocked.ts";
@@ -17,6 +18,55 @@ import { INSTANCES } from "./keys.ts";
 import { registeredService } from "./registration.ts";
 import { lacksTables, RUN_SNAPSHOTS, snapshotOf } from "./snapshots.ts";
 import { missingIn, type Waiting, waitingFor } from "./waiting.ts";
+
+const required = { required: true } as const;
+
+const DAMAGE_COLUMNS = {
+  what: col.text({ ...required, of: ["table", "instance"] }),
+  name: col.text(required),
+  /** A sentence with the way out. */
+  problem: col.text(required),
+} as const;
+export type Damage = RowOf<typeof DAMAGE_COLUMNS>;
+
+const TABLE_COLUMNS = {
+  table: col.text(required),
+  version: col.count(required),
+  /** Version of the checkpoint that readers begin with; null: there is none. */
+  checkpoint: col.count({ hidden: true }),
+  /** Those that have files in it. */
+  instances: col.count(required),
+  /** Null: another program wrote files that do not say. */
+  rows: col.count(),
+  files: col.count(required),
+  bytes: col.bytes({ ...required, head: "size" }),
+} as const;
+type TableStatus = RowOf<typeof TABLE_COLUMNS>;
+
+const INSTANCE_COLUMNS = {
+  instance: col.name(required),
+  /** The last run that was claimed; null: none. */
+  run: col.name({ head: "last run" }),
+  verdict: col.name(),
+  /** When, or what became of it. */
+  delivered: col.name(required),
+  /** Address of the service; null: nobody has delivered yet. */
+  origin: col.text({ head: "service" }),
+  id: col.text({ hidden: true }),
+  sequence: col.count({ hidden: true }),
+  pipeline: col.text({ hidden: true }),
+  /** ISO 8601, UTC: when it was claimed. */
+  deliveredAt: col.text({ hidden: true }),
+  /** Whether all tables have it but those that wait; null: `run_snapshots`, which says so, is damaged. */
+  finished: col.flag({ hidden: true }),
+  /** Names of the tables that wait for it. */
+  missing: col.list({ ...required, hidden: true }),
+  /** Whether a removal was begun and has not ended. */
+  removing: col.flag({ ...required, hidden: true }),
+} as const;
+type InstanceStatus = RowOf<typeof INSTANCE_COLUMNS>;
+
+const WAITING_COLUMNS = { table: col.text(required), why: col.text(required) } as const;
 
 export interface LakeStatus {
   readonly address: string;
@@ -31,46 +81,6 @@ export interface LakeStatus {
    * read are not in the list of tables.
    */
   readonly waiting: readonly Waiting[];
-}
-
-export interface Damage {
-  readonly what: "table" | "instance";
-  readonly name: string;
-  /** A sentence with the way out. */
-  readonly problem: string;
-}
-
-export interface TableStatus {
-  readonly table: string;
-  readonly version: number;
-  /** Version of the checkpoint that readers begin with; null: there is none. */
-  readonly checkpoint: number | null;
-  /** Those that have files in it. */
-  readonly instances: number;
-  readonly files: number;
-  readonly bytes: number;
-  /** Null: another program wrote files that do not say. */
-  readonly rows: number | null;
-}
-
-export interface InstanceStatus {
-  readonly instance: string;
-  /** Address of the service; null: nobody has delivered yet. */
-  readonly origin: string | null;
-  readonly id: string | null;
-  /** The last run that was claimed; null: none. */
-  readonly run: string | null;
-  readonly sequence: number | null;
-  readonly verdict: string | null;
-  readonly pipeline: string | null;
-  /** ISO 8601, UTC: when it was claimed. */
-  readonly deliveredAt: string | null;
-  /** Whether all tables have it but those that wait; null: `run_snapshots`, which says so, is damaged. */
-  readonly finished: boolean | null;
-  /** Names of the tables that wait for it. */
-  readonly missing: readonly string[];
-  /** Whether a removal was begun and has not ended. */
-  readonly removing: boolean;
 }
 
 export async function lakeStatus(store: Store): Promise<LakeStatus> {
@@ -103,9 +113,10 @@ export async function lakeStatus(store: Store): Promise<LakeStatus> {
   };
 }
 
+/** Whatever else lies beside them, which we may not be allowed to read, is none of the lake's. */
 export async function tablesIn(store: Store): Promise<string[]> {
-  const folders = await store.folders("");
-  return folders.filter((folder) => !/^[_.]/.test(folder)).map((folder) => folder.slice(0, -1));
+  const names = (await store.folders("")).map((folder) => folder.slice(0, -1));
+  return names.filter((name) => TABLE_NAME.test(name) && !name.startsWith("_"));
 }
 
 export async function instancesIn(store: Store): Promise<string[]> {
@@ -182,43 +193,11 @@ async function instanceStatus(
     removing,
   };
   const claimed = claim === null || removing ? [] : claim.tables;
-  return { status, lacking: claimed.filter(({ name }) => missing.includes(name)) };
+  return {
+    status: { ...status, delivered: deliveryText(status) },
+    lacking: claimed.filter(({ name }) => missing.includes(name)),
+  };
 }
-
-const required = { required: true } as const;
-
-const INSTANCE_COLUMNS = {
-  instance: col.name(required),
-  run: col.name({ head: "last run" }),
-  verdict: col.name(),
-  delivered: col.name(required),
-  origin: col.text({ head: "service" }),
-  id: col.text({ hidden: true }),
-  sequence: col.count({ hidden: true }),
-  pipeline: col.text({ hidden: true }),
-  deliveredAt: col.text({ hidden: true }),
-  finished: col.flag({ hidden: true }),
-  missing: col.list({ hidden: true }),
-  removing: col.flag({ hidden: true }),
-} as const;
-
-const TABLE_COLUMNS = {
-  table: col.text(required),
-  version: col.count(required),
-  checkpoint: col.count({ hidden: true }),
-  instances: col.count(required),
-  rows: col.count(),
-  files: col.count(required),
-  bytes: col.bytes({ ...required, head: "size" }),
-} as const;
-
-const DAMAGE_COLUMNS = {
-  what: col.text(required),
-  name: col.text(required),
-  problem: col.text(required),
-} as const;
-
-const WAITING_COLUMNS = { table: col.text(required), why: col.text(required) } as const;
 
 /** What `lake status` answers. */
 export function lakeStatusAnswer({ address, tables, instances, damaged, waiting }: LakeStatus): Answer {
@@ -233,7 +212,7 @@ export function lakeStatusAnswer({ address, tables, instances, damaged, waiting 
         title: "Instances",
         none: "",
         columns: INSTANCE_COLUMNS,
-        rows: instances.map((each) => ({ ...each, delivered: deliveryText(each) })),
+        rows: instances,
         keys: 2,
         limit: 1000,
       }),
@@ -273,7 +252,13 @@ export function lakeStatusAnswer({ address, tables, instances, damaged, waiting 
   };
 }
 
-function deliveryText({ run, deliveredAt, finished, missing, removing }: InstanceStatus): string {
+function deliveryText({
+  run,
+  deliveredAt,
+  finished,
+  missing,
+  removing,
+}: Omit<InstanceStatus, "delivered">): string {
   if (removing) return "being removed";
   if (run === null) return "nothing yet";
   if (finished === null) return "unknown";

@@ -3,6 +3,7 @@
  * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
  * Until the commit, and after any failure, readers have the run before.
  */
+import { postgresAddressFault } from "../../common/network/postgres-address.ts";
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
@@ -33,13 +34,12 @@ const OPTIONS: Options = {
   name: isName,
 };
 
-/** It may hold a password, so it is never shown. */
 function urlVerdict(value: unknown): true | string {
-  const url = isText(value) ? URL.parse(value) : null;
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    return "is not an address such as postgres://user@host/database";
-  if (url.password === "" && !url.searchParams.has("password")) return true;
-  return "has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE";
+  const fault = isText(value) ? postgresAddressFault(value) : "form";
+  if (fault === null) return true;
+  return fault === "form"
+    ? "is not an address such as postgres://user@host/database"
+    : "has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE";
 }
 
 /** Delivers to PostgreSQL, by the packages `pg` and `pg-copy-streams`. */

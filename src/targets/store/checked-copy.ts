@@ -36,11 +36,10 @@ export async function newFile(file: string, fill: (handle: FileHandle) => Promis
 }
 
 /** A local file that is not what its run says. */
-export function changedFile(file: string, cause?: unknown): WarehouseError {
+export function changedFile(file: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
     `The file ${file} has another content than its run's manifest says, so it was not delivered; see "content-warehouse verify".`,
-    { cause },
   );
 }
 

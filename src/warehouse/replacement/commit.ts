@@ -4,10 +4,10 @@
  * has changed nothing, and what was killed after is finished by the next command that changes the warehouse.
  */
 import { existsSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeTree, sealTree, sync, syncTree } from "../../common/tree.ts";
+import { removeTree, replaceFile, sealTree, sync, syncTree } from "../../common/tree.ts";
 import { currentRun, type OutputFolder, type StagingFolder, stagingFolder } from "../layout.ts";
 import { runIdentifier } from "../manifest.ts";
 import { readPin, writePin } from "../pin.ts";
@@ -35,10 +35,7 @@ export async function commitPlan(folder: OutputFolder, replacements: readonly Re
   const place = replacementPlace(folder);
   for (const { to } of replacements) await syncTree(join(place, to));
   const unnamed = join(place, `${PLAN_FILE}.new`);
-  await writeFile(unnamed, JSON.stringify({ replacements }), { mode: 0o600 });
-  await sync(unnamed);
-  await rename(unnamed, join(place, PLAN_FILE));
-  await sync(place);
+  await replaceFile(join(place, PLAN_FILE), JSON.stringify({ replacements }), { unnamed, mode: 0o600 });
   await sync(folder.staging);
 }
 

@@ -25,8 +25,7 @@ export interface Numbered {
 
 const RUN_HISTORY = "run_history";
 
-export const hasHistory = ({ manifest }: PublishedFiles): boolean =>
-  Object.hasOwn(manifest.rows, RUN_HISTORY);
+const hasHistory = ({ manifest }: PublishedFiles): boolean => Object.hasOwn(manifest.rows, RUN_HISTORY);
 
 /** The runs that a run goes on from by its history, in no order, and the run before it. */
 async function namedBy(from: Replaceable, temporaryDirectory: string): Promise<RunIdentity[]> {

@@ -4,10 +4,13 @@ import { vanished } from "../../../src/audit/checks/mass-change.ts";
 
 test("what all items have lost is told, and not what a history that begins anew has not yet", () => {
   const rows = { content: 3, content_tags: 2, run_history: 2, mapping_history: 5 };
-  const before = { rows, emptyColumns: ["content.slug"] };
+  const columns = ["content.slug", "content.title", "run_history.previous_run"];
+  const before = { rows, emptyColumns: ["content.slug"], columns };
   const now = {
     rows: { ...rows, content_tags: 0, run_history: 1, mapping_history: 0 },
-    emptyColumns: ["content.slug", "content.title", "run_history.previous_run"],
+    emptyColumns: ["content.mood", ...columns],
   };
   assert.deepEqual(vanished(before, now), ["content_tags", "content.title"]);
+  const ofEarlierVersion = { ...before, columns: undefined };
+  assert.deepEqual(vanished(ofEarlierVersion, now), ["content_tags"], "what columns it has is not known");
 });

@@ -102,6 +102,8 @@ test("each filter keeps to its rows, and they hold together", async () => {
     [{ ...ALL, status: "unmapped" }, "status = 'unmapped'"],
     [{ ...ALL, value: "nordic" }, "external_value = 'nordic'"],
     [{ ...ALL, value: "Nordics" }, "value = 'Nordics'"],
+    // Of a field without a value mapping.
+    [{ ...ALL, value: "Read the guide" }, "value = 'Read the guide'"],
     [
       { ...ALL, ...scope, value: "Nordics", status: "mapped" },
       `${webRegion} AND value = 'Nordics' AND status = 'mapped'`,
@@ -112,6 +114,17 @@ test("each filter keeps to its rows, and they hold together", async () => {
     assert.deepEqual(counts(await coverageOf(run.connection, filter, 1000)), expected, where);
   }
   assert.equal((await coverageOf(run.connection, { ...ALL, status: "unmapped" })).definitions, undefined);
+});
+
+test("an entry that items of another content type use is used", async () => {
+  await using run = await opened(warehouses.nightly);
+  const unusedBy = async (filter: CoverageFilter) => {
+    const { coverage, definitions } = await coverageOf(run.connection, filter);
+    const counted = coverage.map((row) => [row.destination_id, row.custom_field_id, row.entries_unused]);
+    return { counted, entries: definitions?.unusedEntries };
+  };
+  const articles = await resolveScope(run.connection, { contentType: "Article" });
+  assert.deepEqual(await unusedBy({ ...ALL, ...articles }), await unusedBy(ALL));
 });
 
 test("the totals are the sums of the coverage, and the values add up to them", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
+import { namesSql } from "../../../src/audit/diff/names.ts";
 import { loadSql } from "../../../src/audit/load-sql.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { all } from "../../../src/storage/duckdb.ts";
@@ -103,6 +104,31 @@ test("a reason is told by the definitions of the two runs, whatever became of th
   ]);
 });
 
+test("a value of which nobody knew whether it is archived is not said to be so no longer", async () => {
+  // Of a value that is not archived the service says so in every other place alone.
+  const second = { valueId: "other", display: null, value: null, archived: false };
+  const at = (text: string, { isSecond = false, archived = false }): MappingWorld => {
+    const { fields, ...rest } = world(text, "nordic", "web-id");
+    const values = fields.flatMap(({ selectValues }) =>
+      selectValues.map((value) => ({ ...value, archived })),
+    );
+    const selectValues = isSecond ? [second, ...values] : values;
+    return { ...rest, fields: fields.map((field) => ({ ...field, selectValues })) };
+  };
+  const nights = await nightsOf([
+    at("Nordics", { isSecond: true }),
+    at("North", {}),
+    at("Nordics", { archived: true }),
+    at("North", {}),
+  ]);
+  const renamed = (from: string, to: string, place = "") =>
+    `select value "${to}": ${place}shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
+  const why = async (from: number) => (await reasons(from, from + 1, nights)).map(([, , ...told]) => told);
+  assert.deepEqual(await why(1), [[`${renamed("Nordics", "North", "place 1 -> 0, ")}, archived none -> no`]]);
+  assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived`]]);
+  assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, no longer archived`]]);
+});
+
 test("a mapping that goes to another destination is the reason at both", async () => {
   const moved = 'mapping mapping-id: destination "web-id" -> "print-id"';
   const entry = 'mapping entry entry-id for "North": "nordic" -> "north"';
@@ -163,8 +189,11 @@ long("destinations and fields are called and found by what the two runs called t
   assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
   assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
   const nameIn = async (sequence: number) => {
-    const rows = await all(nights.connection, loadSql("audit_diff_destinations"), [sequence, sequence]);
-    return rows.map(({ identification }) => identification);
+    const rows = await all(nights.connection, namesSql("audit_diff_names", "destinations"), [
+      sequence,
+      sequence,
+    ]);
+    return rows.map(({ name }) => name);
   };
   assert.deepEqual([await nameIn(1), await nameIn(2), await nameIn(3)], [["Portal"], ["Hub"], ["Hub"]]);
 });

@@ -36,13 +36,13 @@ const BOTH = `
 const BEFORE = { rows: { content: 3, content_tags: 1 }, emptyColumns: [] };
 const NOW = { rows: { content: 3, content_tags: 0 }, emptyColumns: ["content.wordcount"] };
 
-async function reportOf(before: typeof BEFORE | undefined): Promise<DriftReport> {
+async function reportOf(before: typeof BEFORE | undefined, showsBefore = true): Promise<DriftReport> {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
   try {
     for (const statement of BOTH.split(";\n").filter((text) => text.trim() !== ""))
       await execute(connection, statement);
-    return await driftOf({ connection, now: NOW, before });
+    return await driftOf({ connection, now: NOW, before, showsBefore });
   } finally {
     connection.closeSync();
     instance.closeSync();
@@ -76,6 +76,13 @@ suite("the drift of a run", () => {
         ["content_tags", "empty", 0, 1, null],
       ],
     );
+  });
+
+  test("shows no value of the run before that it may not show, and its own", async () => {
+    const { vanishedFields, newFields } = await reportOf(BEFORE, false);
+    for (const { path, example, exampleContentId } of vanishedFields)
+      assert.deepEqual([example, exampleContentId], [null, null], path);
+    assert.deepEqual([newFields[0]?.example, newFields[0]?.exampleContentId], ["512", "b"]);
   });
 
   test("keeps types, values outside the contract and the policy's own counts apart", async () => {

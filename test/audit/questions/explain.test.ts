@@ -14,7 +14,8 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { few, long } from "../../long.ts";
-import { failsWith } from "../../run/running.ts";
+import { exportFrom, failsWith, HurriedClock, MAPPING, temporaryFolder } from "../../run/running.ts";
+import { item, type Question, Scripted } from "../../run/scripted.ts";
 import { askService, type Statement, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 
@@ -209,6 +210,23 @@ for (const [what, change, said] of [
     assert.match(error.message, said);
   });
 }
+
+test("an item that lost its values while the run read it is explained by its last document", async (t) => {
+  const clock = new HurriedClock();
+  const scripted = await Scripted.start(t, [item("a", 1, { custom_fields: { "f-1": "green" } })]);
+  const emptied = item("a", 1, { custom_fields: null, updated_at: "2026-11-20T01:58:30Z" });
+  const stateOf = ({ mode }: Question) =>
+    mode === "dynamic" && clock.elapsedMs() < 60_000 ? scripted.items : [emptied];
+  scripted.arrange = (_items, question) => stateOf(question);
+  scripted.script = (question) =>
+    question.kind === "item" ? { body: { response: Object(stateOf(question)[0]) } } : undefined;
+  const warehouse = await temporaryFolder(t);
+  await exportFrom({ url: scripted.url, out: warehouse, clock, pipelineUrl: MAPPING });
+  await using run = await opened(warehouse);
+  const { values, evidence } = await explainItem(run, "a");
+  assert.deepEqual(values, { contentId: "a", values: [] });
+  assert.deepEqual([evidence.document?.mode, evidence.document?.parts.size], ["item", 0]);
+});
 
 /** A warehouse that a test may damage. */
 async function sampleCopy(): Promise<string> {

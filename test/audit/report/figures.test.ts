@@ -209,7 +209,7 @@ test("the command makes the page of the run's folder again, byte by byte, also o
 
 long("a page that is written to the standard output is that page and nothing else", async () => {
   const target = join(out, "..", "redirected.html");
-  const handle = await open(target, "w");
+  const handle = await open(target, "w+");
   const child = spawn(
     process.execPath,
     [packagePath("src/cli/main.ts"), "report", "--warehouse", out, "--out", "/dev/stdout"],
@@ -220,8 +220,8 @@ long("a page that is written to the standard output is that page and nothing els
     said += text;
   });
   assert.deepEqual(await once(child, "close"), [0, null]);
+  assert.equal(await handle.readFile("utf8"), page);
   await handle.close();
-  assert.equal(await readFile(target, "utf8"), page);
   assert.match(said, /^\/dev\/stdout \([\d.]+ [kM]B\) is the report of 000001-\S+\n$/);
 });
 

@@ -198,6 +198,8 @@ test("a warning about a foreign key speaks of content, with the name of its chec
       "1 item names an original item that the service did not describe",
     "foreign key content_favorites.user_id → users":
       "items name a user that the service did not describe (1 time)",
+    "foreign key content_types.instance_id → instances":
+      "content types name an instance that the service did not describe (1 time)",
     "foreign key user_groups.user_id → users":
       "rows of user_groups name a user that the service did not describe (1 time)",
     "foreign key reading_times.book_id → books": "1 row of reading_times without a matching row of books",

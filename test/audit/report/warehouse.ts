@@ -6,9 +6,9 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
-import { createService } from "../../../src/service/service.ts";
 import { either } from "../../long.ts";
 import { HISTORY } from "../../run/running.ts";
+import { serviceAt } from "../../service-at.ts";
 
 /** What somebody may write where a title or a name is expected. */
 export const HOSTILE = {
@@ -141,7 +141,7 @@ interface Night {
 }
 
 async function night({ data, out, cwd, port }: Night): Promise<{ summary: RunSummary; port: number }> {
-  const service = await createService({ data, port });
+  const service = await serviceAt({ data, port });
   try {
     const [token = ""] = service.contentSet.tokens.keys();
     const summary = await runPipeline({

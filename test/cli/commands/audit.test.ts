@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { few, long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
@@ -164,4 +168,23 @@ test("a file that cannot be written is told before anything is asked, and a fail
   }
   assert.equal(await readFile(kept, "utf8"), "mine");
   await assert.rejects(stat(fresh), { code: "ENOENT" });
+});
+
+test("a disk without room ends with 30 and leaves the file as it was, and a whole one keeps its rights", async () => {
+  const folder = join(out, "..", "full");
+  const file = join(folder, "mapping.csv");
+  await mkdir(folder);
+  await writeFile(file, "mine", { mode: 0o640 });
+  const args = [packagePath("src/cli/main.ts"), "audit", "--warehouse", out, "--export-mapping", file];
+  const limited = 'ulimit -f 1; exec "$0" "$@"';
+  const child = spawn("bash", ["--norc", "-c", limited, process.execPath, ...args], {
+    env: { PATH: process.env.PATH },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  assert.deepEqual([code, said], [30, "A file may not grow (EFBIG); raise its limit (ulimit -f).\n"]);
+  assert.deepEqual([await readFile(file, "utf8"), await readdir(folder)], ["mine", ["mapping.csv"]]);
+  await audit("--export-mapping", file);
+  assert.match(await readFile(file, "utf8"), /^custom_field_id,/);
+  assert.deepEqual([(await stat(file)).mode & 0o777, await readdir(folder)], [0o640, ["mapping.csv"]]);
 });

@@ -7,20 +7,22 @@ import { Writable } from "node:stream";
 import { suite, test } from "node:test";
 import { processEnvironment } from "../../../src/cli/command.ts";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
-import { systemClock } from "../../../src/common/clock.ts";
-import { silentLog } from "../../../src/common/log.ts";
+import { type Clock, systemClock } from "../../../src/common/clock.ts";
+import { createLog, type Log, silentLog } from "../../../src/common/log.ts";
 import { check } from "../../../src/run/preconditions/check.ts";
 import type { CheckName, Finding } from "../../../src/run/preconditions/finding.ts";
 import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { pem, trust } from "../../extract/http/trust.ts";
-import { CANARY, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
+import { CANARY, HurriedClock, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
 import { ANSWERED, item, itemsOf, listBody, Scripted } from "../../run/scripted.ts";
 
 interface Setup {
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: { readonly sample?: true; readonly url?: string; readonly warehouse?: string };
   readonly freeBytes?: FreeBytes;
+  readonly clock?: Clock;
+  readonly log?: Log;
 }
 
 /** What a check finds with nothing configured but this, by name. */
@@ -31,8 +33,8 @@ async function found(cwd: string, setup: Setup): Promise<Record<CheckName, Findi
     pipeline: NIGHTLY,
     threads: 1,
     nodeVersion: "24.0.0",
-    clock: systemClock,
-    logFor: () => silentLog,
+    clock: setup.clock ?? systemClock,
+    logFor: () => setup.log ?? silentLog,
     signal: new AbortController().signal,
     freeBytes: setup.freeBytes ?? freeBytes,
   };
@@ -143,14 +145,24 @@ test("a service that asks for fewer requests is asked again when it says, and th
   const service = await Scripted.start(t, itemsOf(1));
   service.script = ({ number }) =>
     number === 1 ? { status: 429, headers: { "retry-after": "1" } } : undefined;
-  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const { text, exitCode } = await command(await temporaryFolder(t), [], env);
-  assert.equal(exitCode, 0);
+  const clock = new HurriedClock();
+  let text = "";
+  const log = createLog({
+    format: "text",
+    secrets: [],
+    level: "info",
+    clock,
+    write: (line) => {
+      text += line;
+    },
+  });
+  const { credentials } = await found(await temporaryFolder(t), { ...at(service), clock, log });
   assert.match(
     text,
     / warn {2}The service refuses requests because there are too many: pausing until \d\d:\d\d:\d\d UTC/,
   );
-  assert.match(text, /^ {2}ok +credentials +the token may read 1 item$/m);
+  assert.ok((clock.slept[0] ?? 0) >= 1000);
+  assert.deepEqual([credentials.status, credentials.detail], ["ok", "the token may read 1 item"]);
   assert.equal(service.asked("list").filter(({ perPage }) => perPage === 1).length, 2);
 });
 

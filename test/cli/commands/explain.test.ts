@@ -29,6 +29,13 @@ test("an explanation begins with what each destination receives, then what becam
   assert.equal(next, "--steps shows each rule, the entry and the document behind every value.\n");
 });
 
+test("of a field without a value in the item it says so, and not that nothing is mapped", async () => {
+  assert.match(
+    (await explain(SLUG, "--destination", "Web CMS", "--field", "production_hours")).replaceAll("\n", " "),
+    /nothing; of what was asked for, no destination maps a field of which this item has a value/,
+  );
+});
+
 test("with --steps, one field at one destination is explained rule by rule, with the evidence", async () => {
   const asked = [SLUG, "--destination", "Web CMS", "--field", "region", "--steps"];
   const { steps, evidence } = JSON.parse(await explain(...asked, "--format", "json"));

@@ -137,6 +137,28 @@ test("a rollback says what targets have, brings them back, and holds for other m
   await assertNothingMixed(store, INSTANCE);
 });
 
+for (const isPinned of [true, false]) {
+  (isPinned ? test : long)(
+    `a run that was rolled back ${isPinned ? "for a pin " : ""}stays so once it is pruned, while the lake has it`,
+    async (t) => {
+      const { world, first, second, store, a } = await twoNights(t);
+      await a(runsCommand, "rollback", "1", ...(isPinned ? ["--pin"] : []));
+      const undelivered = async (at: number) =>
+        (await nightOf(world, { night: at, order: steps("A"), killed: ["A"] })).get("A");
+      const third = await undelivered(2);
+      assert.equal((await a(runsCommand, "prune", "--keep", "1")).text.includes(`removed ${second}`), true);
+      const told = says((await a(targetsCommand, "--format", "json")).text);
+      const says1 = "run 2; this warehouse is at 1 after a rollback";
+      assert.equal(told.says, isPinned ? says1 : "run 2; this warehouse is at 3");
+      const fourth = await undelivered(3);
+      assert.deepEqual([fourth?.previousRun, world.warnings.A], [third?.run, []]);
+      const back = await a(runsCommand, "rollback", isPinned ? "1" : "3", "--deliver");
+      assert.match(back.text, new RegExp(`\nlake: delivered ${isPinned ? first : third?.run} in `));
+      await assertNothingMixed(store, INSTANCE);
+    },
+  );
+}
+
 long(
   "after a rollback a run is delivered whatever its number, where the lake could not be asked before",
   async (t) => {

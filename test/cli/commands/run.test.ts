@@ -131,7 +131,8 @@ suite("a run against a service", () => {
   test("that is complete ends with 0 and a summary; the token stands nowhere but in the requests", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const cwd = await temporaryFolder(t);
-    const { code, stdout, stderr } = await program(["run", SMALL], { env: against(service), cwd });
+    const asked = ["run", SMALL, "--warehouse", "./warehouse"];
+    const { code, stdout, stderr } = await program(asked, { env: against(service), cwd });
     assert.equal(code, 0);
     assert.match(stderr, /^(?:\d\d:\d\d:\d\d info {2}[a-z ]+: .*\n)*$/, "nothing but progress");
     assert.match(
@@ -139,6 +140,7 @@ suite("a run against a service", () => {
       /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12 listed, 12 loaded, 0 rejected\n/,
     );
     assert.ok(stdout.includes(`  Published  ${join(cwd, "warehouse/runs/000001-")}`));
+    assert.match(stdout, /Next +content-warehouse \S.* --warehouse \.\/warehouse\n$/);
     const credentials = basicCredentials(new Secret(CANARY));
     assert.deepEqual([...service.authorizations], [credentials]);
     await assertNowhereIn(join(cwd, "warehouse/runs"), [CANARY, credentials.slice("Basic ".length, -4)]);
@@ -153,6 +155,34 @@ suite("a run against a service", () => {
     const summary = JSON.parse(out);
     assert.deepEqual([summary.verdict, summary.accounting.loaded], ["complete", 12]);
     assert.equal(summary.directory, join(cwd, "here/runs", summary.run));
+  });
+
+  test("whose own loader cannot make it visible ends with 26, has its summary, and is delivered all the same", async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    const cwd = await temporaryFolder(t);
+    const loader = `{ name: "own", stage: () => ({ abort() {}, commit() { throw new Error("it is shut"); } }) }`;
+    await writeFile(
+      join(cwd, "mine.mjs"),
+      `import { contentTables, definePipeline, listing, parquet } from "content-warehouse";
+       export default definePipeline({
+         name: "mine",
+         extract: [listing("full")],
+         transform: [contentTables({ only: ["content"] })],
+         load: [parquet(), ${loader}],
+       });`,
+    );
+    const target = `{ name: "memory", last: () => null, stage: () => ({ commit() {}, abort() {} }) }`;
+    const shut = `{ name: "shut", last: () => null, stage() { throw new Error("nobody is there") } }`;
+    await writeFile(join(cwd, "c.mjs"), `export default { targets: [${target}, ${shut}] };`);
+    const args = ["./mine.mjs", "--config", "c.mjs", "--quiet", "--json"];
+    const { out, err, exitCode } = await run(args, against(service), cwd);
+    assert.equal(exitCode, 26);
+    const { verdict, deliveries, loadFailure, warnings, newWarnings } = JSON.parse(out);
+    assert.deepEqual([verdict, deliveries[0].state], ["complete", "delivered"]);
+    assert.match(err, /not delivered to shut: .* "content-warehouse deliver --config c\.mjs" repeats it/);
+    assert.match(loadFailure.message, /^The loader own cannot make the run visible: it is shut/);
+    assert.deepEqual([warnings.at(-1), newWarnings], [loadFailure.message, []]);
+    assert.deepEqual(err.match(/\w+ +The loader .*/g), [`error ${loadFailure.message} code=load.failed`]);
   });
 
   long("whose listing never stands still ends with 10, and says so in the first line", async (t) => {

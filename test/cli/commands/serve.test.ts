@@ -1,42 +1,37 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import { request } from "node:http";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { few } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
+import { until } from "../../until.ts";
+import { type Started, start } from "../running.ts";
 
-const PROGRAM = `
-  const { serveCommand } = await import(${JSON.stringify(new URL("../../../src/cli/commands/serve.ts", import.meta.url).href)});
-  await serveCommand().parseAsync(process.argv.slice(1), { from: "user" });
-`;
-
-function start(env: Readonly<Record<string, string>>, ...options: string[]): ChildProcess {
-  const args = ["--input-type=module", "--eval", PROGRAM, "--", ...options];
-  return spawn(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...env },
-  });
+function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+  return start(["serve", ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
 }
 
-/** Standard output as far as its last line, when it has been printed. */
-async function introduction(child: ChildProcess): Promise<string> {
-  let text = "";
-  for await (const chunk of child.stdout ?? []) {
-    text += String(chunk);
-    if (text.includes("Ctrl-C")) return text;
-  }
-  throw new Error(`The command ended early: ${text}`);
+/** What it says first, up to the last line of it. */
+async function introduction({ said, ended }: Started): Promise<string> {
+  await until("it says how to stop it", () => said.stdout.includes("Ctrl-C"), { ended });
+  return said.stdout;
+}
+
+/** Ends it with a signal, which must be cleanly. */
+async function stop({ child, ended }: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  child.kill(signal);
+  const { code, signal: killedBy } = await ended;
+  assert.deepEqual([code, killedBy], [0, null]);
 }
 
 for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
   test(`serves the sample set, says how to ask, and stops cleanly on ${signal}`, async (t) => {
-    const child = start({}, "--port", "0", "--max-per-page", "7");
-    t.after(() => child.kill("SIGKILL"));
-    const text = await introduction(child);
+    const started = serve(["--port", "0", "--max-per-page", "7"]);
+    t.after(() => started.child.kill("SIGKILL"));
+    const text = await introduction(started);
     const [, token, url] = /curl -u (\S+): '(http:\S+)\/api\/v1\/content/.exec(text) ?? [];
     assert.ok(url?.startsWith("http://127.0.0.1:"));
     const answer = await fetch(`${url}/api/v1/content?per_page=50`, {
@@ -44,27 +39,23 @@ for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
     });
     const body = (await answer.json()) as { count: number };
     assert.equal(body.count, 7);
-    const exit = once(child, "exit");
-    child.kill(signal);
-    assert.deepEqual(await exit, [0, null]);
+    await stop(started, signal);
   });
 }
 
 test("serves the sample a night later, in which an item is gone, and leaves no folder", async (t) => {
   const temporary = await temporaryFolder(t);
-  const child = start({ TMPDIR: temporary }, "--night", "2", "--port", "0");
-  t.after(() => child.kill("SIGKILL"));
-  assert.match(await introduction(child), /^Serving 499 items of .* from the sample's second night\n/);
-  const exit = once(child, "exit");
-  child.kill("SIGTERM");
-  assert.deepEqual(await exit, [0, null]);
+  const started = serve(["--night", "2", "--port", "0"], { TMPDIR: temporary });
+  t.after(() => started.child.kill("SIGKILL"));
+  assert.match(await introduction(started), /^Serving 499 items of .* from the sample's second night\n/);
+  await stop(started);
   assert.deepEqual(await readdir(temporary), []);
 });
 
 test("serves what a run of a warehouse kept, to whoever has the token that it prints", async (t) => {
-  const child = start({}, "--warehouse", await sampleWarehouse(), "--port", "0");
-  t.after(() => child.kill("SIGKILL"));
-  const text = await introduction(child);
+  const started = serve(["--warehouse", await sampleWarehouse(), "--port", "0"]);
+  t.after(() => started.child.kill("SIGKILL"));
+  const text = await introduction(started);
   assert.match(text, /^Serving 500 items that run 000001-\S+ kept, from /);
   const [, token, url] = /curl -u (\S+): '(http:\S+)\/api\/v1\/content/.exec(text) ?? [];
   for (const [given, status] of [
@@ -94,15 +85,15 @@ test("a run is named with its warehouse, which is served in place of a content s
 });
 
 test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {
-  const child = start({}, "--port", "0", "--latency", "600000");
-  t.after(() => child.kill("SIGKILL"));
-  const [, url] = /Address +(http:\S+)/.exec(await introduction(child)) ?? [];
-  const refused = assert.rejects(fetch(`${url}/api/v1/content`));
-  // For the request to arrive.
-  await setTimeout(500);
-  const exit = once(child, "exit");
-  child.kill("SIGTERM");
-  assert.deepEqual(await exit, [0, null]);
+  const started = serve(["--port", "0", "--latency", "600000"]);
+  t.after(() => started.child.kill("SIGKILL"));
+  const [, url] = /Address +(http:\S+)/.exec(await introduction(started)) ?? [];
+  // Who expects so is told when the request has arrived.
+  const held = request(`${url}/api/v1/content`, { headers: { expect: "100-continue" } });
+  const refused = assert.rejects(once(held, "response"));
+  await once(held, "continue");
+  held.end();
+  await stop(started);
   await refused;
 });
 

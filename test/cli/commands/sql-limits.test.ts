@@ -1,18 +1,14 @@
 /** `sql` in processes of its own: its limits, its signals, and that nothing of it stays. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { packagePath } from "../../../src/common/package-root.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
 import { few } from "../../long.ts";
+import { until } from "../../until.ts";
 import { ChildrenPeak, childrenOf, openFilesOf } from "../children.ts";
-import { program } from "../running.ts";
+import { program, type Started, start } from "../running.ts";
 
 const out = await sampleWarehouse();
 
@@ -52,35 +48,31 @@ for (const [what, [args, said]] of Object.entries(limits)) {
   });
 }
 
-/** In a process group of its own, as a shell starts it; `closed` once nobody has its outputs any more. */
-function startSql() {
-  const args = [packagePath("src/cli/main.ts"), "sql", ENDLESS, "--warehouse", out];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
-  const { pid = 0 } = child;
-  const said = text(child.stderr);
-  child.stdout.resume();
-  return { pid, said, closed: once(child, "close") };
+/** In a process group of its own, as a shell starts it. */
+function startSql(): Started {
+  return start(["sql", ENDLESS, "--warehouse", out], { detached: true });
 }
 
 /** Resolves once a process that this one started has the database open: then the question is under way. */
-async function underWay(pid: number): Promise<void> {
-  while (!childrenOf(pid).some((child) => openFilesOf(child).some((file) => file.endsWith(".duckdb"))))
-    await delay(10);
+function underWay(pid: number, ended: Promise<unknown>): Promise<void> {
+  const isOpen = (child: number) => openFilesOf(child).some((file) => file.endsWith(".duckdb"));
+  return until("the question is under way", () => childrenOf(pid).some(isOpen), { ended });
 }
 
 test("Ctrl-C, which a terminal sends to both processes, ends both", async () => {
-  const { pid, said, closed } = startSql();
-  await underWay(pid);
+  const { pid, ended } = startSql();
+  await underWay(pid, ended);
   process.kill(-pid, "SIGINT");
-  assert.deepEqual(await closed, [130, null]);
-  assert.equal(await said, "Interrupted; the question was not answered.\n");
+  const { code, stderr } = await ended;
+  assert.deepEqual([code, stderr], [130, "Interrupted; the question was not answered.\n"]);
 });
 
 test("no process of a question outlives a command that is killed", async () => {
-  const { pid, said, closed } = startSql();
-  await underWay(pid);
+  const { pid, ended } = startSql();
+  await underWay(pid, ended);
   process.kill(pid, "SIGKILL");
-  assert.deepEqual([await closed, await said], [[null, "SIGKILL"], ""]);
+  const { signal, stderr } = await ended;
+  assert.deepEqual([signal, stderr], ["SIGKILL", ""]);
 });
 
 test("each form is written as it comes, by the process that answers", async (t) => {

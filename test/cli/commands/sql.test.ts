@@ -1,25 +1,23 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { watch } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import type { Ask as AnswerQuestion } from "../../../src/cli/question/work.ts";
 import { answerSql } from "../../../src/cli/sql/answer.ts";
-import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
 import { few, long } from "../../long.ts";
+import { until } from "../../until.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
+import { program, start } from "../running.ts";
 
 type Ask = (query: string, ...args: string[]) => Promise<string>;
 
@@ -525,18 +523,13 @@ test("a plan is drawn as it comes, and steers no terminal", async () => {
 
 long("rows that no one text could hold together are written one after another", async () => {
   const query = "SELECT repeat('x', 300000) AS t FROM range(2048)";
-  const child = start([query, "--warehouse", warehouse().out, "--format", "csv"], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
   let bytes = 0;
-  let errors = "";
-  child.stderr?.on("data", (piece) => {
-    errors += piece;
-  });
-  child.stdout?.on("data", (piece: Buffer) => {
+  const onStdout = (piece: string) => {
     bytes += piece.length;
-  });
-  assert.deepEqual([await once(child, "close"), errors], [[0, null], ""]);
+  };
+  const asked = ["sql", query, "--warehouse", warehouse().out, "--format", "csv"];
+  const { code, stderr } = await program(asked, { onStdout });
+  assert.deepEqual([code, stderr], [0, ""]);
   assert.ok(bytes > 2048 * 300_000);
 });
 
@@ -551,15 +544,6 @@ test("without a published run the way to one is said", async (t) => {
   await assert.rejects(ask(), { code: "verify.failed" });
 });
 
-const SCRIPT = `
-  const { sqlCommand } = await import(${JSON.stringify(new URL("../../../src/cli/commands/sql.ts", import.meta.url))});
-  await sqlCommand().parseAsync(process.argv.slice(1), { from: "user" });`;
-
-/** The command in a process of its own. */
-function start(args: readonly string[], options: SpawnOptions): ChildProcess {
-  return spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, "--", ...args], options);
-}
-
 long("asking leaves nothing behind", async (t) => {
   const { out } = warehouse();
   const TMPDIR = await temporaryFolder(t);
@@ -568,15 +552,8 @@ long("asking leaves nothing behind", async (t) => {
     ["SELECT count(*) FROM (SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i) ORDER BY m)", 0],
     ["SELECT error('x')", 2],
   ] as const) {
-    const child = spawn(
-      process.execPath,
-      [packagePath("src/cli/main.ts"), "sql", query, "--warehouse", out],
-      {
-        stdio: "ignore",
-        env: { ...process.env, TMPDIR },
-      },
-    );
-    assert.deepEqual(await once(child, "close"), [code, null]);
+    const ended = await program(["sql", query, "--warehouse", out], { env: { TMPDIR } });
+    assert.equal(ended.code, code, ended.stderr);
   }
   assert.deepEqual(await readdir(out, { recursive: true }), namesBefore);
   assert.deepEqual(await readdir(TMPDIR), []);
@@ -607,11 +584,7 @@ long(
 test("a signal ends a question and leaves no folder, and what a killed one left is removed by the next", async (t) => {
   const { out } = warehouse();
   const TMPDIR = await temporaryFolder(t);
-  const startIn = (query: string) =>
-    spawn(process.execPath, [packagePath("src/cli/main.ts"), "sql", query, "--warehouse", out], {
-      stdio: ["ignore", "ignore", "pipe"],
-      env: { ...process.env, TMPDIR },
-    });
+  const startIn = (query: string) => start(["sql", query, "--warehouse", out], { env: { TMPDIR } });
   const SAID = {
     SIGINT: /^Interrupted; the question was not answered\.\n$/,
     SIGTERM: /^Terminated; the question was not answered\.\n$/,
@@ -627,15 +600,12 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
     [endless, "SIGKILL", [null, "SIGKILL"]],
   ] as const;
   for (const [query, signal, ended] of few(cases, 3)) {
-    const watcher = watch(TMPDIR);
-    const appeared = once(watcher, "change");
-    const child = startIn(query);
-    const said = text(child.stderr);
-    await appeared;
-    watcher.close();
-    child.kill(signal);
-    assert.deepEqual(await once(child, "close"), ended);
-    assert.match(await said, SAID[signal]);
+    const asked = startIn(query);
+    await until("it has a folder", async () => (await readdir(TMPDIR)).length > 0, asked);
+    asked.child.kill(signal);
+    const was = await asked.ended;
+    assert.deepEqual([was.code, was.signal], ended);
+    assert.match(was.stderr, SAID[signal]);
     assert.equal((await readdir(TMPDIR)).length, signal === "SIGKILL" ? 1 : 0, signal);
   }
   const foreign = [
@@ -649,7 +619,7 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
     await chown(join(TMPDIR, nobodys), 65_534, 65_534);
     foreign.push(nobodys);
   }
-  assert.deepEqual(await once(startIn("SELECT 1"), "close"), [0, null]);
+  assert.equal((await startIn("SELECT 1").ended).code, 0);
   assert.deepEqual((await readdir(TMPDIR)).toSorted(), foreign.toSorted());
 });
 
@@ -657,17 +627,11 @@ test("a reader that goes away ends the command quietly", async () => {
   const { out } = warehouse();
   const query = "SELECT i, repeat('x', 100) AS t FROM range(300000) r(i)";
   for (const format of few(["csv", "jsonl", "markdown", "table"], 2)) {
-    const child = start([query, "--warehouse", out, "--format", format], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let errors = "";
-    child.stderr?.on("data", (chunk) => {
-      errors += chunk;
-    });
+    const { child, ended } = start(["sql", query, "--warehouse", out, "--format", format]);
     assert.ok(child.stdout);
     await once(child.stdout, "data");
     child.stdout.destroy();
-    const [code] = await once(child, "close");
-    assert.deepEqual([code, errors], [0, ""], format);
+    const { code, stderr } = await ended;
+    assert.deepEqual([code, stderr], [0, ""], format);
   }
 });

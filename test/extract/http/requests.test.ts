@@ -12,6 +12,7 @@ const record: fc.Arbitrary<RequestRecord> = fc.record(
     mode: fc.constantFrom(...PLAN),
     pass: few,
     page: few,
+    position: few,
     nextPage: fc.option(fc.oneof(fc.nat(), fc.constant(1.5), fc.constant(-1))),
     previousPage: few,
     contentId: fc.option(

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createServer, type TlsOptions } from "node:tls";
+import { environment } from "../../environment.ts";
 import { clientOf, failsWith, LIST, NEVER, read, serve } from "../loopback.ts";
 import { pem, trust } from "./trust.ts";
 
@@ -48,8 +49,7 @@ for (const [name, code, options] of cases) {
 
 test("A4: the environment cannot switch the check off", async (t) => {
   const { url, requests } = await serveTls(t, { cert: pem("localhost") });
-  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
-  t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  t.after(environment({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }));
   await failsWith("source.tls", read(clientOf(t, url), LIST, NEVER));
   assert.equal(requests(), 0);
 });

@@ -7,7 +7,8 @@ import { WarehouseError } from "../../../src/common/errors.ts";
 import { long } from "../../long.ts";
 import { exportFrom, failsWith, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
-import { assertSame, checkpointsIn, filesOf, oddItems, until } from "./resuming.ts";
+import { until } from "../../until.ts";
+import { assertSame, checkpointsIn, filesOf, oddItems } from "./resuming.ts";
 
 const ITEMS = 120;
 /** All pages of a listing are one group, and all single items are another. */
@@ -152,7 +153,8 @@ for (const { stage, of } of POINTS) {
       const run = exportFrom({ url: service.url, out, config: CONFIG, clock, signal });
       const ended = assert.rejects(run, { code: "run.interrupted" });
       await reached.promise;
-      await until(async () => (await checkpointsIn(out)).includes(`${stage}-00000-open.json`));
+      const kept = `${stage}-00000-open.json`;
+      await until(`${kept} is there`, async () => (await checkpointsIn(out)).includes(kept), { ended });
       // What a kill leaves.
       await cp(out, join(folder, "killed"), { recursive: true, verbatimSymlinks: true });
       controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../../src/common/errors.ts";
-import { packagePath } from "../../../src/common/package-root.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
-import { COMPILE_CACHE } from "../../compile-cache.ts";
-import { CANARY, type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
+import { type Started, startRun } from "../../cli/running.ts";
+import { type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
 import { type Item, item, type Question, type Scripted } from "../../run/scripted.ts";
+import { until } from "../../until.ts";
 
 /** Two items a page, so that a few hundred items make several groups of 64 pages. */
 export const SETTINGS = { perPage: 2, details: "events", customFields: ["Region"] } as const;
@@ -55,34 +52,28 @@ export async function killed(
       return "hang";
     };
   });
-  const { child, ended } = await startRun(service, out, pipelineUrl);
+  const { child, ended } = await startWithSettings(service, out, pipelineUrl);
   await Promise.race([reached, ended.then(({ stderr }) => assert.fail(`it ended by itself: ${stderr}`))]);
-  if (kept !== undefined) await until(async () => (await checkpointsIn(out)).includes(`${kept}.json`));
+  if (kept !== undefined) {
+    await until(`${kept} is kept`, async () => (await checkpointsIn(out)).includes(`${kept}.json`), {
+      ended,
+    });
+  }
   child.kill("SIGKILL");
   assert.equal((await ended).signal, "SIGKILL");
   service.script = () => undefined;
 }
 
-export async function startRun(service: Scripted, out: string, pipelineUrl = SMALL) {
+/** A run in a process of its own, with the settings. */
+export async function startWithSettings(
+  service: Scripted,
+  out: string,
+  pipelineUrl = SMALL,
+): Promise<Started> {
   await mkdir(out, { recursive: true });
   const config = join(out, "..", "settings.json");
   await writeFile(config, JSON.stringify(SETTINGS));
-  const run = ["run", fileURLToPath(pipelineUrl), "--warehouse", out, "--config", config];
-  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), ...run], {
-    env: {
-      PATH: process.env.PATH,
-      ...COMPILE_CACHE,
-      CONTENT_API_URL: service.url,
-      CONTENT_API_TOKEN: CANARY,
-    },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text) => {
-    stderr += text;
-  });
-  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stderr }));
-  return { child, ended };
+  return startRun(service, out, { pipeline: fileURLToPath(pipelineUrl), flags: ["--config", config] });
 }
 
 /** A run in this process that is ended when `at` holds for a request, as a signal ends it. */
@@ -114,11 +105,6 @@ export async function checkpointsIn(out: string): Promise<string[]> {
 export async function stagedFiles(out: string): Promise<string[]> {
   // A folder may come or go while the list is made.
   return readdir(join(out, ".staging"), { recursive: true }).catch(() => []);
-}
-
-/** Looks every few milliseconds whether something has come about. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(5);
 }
 
 /** Tables that tell of the run itself, or name it. */

@@ -35,6 +35,7 @@ function groupOf(group: number): ListedGroup {
     mode: "full",
     pass: 2,
     page,
+    position: 0,
     nextPage: next,
     previousPage: null,
     contentId: null,

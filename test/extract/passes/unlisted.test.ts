@@ -7,6 +7,7 @@ import {
   type ExportOptions,
   exportFrom,
   failsWith,
+  HISTORY,
   publishedIds,
   rowsOf,
   SMALL,
@@ -100,6 +101,20 @@ test("an item that is gone by one of two answers is a removal, whatever the othe
   assert.deepEqual(await rowsOf(directory, raw), [["c-029"]]);
 });
 
+test("an item that the listing hides and one mode refuses is loaded with a warning, and counts like a reject", async (t) => {
+  const { service, run } = await warehouse(t);
+  hide(service, ["c-029"]);
+  service.script = ({ kind, mode }) => (kind === "item" && mode === "full" ? { status: 403 } : undefined);
+  const { directory, warnings } = await run();
+  assert.equal((await publishedIds(directory)).length, 30);
+  assert.deepEqual(warnings, [
+    "1 listed item could be read in one mode alone, dynamic or full (c-029): the columns that the other one has are empty; see run_rejects.",
+  ]);
+  const counted =
+    "SELECT figure FROM run_checks WHERE check_name LIKE 'listed items that could not be read%'";
+  assert.deepEqual(await rowsOf(directory, counted), [["1"]]);
+});
+
 long("an item that may not be read singly any more is a reject, and no removal", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(29);
@@ -108,10 +123,31 @@ long("an item that may not be read singly any more is a reject, and no removal",
   assert.equal((await publishedIds(directory)).length, 29);
   assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT content_id FROM run_rejects"), [["c-029"]]);
   assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
-    "passed",
+    "warning",
     "1",
-    "asked for singly: 0 are gone, 0 are there",
+    "asked for singly: 0 are gone, 0 are there, 1 could not be read",
   ]);
+});
+
+test("where too many may not be read singly any more, the others are not asked for, a warning says so, and none is a removal", async (t) => {
+  const { service, run } = await warehouse(t, { pipelineUrl: HISTORY });
+  service.items = itemsOf(14);
+  service.script = ({ kind }) => (kind === "item" ? { status: 403 } : undefined);
+  const { directory, verdict, warnings } = await run({ concurrency: 1 });
+  assert.equal(verdict, "complete");
+  const refused = new Set(service.asked("item").map(({ id }) => id)).size;
+  assert.ok(refused > 5 && refused < 16, `${refused} of 16 were asked for`);
+  const fates = `0 are gone, 0 are there, ${refused} could not be read`;
+  assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
+    "warning",
+    "16",
+    `asked for singly: ${fates}; after so many that could not be, ${16 - refused} were not asked for`,
+  ]);
+  assert.deepEqual(warnings, [
+    `16 items of the run before were not listed, and nobody knows whether they are gone: asked for singly, ${refused} could not be read (see run_rejects), and ${16 - refused} were not asked for after that.`,
+  ]);
+  const history = "SELECT count(*) FILTER (valid_to_run IS NULL), count(*) FROM content_history";
+  assert.deepEqual(await rowsOf(directory, history), [["30", "30"]]);
 });
 
 long(

@@ -11,7 +11,8 @@ import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
-import { either, few } from "../../long.ts";
+import { many, sweep } from "../../long.ts";
+import { until } from "../../until.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import {
   type Death,
@@ -123,7 +124,7 @@ suite("a delivery that ends early", () => {
     const counted = killedAt(memoryStore(new Map(begun)), Number.POSITIVE_INFINITY, "before");
     await deliver(on(counted), runs.a2);
     const wentOnFrom = new Set<number>();
-    for (const [at, operation] of few([...counted.operations.entries()], 8)) {
+    for (const [at, operation] of sweep([...counted.operations.entries()], 8)) {
       const deaths: Death[] = ["before", "after", ...(LATE.has(operation) ? (["late"] as const) : [])];
       for (const when of deaths) wentOnFrom.add(await killed(at, when));
     }
@@ -137,7 +138,7 @@ suite("a delivery that ends early", () => {
     const counted = killedAt(memoryStore(new Map(there)), Number.POSITIVE_INFINITY, "before");
     await deliver(on(counted), back);
     const found = new Set<number>();
-    for (const [at, operation] of few([...counted.operations.entries()], 5)) {
+    for (const [at, operation] of sweep([...counted.operations.entries()], 5)) {
       const deaths: Death[] = ["before", "after", ...(LATE.has(operation) ? (["late"] as const) : [])];
       for (const when of deaths) found.add(await rollbackKilled(there, back, { at, when }));
     }
@@ -194,7 +195,7 @@ suite("a delivery that ends early", () => {
   }
 
   test("is repeated until it is made, run after run, and each run that the lake keeps comes back whole", async (t) => {
-    const kills = either(12, 200);
+    const kills = many(12, 200);
     const random = randomFrom(8);
     const store = memoryStore(new Map());
     const directories = new Map<string, string>();
@@ -221,8 +222,9 @@ suite("a delivery that ends early", () => {
         await assertNothingMixed(store, INSTANCE);
       }
       assert.equal((await on(store).last(null, run.signal))?.run, run.run);
-      for (const kept of (await on(store).restorable?.(run.signal)) ?? [])
-        await assertRestored(store, kept, directories.get(kept.run) ?? "");
+      const restorable = (await on(store).restorable?.(run.signal)) ?? [];
+      assert.equal(restorable.at(-1)?.run, run.run);
+      for (const kept of restorable) await assertRestored(store, kept, directories.get(kept.run) ?? "");
     }
     t.diagnostic(`${killed} kills, ${directories.size} runs`);
   });
@@ -385,7 +387,7 @@ suite("a delivery that ends early", () => {
       return undefined;
     });
     const sleeper = deliver(on(sleeping), half);
-    while (isLost === "") await new Promise(setImmediate);
+    await until("it sleeps", () => isLost !== "", { ended: sleeper, everyMs: 0 });
     // A file of its claim is gone, so nobody can finish it.
     const claim = JSON.parse(String(await store.get(`_published/instance=${INSTANCE}/000002.json`)));
     const empty = claim.tables.find(({ name }: { name: string }) => name === "empty");

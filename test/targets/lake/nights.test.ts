@@ -18,8 +18,9 @@ test("a night uploads the files of tables that changed, and the log names no oth
     night++;
     const store = memoryStore(objects);
     await assertNothingMixed(store, INSTANCE);
-    for (const { sequence, table, version, rows } of await snapshotsIn(store, INSTANCE)) {
-      if (sequence !== night) continue;
+    const ofTheNight = (await snapshotsIn(store, INSTANCE)).filter(({ sequence }) => sequence === night);
+    assert.ok(ofTheNight.length > 0, `night ${night}`);
+    for (const { table, version, rows } of ofTheNight) {
       const newest = await readTable(store, table);
       assert.ok((newest?.version ?? -1) >= version, `${table} at ${version}`);
       const files = filesOf(await readTableAt(store, table, version), INSTANCE);

@@ -10,7 +10,7 @@ import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
-import { either } from "../../long.ts";
+import { many } from "../../long.ts";
 import fc from "../../properties.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { Killed, memoryStore, type Objects } from "./memory-store.ts";
@@ -88,7 +88,7 @@ suite("processes at once on one lake", () => {
         assert.equal((await snapshotsIn(store, INSTANCE)).at(-1)?.sequence, 9);
         await assertNothingMixed(store, INSTANCE);
       }),
-      { numRuns: either(12, 120), examples: [[SHORTENED_MEANWHILE]] },
+      { numRuns: many(12, 120), examples: [[SHORTENED_MEANWHILE]] },
     );
   });
 

@@ -16,7 +16,7 @@ import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
-import { either, few } from "../../long.ts";
+import { many, sweep } from "../../long.ts";
 import fc from "../../properties.ts";
 import { deliver, on } from "./deliver.ts";
 import { type Death, Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
@@ -241,7 +241,7 @@ suite("an instance that is removed from a lake", () => {
     await remove(counted);
     const whole = await filesIn(memoryStore(begun), "one");
     const states = new Set<string>();
-    for (const [at, operation] of few([...counted.operations.entries()], 9)) {
+    for (const [at, operation] of sweep([...counted.operations.entries()], 9)) {
       const isLate = ["put", "putNew", "remove"].includes(operation);
       for (const when of ["before", "after", ...(isLate ? (["late"] as const) : [])] as const)
         states.add(await killed(at, when, whole));
@@ -342,7 +342,7 @@ suite("an instance that is removed from a lake", () => {
   ] as const) {
     test(`${outer} and in the middle of it ${inner}: one wins, and the other does not know of it`, async () => {
       const seen = new Set<string>();
-      for (const at of few(await operationsOf(outer), 12)) {
+      for (const at of sweep(await operationsOf(outer), 12)) {
         const store = memoryStore(new Map(begun));
         const ends = await between(store, [outer, inner], at);
         const one = await assertWholeOrGone(store);
@@ -391,7 +391,7 @@ suite("an instance that is removed from a lake", () => {
         assert.deepEqual((await verifyLake(placeOf(store), undefined)).findings, []);
         await assertNothingMixed(store, "one");
       }),
-      { numRuns: either(10, 120) },
+      { numRuns: many(10, 120) },
     );
   });
 });

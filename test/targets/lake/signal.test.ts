@@ -1,8 +1,9 @@
 /** Every step of a lake ends with its signal. */
 import assert from "node:assert/strict";
-import { before, suite, test } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { type LakeTarget, lake, lakeIn } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { environment } from "../../environment.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { keysOf, NEVER } from "../store/laws.ts";
 import { silentServer } from "../store/silent-server.ts";
@@ -12,9 +13,11 @@ import { makeRun } from "./runs.ts";
 type Step = (target: LakeTarget, signal: AbortSignal) => Promise<unknown> | undefined;
 
 suite("a step of a lake that waits for its store", { timeout: 60_000 }, () => {
+  let restore: () => void;
   before(() => {
-    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
+    restore = environment({ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
   });
+  after(() => restore());
 
   const last = { run: "000001-20261120T020000Z", sequence: 1 };
   const steps: Readonly<Record<string, Step>> = {

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { text } from "../../../src/tables/declare.ts";
 import { deliver as deliverTo } from "../../../src/targets/deliver.ts";
@@ -14,6 +15,7 @@ import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { filesOf as filesIn } from "../../../src/targets/lake/delta/state.ts";
 import { lake, lakeIn } from "../../../src/targets/lake/lake.ts";
+import { removable, removeInstance } from "../../../src/targets/lake/remove.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { type VacuumOptions, vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
@@ -474,6 +476,23 @@ suite("a lake", () => {
       [one?.instance, one?.run, one?.origin, one?.finished],
       [INSTANCE, runs.a3.run, SERVICE.origin, true],
     );
+  });
+
+  test("has a folder beside its tables that nobody may read, and every command ends as without", async () => {
+    const objects = new Map(three);
+    const lost = "lost+found/";
+    await memoryStore(objects).put(`${lost}#131074`, Buffer.from(""));
+    const store = watchedStore(memoryStore(objects), async (_operation, key) => {
+      if (key.startsWith(lost)) throw new WarehouseError("target.refused", `${key} may not be read`);
+      return undefined;
+    });
+    const place = { store, instance: INSTANCE, logRetentionDays: 30 };
+    const { tables, damaged } = await lakeStatus(store);
+    assert.deepEqual([tables.length, damaged], [4, []]);
+    assert.deepEqual((await vacuum(store, { allVersions: true, nowMs: Date.now() })).damaged, []);
+    assert.deepEqual(await on(store).forget?.(signal), []);
+    await removeInstance(place, await removable(place), { attempt: "one", atMs: Date.now() }, signal);
+    assert.deepEqual((await lakeStatus(store)).instances, []);
   });
 
   test("lists all others where a table, or the claim of an instance, is damaged", async () => {

@@ -14,7 +14,8 @@ import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
-import { few } from "../../long.ts";
+import { sweep } from "../../long.ts";
+import { until } from "../../until.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { assertNothingMixed, makeRun, mark, type RunOptions, seenIn, snapshotsIn } from "./runs.ts";
@@ -186,6 +187,8 @@ suite("a table that another program made unwritable", () => {
         /^Only content and more wait\. .*rowTracking.* The table more of the lake has the column extra as string/,
     });
     assert.deepEqual(await snapshotOf(store, 2), [["tags", '["content","more"]']]);
+    const waitsNow = async () => (await on(store).last(null, signal))?.waits ?? "";
+    assert.match(await waitsNow(), /^Only content and more wait\. /);
     await put(store, "content", { protocol: DROPPED });
     const status = await lakeStatus(store);
     assert.deepEqual(
@@ -198,6 +201,7 @@ suite("a table that another program made unwritable", () => {
         ["more", "has the column extra"],
       ],
     );
+    assert.match(await waitsNow(), /^Only more waits\. /);
     assert.deepEqual((await snapshotsIn(store, "other")).length, 1);
   });
 
@@ -233,7 +237,7 @@ suite("a table that another program made unwritable", () => {
       return undefined;
     });
     const late = on(sleeping).last(null, signal);
-    while (asleep) await new Promise(setImmediate);
+    await until("it sleeps", () => !asleep, { ended: late, everyMs: 0 });
     await put(store, "content", { protocol: ROWS });
     const third = await made(3, {});
     await assert.rejects(deliver(on(store), third), waits);
@@ -246,10 +250,46 @@ suite("a table that another program made unwritable", () => {
     await assertNothingMixed(store, INSTANCE);
   });
 
+  /** A delivery that claimed its run and fell asleep; `wake` gives how it ended. */
+  async function asleepIn(store: Store, delivered: DeliveredRun) {
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
+    const { promise: isAsleep, resolve: fallAsleep } = Promise.withResolvers<void>();
+    const sleeping = watchedStore(store, async (operation, key) => {
+      if (operation !== "putNew" || !key.includes("/_delta_log/")) return undefined;
+      fallAsleep();
+      await woken;
+      return undefined;
+    });
+    const delivery = deliverTo([on(sleeping)], delivered, { elapsedMs: () => 0, signal });
+    await isAsleep;
+    return async () => {
+      resolve();
+      return (await delivery)[0]?.failure;
+    };
+  }
+
+  for (const { waitsStill, code, message } of [
+    { waitsStill: true, code: "target.waits", message: waits.message },
+    { waitsStill: false, code: "target.fenced", message: /went on to a later run, because .* was changed/ },
+  ]) {
+    test(`lets no delivery that wakes up after a later one say that it has the run: ${code}`, async () => {
+      const store = memoryStore(new Map(begun));
+      const wake = await asleepIn(store, run(2));
+      await put(store, "content", { protocol: ROWS });
+      await assert.rejects(deliver(on(store), run(3)), waits);
+      if (!waitsStill) await put(store, "content", { protocol: DROPPED });
+      assert.equal((await on(store).last(null, signal))?.waits === undefined, !waitsStill);
+      const failure = await wake();
+      assert.equal(failure?.code, code);
+      assert.match(failure?.message ?? "", message);
+      assert.deepEqual(await seenIn(store, INSTANCE), seen(waitsStill ? 1 : 3, 3));
+    });
+  }
+
   test("is named, and nothing else, by whoever finishes a delivery that was killed at any operation", async () => {
     const counted = killedAt(await blocked(ROWS), Number.POSITIVE_INFINITY, "before");
     await assert.rejects(deliver(on(counted), run(2)), waits);
-    for (const at of few([...counted.operations.keys()], 8)) {
+    for (const at of sweep([...counted.operations.keys()], 8)) {
       const store = await blocked(ROWS);
       await assert.rejects(deliver(on(killedAt(store, at, "after")), run(2)), Killed);
       await assertNothingMixed(store, INSTANCE);

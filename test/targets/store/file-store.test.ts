@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { removeTree } from "../../../src/common/tree.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
-import { either } from "../../long.ts";
+import { many } from "../../long.ts";
 import { keysOf, NEVER, storeLaws } from "./laws.ts";
 
 let root: string;
@@ -23,7 +23,7 @@ after(async () => {
 suite("a store in a folder", () => {
   storeLaws({
     open: async (name, signal) => await openStore({ url: pathToFileURL(join(root, name)).href }, signal),
-    schedules: either(60, 600),
+    schedules: many(60, 600),
   });
 
   test("removes folders with their last object, and itself stays", async () => {

@@ -6,11 +6,12 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { removeTree } from "../../../src/common/tree.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { openS3Store, type Sleep, sleepWithJitter } from "../../../src/targets/store/s3-store.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
+import { environment } from "../../environment.ts";
+import { until } from "../../until.ts";
 import { contentOf, keysOf } from "./laws.ts";
 import { type SilentServer, silentServer } from "./silent-server.ts";
 
@@ -18,11 +19,15 @@ const TEXT = Buffer.from("text");
 
 suite("a call that waits for a bucket", { timeout: 60_000 }, () => {
   let folder: string;
+  let restore: () => void;
   before(async () => {
-    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
+    restore = environment({ AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
     folder = await mkdtemp(join(tmpdir(), "silent-store-"));
   });
-  after(() => removeTree(folder));
+  after(async () => {
+    restore();
+    await removeTree(folder);
+  });
 
   /** Ends the store's signal in the middle of a call, which must throw the reason then. */
   async function endsWithReason(
@@ -77,9 +82,7 @@ suite("a call that waits for a bucket", { timeout: 60_000 }, () => {
   test("ends so in the middle of an answer, and leaves no file", async () => {
     const file = join(folder, "half");
     const download = (store: Store) => store.download("x", file, contentOf(TEXT));
-    const isBegun = async () => {
-      while (!existsSync(file)) await setImmediate();
-    };
+    const isBegun = () => until("there is a file", () => existsSync(file), { everyMs: 0 });
     await endsWithReason(download, isBegun, true);
     assert.ok(!existsSync(file));
   });

@@ -1,124 +1,24 @@
 -- Definitions that are not as they were between two runs: before and after as JSON, NULL where there was none; what is
 -- the same in both, in whatever way it got there, has no row. A mapping that went to another destination has a row for
--- each of the two, and so has an entry, as far as it was in the mapping there.
+-- each of the two, and so has an entry, as far as it was in the mapping there. The text of audit_diff_definition_sides
+-- over each history stands in place of the history's mark.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
-WITH destination_versions AS (
-  SELECT
-    destination_id,
-    {
-      'identification': identification,
-      'platform': platform,
-      'supports_custom_field_mappings': supports_custom_field_mappings
-    } AS definition,
-    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
-    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
-  FROM destination_history AS history
-  JOIN run_history AS since ON since.run = history.valid_from_run
-  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+WITH destination_sides AS (
+  /* destination_history */
 ),
-destination_changes AS (
-  SELECT
-    destination_id,
-    any_value(definition) FILTER (is_before) AS was,
-    any_value(definition) FILTER (is_after) AS is_now
-  FROM destination_versions
-  GROUP BY destination_id
-  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
-),
-field_versions AS (
-  SELECT
-    custom_field_id,
-    {
-      'name': name,
-      'display_label': display_label,
-      'field_type': field_type
-    } AS definition,
-    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
-    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
-  FROM custom_field_history AS history
-  JOIN run_history AS since ON since.run = history.valid_from_run
-  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
-),
-field_changes AS (
-  SELECT
-    custom_field_id,
-    any_value(definition) FILTER (is_before) AS was,
-    any_value(definition) FILTER (is_after) AS is_now
-  FROM field_versions
-  GROUP BY custom_field_id
-  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
-),
-value_versions AS (
-  SELECT
-    custom_field_id, value_id,
-    {
-      'ordinal': ordinal,
-      'display': display,
-      'value': value,
-      'archived': archived
-    } AS definition,
-    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
-    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
-  FROM select_value_history AS history
-  JOIN run_history AS since ON since.run = history.valid_from_run
-  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+field_sides AS (
+  /* custom_field_history */
 ),
 value_sides AS (
-  SELECT
-    custom_field_id, value_id,
-    any_value(definition) FILTER (is_before) AS was,
-    any_value(definition) FILTER (is_after) AS is_now
-  FROM value_versions
-  GROUP BY custom_field_id, value_id
-),
-mapping_versions AS (
-  SELECT
-    mapping_id,
-    {
-      'custom_field_id': custom_field_id,
-      'destination_id': destination_id,
-      'ordinal': ordinal,
-      'external_field_name': external_field_name
-    } AS definition,
-    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
-    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
-  FROM mapping_history AS history
-  JOIN run_history AS since ON since.run = history.valid_from_run
-  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+  /* select_value_history */
 ),
 mapping_sides AS (
-  SELECT
-    mapping_id,
-    any_value(definition) FILTER (is_before) AS was,
-    any_value(definition) FILTER (is_after) AS is_now
-  FROM mapping_versions
-  GROUP BY mapping_id
+  /* mapping_history */
 ),
-entry_versions AS (
-  SELECT
-    mapping_value_id,
-    {
-      'mapping_id': mapping_id,
-      'ordinal': ordinal,
-      'value_id': value_id,
-      'external_value': external_value
-    } AS definition,
-    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
-    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
-  FROM mapping_value_history AS history
-  JOIN run_history AS since ON since.run = history.valid_from_run
-  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
-),
-entry_changes AS (
-  SELECT
-    mapping_value_id,
-    any_value(definition) FILTER (is_before) AS was,
-    any_value(definition) FILTER (is_after) AS is_now
-  FROM entry_versions
-  GROUP BY mapping_value_id
-  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
+entry_sides AS (
+  /* mapping_value_history */
 ),
 places AS (
   SELECT 'before' AS side, mapping_id, was.custom_field_id, was.destination_id
@@ -133,16 +33,15 @@ mapping_places AS (
   SELECT DISTINCT mapping_id, places.custom_field_id, places.destination_id, sides.was, sides.is_now
   FROM mapping_sides AS sides
   JOIN places USING (mapping_id)
-  WHERE sides.was IS DISTINCT FROM sides.is_now
 ),
 entry_places AS (
-  SELECT changes.*, places.custom_field_id, places.destination_id
-  FROM entry_changes AS changes
-  JOIN places ON places.side = 'before' AND places.mapping_id = changes.was.mapping_id
+  SELECT sides.*, places.custom_field_id, places.destination_id
+  FROM entry_sides AS sides
+  JOIN places ON places.side = 'before' AND places.mapping_id = sides.was.mapping_id
   UNION
-  SELECT changes.*, places.custom_field_id, places.destination_id
-  FROM entry_changes AS changes
-  JOIN places ON places.side = 'after' AND places.mapping_id = changes.is_now.mapping_id
+  SELECT sides.*, places.custom_field_id, places.destination_id
+  FROM entry_sides AS sides
+  JOIN places ON places.side = 'after' AND places.mapping_id = sides.is_now.mapping_id
 ),
 texts AS (
   SELECT
@@ -152,10 +51,12 @@ texts AS (
 ),
 changes AS (
   SELECT 'destination' AS kind, destination_id AS id, destination_id, was::JSON AS before, is_now::JSON AS after
-  FROM destination_changes
+  FROM destination_sides
+  WHERE was IS DISTINCT FROM is_now
   UNION ALL BY NAME
   SELECT 'field' AS kind, custom_field_id AS id, custom_field_id, was::JSON AS before, is_now::JSON AS after
-  FROM field_changes
+  FROM field_sides
+  WHERE was IS DISTINCT FROM is_now
   UNION ALL BY NAME
   SELECT 'value' AS kind, value_id AS id, custom_field_id, value_id, was::JSON AS before, is_now::JSON AS after
   FROM value_sides
@@ -169,6 +70,7 @@ changes AS (
     was::JSON AS before,
     is_now::JSON AS after
   FROM mapping_places
+  WHERE was IS DISTINCT FROM is_now
   UNION ALL BY NAME
   SELECT
     'entry' AS kind,
@@ -179,6 +81,7 @@ changes AS (
     was::JSON AS before,
     is_now::JSON AS after
   FROM entry_places
+  WHERE was IS DISTINCT FROM is_now
 )
 SELECT
   changes.kind,

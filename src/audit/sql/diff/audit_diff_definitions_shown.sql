@@ -6,7 +6,7 @@
 WITH definitions AS (
   /* definitions */
 )
-SELECT changes.*, destinations.identification AS destination, fields.name AS custom_field
+SELECT changes.*, destinations.name AS destination, fields.name AS custom_field
 FROM definitions AS changes
 CROSS JOIN diff_filter
 LEFT JOIN diff_destinations AS destinations USING (destination_id)

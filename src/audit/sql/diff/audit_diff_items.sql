@@ -4,7 +4,7 @@ SELECT
   changes.content_id,
   content.title,
   changes.destination_id,
-  destinations.identification AS destination,
+  destinations.name AS destination,
   changes.custom_field_id,
   fields.name AS custom_field,
   changes.* EXCLUDE (causes, content_id, destination_id, custom_field_id)

@@ -61,7 +61,7 @@ of_line AS (
 SELECT
   array_to_string(of_line.causes, ' ') AS causes,
   of_line.destination_id,
-  destinations.identification AS destination,
+  destinations.name AS destination,
   of_line.custom_field_id,
   fields.name AS custom_field,
   of_line.change,

@@ -1,5 +1,5 @@
 -- Since when the mapped values of items are as they are, why, and what each was before: a value that stayed is held against
--- itself, and those that went in the same run, in their order, against those that came. Values that say the same of this
+-- itself (where an item gives it by its ID and by its text, each against its own), and those that went in the same run, in their order, against those that came. Values that say the same of this
 -- have the same number. By the temporary tables item_values and item_orders; the texts of audit_item_rows and of
 -- mapped_value_versions stand in place of the marks.
 --
@@ -52,6 +52,10 @@ stayed AS (
   SELECT came.*, went.was
   FROM came
   JOIN went USING (content_id, destination_id, custom_field_id, run, input, copy)
+  QUALIFY row_number() OVER (
+    PARTITION BY content_id, destination_id, custom_field_id, run, came.value_number, copy
+    ORDER BY went.value_number <> came.value_number, went.value_number
+  ) = 1
 ),
 new_values AS (
   SELECT

@@ -27,21 +27,7 @@ answered AS (
   SELECT
     content_id AS question,
     destination_id,
-    {
-      'external_field_name': external_field_name,
-      'value_id': value_id,
-      'value': value,
-      'mapping_id': mapping_id,
-      'mapping_value_id': mapping_value_id,
-      'external_value': external_value,
-      'status': status,
-      'value_archived': value_archived,
-      'value_unknown': value_unknown,
-      'ambiguous': ambiguous,
-      'matched_by_text': matched_by_text,
-      'destination_unsupported': destination_unsupported,
-      'collision': collision
-    } AS answer
+    struct_pack(/* value_columns */) AS answer
   FROM (
     /* mapped_values */
   )

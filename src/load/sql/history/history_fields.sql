@@ -22,9 +22,8 @@ now AS (
     destination_id,
     custom_field_id,
     hash(
-      content_id, custom_field_id, destination_id, ordinal, external_field_name, value_id, value, mapping_id,
-      mapping_value_id, external_value, status, value_archived, value_unknown, ambiguous, matched_by_text,
-      destination_unsupported, collision, CASE WHEN matched_by_text THEN text.matched_text END
+      content_id, custom_field_id, destination_id, ordinal, /* value_columns */,
+      CASE WHEN matched_by_text THEN text.matched_text END
     ) AS version
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
@@ -52,9 +51,8 @@ before AS (
     destination_id,
     custom_field_id,
     hash(
-      content_id, custom_field_id, destination_id, CAST(coalesce(places.ordinal, 0) AS INTEGER), external_field_name,
-      value_id, value, mapping_id, mapping_value_id, external_value, status, value_archived, value_unknown, ambiguous,
-      matched_by_text, destination_unsupported, collision, matched_text
+      content_id, custom_field_id, destination_id, CAST(coalesce(places.ordinal, 0) AS INTEGER), /* value_columns */,
+      matched_text
     ) AS version
   FROM previous_mapped_value_history
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)

@@ -23,13 +23,7 @@ answers AS (
   SELECT
     content_id,
     count(*) AS weight,
-    sum(
-      hash(
-        destination_id, custom_field_id, ordinal, external_field_name, value_id, value, mapping_id, mapping_value_id,
-        external_value, status, value_archived, value_unknown, ambiguous, matched_by_text, destination_unsupported,
-        collision
-      )
-    ) AS digest
+    sum(hash(destination_id, custom_field_id, ordinal, /* value_columns */)) AS digest
   FROM content_mapped_values
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
   GROUP BY content_id

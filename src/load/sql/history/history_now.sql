@@ -17,27 +17,22 @@ WITH given AS NOT MATERIALIZED (
     ordinal,
     field.state,
     field.epoch,
-    value.mapping_input AS input,
-    coalesce(value.mapping_input_is_id, false) AS is_id,
-    value.value AS own_text,
-    {
-      'external_field_name': ledger.external_field_name,
-      'value_id': ledger.value_id,
-      'value': ledger.value,
-      'mapping_id': ledger.mapping_id,
-      'mapping_value_id': ledger.mapping_value_id,
-      'external_value': ledger.external_value,
-      'status': ledger.status,
-      'value_archived': ledger.value_archived,
-      'value_unknown': ledger.value_unknown,
-      'ambiguous': ledger.ambiguous,
-      'matched_by_text': ledger.matched_by_text,
-      'destination_unsupported': ledger.destination_unsupported,
-      'collision': ledger.collision
-    } AS answer
-  FROM content_mapped_values AS ledger
+    value.input,
+    coalesce(value.is_id, false) AS is_id,
+    value.own_text,
+    struct_pack(/* value_columns */) AS answer
+  FROM content_mapped_values
   JOIN history_fields AS field USING (content_id, destination_id, custom_field_id)
-  JOIN content_custom_field_values AS value USING (content_id, custom_field_id, ordinal)
+  JOIN (
+    SELECT
+      content_id,
+      custom_field_id,
+      ordinal,
+      mapping_input AS input,
+      mapping_input_is_id AS is_id,
+      value AS own_text
+    FROM content_custom_field_values
+  ) AS value USING (content_id, custom_field_id, ordinal)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
 listed AS (

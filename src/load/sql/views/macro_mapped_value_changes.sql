@@ -35,21 +35,7 @@ versions AS (
     history.copy,
     {
       'valid_from_run': history.valid_from_run,
-      'answer': {
-        'external_field_name': history.external_field_name,
-        'value_id': history.value_id,
-        'value': history.value,
-        'mapping_id': history.mapping_id,
-        'mapping_value_id': history.mapping_value_id,
-        'external_value': history.external_value,
-        'status': history.status,
-        'value_archived': history.value_archived,
-        'value_unknown': history.value_unknown,
-        'ambiguous': history.ambiguous,
-        'matched_by_text': history.matched_by_text,
-        'destination_unsupported': history.destination_unsupported,
-        'collision': history.collision
-      }
+      'answer': struct_pack(/* value_columns */)
     } AS version,
     since.sequence <= ends.first AND (until.sequence IS NULL OR until.sequence > ends.first) AS is_before,
     since.sequence <= ends.last AND (until.sequence IS NULL OR until.sequence > ends.last) AS is_after,

@@ -8,13 +8,13 @@ import { type CommitTiming, commitReplacement } from "../../../../src/targets/la
 import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
 import { filesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
-import { either } from "../../../long.ts";
+import { many } from "../../../long.ts";
 import fc from "../../../properties.ts";
 import { watchedStore } from "../memory-store.ts";
 import { type Answer, type LogStore, logStore } from "./memory-store.ts";
 import { content, NEVER, pathsOf, runOf } from "./runs.ts";
 
-const RUNS = either(60, 2000);
+const RUNS = many(60, 2000);
 const INSTANCES = ["a", "b", "c"] as const;
 
 const RETENTION = { nowMs: Date.UTC(2026, 10, 20), retentionMs: 24 * 60 * 60 * 1000 };

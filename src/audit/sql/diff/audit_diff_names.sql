@@ -1,20 +1,22 @@
--- Names of the custom fields that the history knows: what the later of two runs called each, else the earlier one, else the
--- last name that it had. name_before: what the earlier run called it.
+-- Names of the destinations, or of the custom fields, that the history knows: what the later of two runs called each, else
+-- the earlier one, else the last name that it had. name_before: what the earlier run called it. Which of the two, with the
+-- columns of their ID and their name, stands in place of the marks.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
 WITH versions AS (
   SELECT
-    custom_field_id, name,
+    /* id */,
+    /* name */ AS name,
     since.sequence,
     since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
     since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
-  FROM custom_field_history AS history
+  FROM /* history */ AS history
   JOIN run_history AS since ON since.run = history.valid_from_run
   LEFT JOIN run_history AS until ON until.run = history.valid_to_run
 )
 SELECT
-  custom_field_id,
+  /* id */,
   coalesce(
     any_value(name) FILTER (is_after),
     any_value(name) FILTER (is_before),
@@ -22,4 +24,4 @@ SELECT
   ) AS name,
   any_value(name) FILTER (is_before) AS name_before
 FROM versions
-GROUP BY custom_field_id
+GROUP BY /* id */

@@ -1,0 +1,46 @@
+-- Payloads of the mapped values in `given`: rows with the columns of content_mapped_values, each with whether values of
+-- fields without value mappings are sent too, as they are, in `passthrough`. What a payload is of stands in place of the
+-- marks. Rule 7: one key per external field name, always an array. Values stand in ascending order of custom field ID,
+-- then in source order; keys in ascending order of their bytes, so that a payload's text changes only where its content
+-- does, whatever becomes of the IDs of the definitions.
+--
+-- A list per payload, sorted in itself: aggregates with an ORDER BY of their own need gigabytes for as many groups.
+WITH sent AS (
+  SELECT *, CASE status WHEN 'mapped' THEN external_value ELSE value END AS sent_value
+  FROM given
+  WHERE status = 'mapped' OR (status = 'no_value_mapping' AND passthrough)
+),
+entries AS (
+  SELECT
+    /* payload_of */,
+    any_value(destination_unsupported) AS destination_unsupported,
+    list_sort(
+      list(
+        {
+          'name': external_field_name,
+          'custom_field_id': custom_field_id,
+          'ordinal': ordinal,
+          'sent_value': sent_value
+        }
+      )
+    ) AS entries
+  FROM sent
+  WHERE external_field_name IS NOT NULL AND sent_value IS NOT NULL
+  GROUP BY /* payload_of */
+)
+SELECT
+  /* payload_of */,
+  array_to_string(
+    list_transform(
+      entries,
+      lambda entry, place:
+        CASE
+          WHEN place = 1 THEN '{' || to_json(entry.name) || ':['
+          WHEN entry.name = entries[place - 1].name THEN ','
+          ELSE '],' || to_json(entry.name) || ':['
+        END || to_json(entry.sent_value)
+    ),
+    ''
+  ) || ']}' AS payload,
+  destination_unsupported
+FROM entries
