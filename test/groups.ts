@@ -10,12 +10,11 @@ import { pathToFileURL } from "node:url";
 import { either } from "./long.ts";
 
 /** Those of the long form take long: with few of them the last one would run alone. */
-const GROUPS = either(9, 60);
+const GROUPS = either(6, 60);
 /**
- * What is done before each test of a file would be done before each of its group; providers and memory are a process's,
- * and so is what `run` asks of V8: the runs of all later tests would have their garbage taken away at each stage.
+ * What is done before each test of a file would be done before each of its group; providers and memory are a process's.
  */
-const ALONE = /^(?:before|after)Each\(|\bsetGlobal\w+\(|\bmemoryUsage\(|\brunCommand\b/m;
+const ALONE = /^(?:before|after)Each\(|\bsetGlobal\w+\(|\bmemoryUsage\(/m;
 
 const [folder = ""] = process.argv.slice(2);
 const files = globSync(["*.test.ts", "!(engines)/**/*.test.ts"], { cwd: import.meta.dirname })

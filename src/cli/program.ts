@@ -7,6 +7,7 @@ import { invalid, logTo, processEnvironment } from "./command.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./help.ts";
 import { usageError } from "./usage-error.ts";
+import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `
 Exit codes: ${exitCodesLine()}.
@@ -158,11 +159,17 @@ function trimmed(argument: string): string {
   return argument.replace(/^[^\S\uFEFF]+|[^\S\uFEFF]+$/g, "").replace(/^(--[\w-]+=)\s+/, "$1");
 }
 
+/** Commands whose process does nothing but runs. */
+const RUNS: readonly string[] = ["run", "replay"];
+
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
   const { out, err } = processEnvironment();
   const printed: Printed = { out: [], err: [] };
-  const root = await program(printed, wantedNames(argv));
+  const names = wantedNames(argv);
+  const root = await program(printed, names);
+  // A young generation that is small before the modules are loaded takes longer to load them.
+  if (names?.some((name) => RUNS.includes(name))) keepHeapsSmall();
   try {
     const exitCode = await parsed(root, argv);
     // Of a command that has told already that its outcome was not taken, nothing is to be tried again.

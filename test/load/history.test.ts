@@ -111,34 +111,12 @@ const changes = (from: number, to: number) =>
      FROM mapped_value_changes(${from}, ${to}) ORDER BY ALL`,
   );
 
-/** What is done to the world, and the changes between the two nights: every cause by itself. */
+/** What is done to the world, and the changes between the two nights; `property/history.test.ts` has every cause. */
 const EDITS: readonly (readonly [
   what: string,
   change: (draft: Draft) => void,
   expected: readonly string[],
 ])[] = [
-  ["nothing", () => {}, []],
-  [
-    "an item gets another value",
-    (draft) => {
-      draft.inputs = ["a", "c"];
-    },
-    ["changed | item_changed | b | c | beta | null | unmapped"],
-  ],
-  [
-    "an item loses a value",
-    (draft) => {
-      draft.inputs = ["a"];
-    },
-    ["removed | item_changed | b | null | beta | null | null"],
-  ],
-  [
-    "an item gives a value once more",
-    (draft) => {
-      draft.inputs = ["a", "b", "a"];
-    },
-    ["added | item_changed | null | a | null | alpha | mapped"],
-  ],
   [
     "an item gives a value once more, and its entry has another external value",
     (draft) => {
@@ -158,44 +136,6 @@ const EDITS: readonly (readonly [
     ["reordered | reordered | null | null | null | null | null"],
   ],
   [
-    "an entry has another external value",
-    (draft) => {
-      draft.entries.a = "first";
-    },
-    ["changed | mapping_changed | a | a | alpha | first | mapped"],
-  ],
-  [
-    "an entry is removed",
-    (draft) => {
-      draft.entries = { a: "alpha" };
-    },
-    ["changed | mapping_changed | b | b | beta | null | unmapped"],
-  ],
-  [
-    "the external field gets another name",
-    (draft) => {
-      draft.name = "subjects";
-    },
-    [
-      "changed | mapping_changed | a | a | alpha | alpha | mapped",
-      "changed | mapping_changed | b | b | beta | beta | mapped",
-    ],
-  ],
-  [
-    "a select value is archived",
-    (draft) => {
-      draft.archived = true;
-    },
-    ["changed | definition_changed | a | a | alpha | alpha | mapped"],
-  ],
-  [
-    "a select value is relabelled",
-    (draft) => {
-      draft.text = "Text A, new";
-    },
-    ["changed | definition_changed | a | a | alpha | alpha | mapped"],
-  ],
-  [
     "the field gets another type",
     (draft) => {
       draft.fieldType = "text";
@@ -203,36 +143,6 @@ const EDITS: readonly (readonly [
     [
       "changed | definition_changed | a | null | alpha | null | no_value_mapping",
       "changed | definition_changed | b | null | beta | null | no_value_mapping",
-    ],
-  ],
-  [
-    "the destination supports mappings no more",
-    (draft) => {
-      draft.supports = false;
-    },
-    [
-      "changed | destination_changed | a | a | alpha | alpha | mapped",
-      "changed | destination_changed | b | b | beta | beta | mapped",
-    ],
-  ],
-  [
-    "the mapping is removed",
-    (draft) => {
-      draft.mapped = false;
-    },
-    [
-      "removed | mapping_changed | a | null | alpha | null | null",
-      "removed | mapping_changed | b | null | beta | null | null",
-    ],
-  ],
-  [
-    "the field is mapped at another destination too",
-    (draft) => {
-      draft.mappedElsewhere = true;
-    },
-    [
-      "added | mapping_changed | null | a | null | null | unmapped",
-      "added | mapping_changed | null | b | null | null | unmapped",
     ],
   ],
   [

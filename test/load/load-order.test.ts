@@ -9,14 +9,13 @@ import { exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const BODIES = `import {
-  contentTables, customFields, customTable, definePipeline, destinations, duckdb, history, listing, mappedValues,
-  parquet, singleItems, text,
+  contentTables, customFields, customTable, definePipeline, destinations, duckdb, listing, parquet, singleItems, text,
 } from "content-warehouse";
 export default definePipeline({
   name: "bodies",
-  description: "All tables, and the bodies once more.",
+  description: "Items, and the bodies once more.",
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
-  transform: [contentTables(), mappedValues(), history(), customTable({
+  transform: [contentTables({ only: ["content", "content_tags", "users"] }), customTable({
     name: "bodies",
     comment: "The body of each item.",
     columns: [text("body", { comment: "As the service sends it." })],

@@ -85,58 +85,53 @@ suite("a question that takes more memory than it may is ended", () => {
   });
 });
 
-suite("a question that takes longer than it may is ended", () => {
-  const endless = [
-    ENDLESS,
-    "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i % 7 FROM t) SELECT max(i) FROM t",
-    "SELECT count(*) FROM range(10000000000) a(i), range(100) b(j) WHERE hash(i, j) = 1",
-    "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b",
-  ];
-  for (const sql of few(endless, 1)) {
-    test(sql, async (t) => {
-      // Long enough that the next question is answered on a machine under load.
-      const client = await connect([...WAREHOUSE, "--max-seconds=3"]);
-      t.after(() => client.close());
-      assert.deepEqual(await query(client, sql), {
-        text: "The question took longer than 3.0 s and was ended; ask for less. --max-seconds sets the limit.",
-        isError: true,
-      });
-      await assertAnswers(client);
-    });
-  }
-});
-
-test("a question that the client cancels is ended, and makes room for the next", async (t) => {
-  const { client, pid } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]);
+long("a question that takes longer than it may is ended", async (t) => {
+  // Long enough that the next question is answered on a machine under load.
+  const client = await connect([...WAREHOUSE, "--max-seconds=3"]);
   t.after(() => client.close());
-  const cancelling = new AbortController();
-  const asked = Array.from({ length: 3 }, () =>
-    assert.rejects(call(client, "query", { sql: ENDLESS }, cancelling.signal)),
-  );
-  const ended = Promise.all(asked);
-  await until("both questions are under way", () => childrenOf(pid).length >= 2, { ended });
-  cancelling.abort();
-  await ended;
-  await assertAnswers(client);
-});
-
-test("where the process of a question is killed that is said, and the next is answered", async (t) => {
-  const { client, pid } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]);
-  t.after(() => client.close());
-  let isAnswered = false;
-  const answer = query(client, ENDLESS).finally(() => {
-    isAnswered = true;
-  });
-  const isKilled = () => {
-    for (const child of childrenOf(pid)) killIfThere(child);
-    return isAnswered;
-  };
-  await until("the question is answered", isKilled, { everyMs: 20 });
-  assert.deepEqual(await answer, {
-    text: "The process that answered the question ended (SIGKILL); if the machine has no memory left, ask for less.",
+  assert.deepEqual(await query(client, ENDLESS), {
+    text: "The question took longer than 3.0 s and was ended; ask for less. --max-seconds sets the limit.",
     isError: true,
   });
   await assertAnswers(client);
+});
+
+suite("a server whose question is ended goes on:", () => {
+  let client: Client;
+  let pid: number;
+  before(async () => {
+    ({ client, pid } = await connectWithProcess([...WAREHOUSE, "--max-seconds=999"]));
+  });
+  after(() => client.close());
+
+  test("one that the client cancels makes room for the next", async () => {
+    const cancelling = new AbortController();
+    const asked = Array.from({ length: 3 }, () =>
+      assert.rejects(call(client, "query", { sql: ENDLESS }, cancelling.signal)),
+    );
+    const ended = Promise.all(asked);
+    await until("both questions are under way", () => childrenOf(pid).length >= 2, { ended });
+    cancelling.abort();
+    await ended;
+    await assertAnswers(client);
+  });
+
+  test("where its process is killed that is said, and the next is answered", async () => {
+    let isAnswered = false;
+    const answer = query(client, ENDLESS).finally(() => {
+      isAnswered = true;
+    });
+    const isKilled = () => {
+      for (const child of childrenOf(pid)) killIfThere(child);
+      return isAnswered;
+    };
+    await until("the question is answered", isKilled, { everyMs: 20 });
+    assert.deepEqual(await answer, {
+      text: "The process that answered the question ended (SIGKILL); if the machine has no memory left, ask for less.",
+      isError: true,
+    });
+    await assertAnswers(client);
+  });
 });
 
 test("no process of a question outlives a server that is killed", async () => {

@@ -8,6 +8,7 @@ import { MCP_SDK } from "../../src/mcp/server.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
 import { program, start } from "../cli/running.ts";
+import { either, few } from "../long.ts";
 import { nodeWithout } from "../without-package.ts";
 import { call, connect } from "./client.ts";
 
@@ -79,33 +80,25 @@ suite("an assistant that speaks the Model Context Protocol", () => {
   test("asks in SQL, and is told whether the rows are all there are", async () => {
     const one = JSON.parse(await answered("query", { sql: "SELECT count(*) AS items FROM content" }));
     assert.deepEqual(one, { whole: true, rows: [{ items: 500 }] });
-    const some = async (max_rows: number) => {
+    for (const max_rows of either([5], [4, 5, 6])) {
       const sql = "SELECT range AS n FROM range(5)";
       const { whole, rows } = JSON.parse(await answered("query", { sql, max_rows }));
-      return [whole, rows.length];
-    };
-    assert.deepEqual(
-      [await some(4), await some(5), await some(6)],
-      [
-        [false, 4],
-        [true, 5],
-        [true, 5],
-      ],
-    );
+      assert.deepEqual([whole, rows.length], [max_rows >= 5, Math.min(max_rows, 5)]);
+    }
     const many = JSON.parse(await answered("query", { sql: "SELECT range AS n FROM range(1000000)" }));
     assert.deepEqual([many.whole, many.rows.length, many.rows[199].n], [false, 200, 199]);
     assert.deepEqual(JSON.parse(await answered("query", { sql: "FROM content WHERE false" })).rows, []);
   });
 
   test("cannot write, reach a file or leave the sandbox", async () => {
-    assert.match(await refused("query", { sql: "DELETE FROM content" }), /DELETE is not a question/);
-    assert.match(
-      await refused("query", { sql: "FROM read_csv('/etc/passwd')" }),
-      /disabled by configuration/,
-    );
-    assert.match(await refused("query", { sql: "SET threads = 1" }), /SET is not a question/);
-    assert.match(await refused("query", { sql: "--warehouse=/tmp" }), /There is no SQL statement/);
-    assert.match(await refused("query", { sql: "SELECT 1; SELECT 2" }), /There are 2 SQL statements/);
+    const forbidden = [
+      ["DELETE FROM content", /DELETE is not a question/],
+      ["SET threads = 1", /SET is not a question/],
+      ["--warehouse=/tmp", /There is no SQL statement/],
+      ["SELECT 1; SELECT 2", /There are 2 SQL statements/],
+      ["FROM read_csv('/etc/passwd')", /disabled by configuration/],
+    ] as const;
+    for (const [sql, why] of few(forbidden, 2)) assert.match(await refused("query", { sql }), why);
   });
 
   test("has an item explained, with the steps if it asks for them", async () => {

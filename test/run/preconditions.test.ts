@@ -8,7 +8,7 @@ import { checkCommand } from "../../src/cli/commands/check.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
-import type { Finding } from "../../src/run/preconditions/finding.ts";
+import type { CheckName, Finding } from "../../src/run/preconditions/finding.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { outcome } from "../cli/capture.ts";
@@ -94,6 +94,8 @@ async function night(world: Place): Promise<Ended> {
 
 interface Checked {
   readonly exitCode: number;
+  /** The check that failed; undefined: none did. */
+  readonly failed: CheckName | undefined;
   /** Sentences that the run says too: why it fails, else what it warns of. */
   readonly sentences: readonly string[];
 }
@@ -109,13 +111,14 @@ async function checked(world: World): Promise<Checked> {
   assert.deepEqual(await treeOf(world.cwd), found);
   assert.ok(!(out + err).includes(CANARY));
   // What is wrong with the arguments is no finding.
-  if (out === "") return { exitCode, sentences: [err] };
+  if (out === "") return { exitCode, failed: undefined, sentences: [err] };
   const { checks } = JSON.parse(out) as { readonly checks: readonly Row[] };
   const failures = checks.filter(({ status }) => status === "failed");
   const [decisive] = [...failures.filter(({ stops }) => stops), ...failures];
   assert.equal(exitCode, decisive?.exit_code ?? 0);
   const warnings = checks.filter(({ status, check }) => status === "warning" && !AT_ONCE.has(check));
-  return { exitCode, sentences: (decisive ? [decisive] : warnings).map(({ detail }) => detail) };
+  const sentences = (decisive ? [decisive] : warnings).map(({ detail }) => detail);
+  return { exitCode, failed: decisive?.check, sentences };
 }
 
 /** Warnings that are for whoever checks: a run meets none of it, or tells it otherwise. */
@@ -123,30 +126,39 @@ const AT_ONCE: ReadonlySet<string> = new Set(["destinations", "clock", "current 
 
 type Fault = (world: World) => unknown;
 
-/** By what is wrong: the exit code, and what makes it so. */
-const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>> = {
-  "a setting that there is not": [2, ({ settings }) => Object.assign(settings, { fruit: 1 })],
-  "no service": [2, ({ settings }) => delete settings.url],
-  "no token": [2, ({ env }) => delete env.CONTENT_API_TOKEN],
+/** By what is wrong: the exit code, the check that fails unless it is the arguments, and what makes it so. */
+const FAULTS: Readonly<
+  Record<string, readonly [exitCode: number, failed: CheckName | undefined, fault: Fault]>
+> = {
+  "a setting that there is not": [
+    2,
+    "configuration",
+    ({ settings }) => Object.assign(settings, { fruit: 1 }),
+  ],
+  "no service": [2, "configuration", ({ settings }) => delete settings.url],
+  "no token": [2, "token", ({ env }) => delete env.CONTENT_API_TOKEN],
   "a token file that others can read": [
     2,
+    "token",
     async ({ cwd, settings, env }) => {
       delete env.CONTENT_API_TOKEN;
       settings.tokenFile = "token";
       await writeFile(join(cwd, "token"), "t", { mode: 0o644 });
     },
   ],
-  "a pipeline that there is not": [2, ({ args }) => args.splice(0, 1, "nigthly")],
+  "a pipeline that there is not": [2, undefined, ({ args }) => args.splice(0, 1, "nigthly")],
   "a module that exports no pipeline": [
     2,
+    "pipeline",
     async ({ cwd, args }) => {
       await writeFile(join(cwd, "mine.mjs"), "export default 1;");
       args.splice(0, 1, "./mine.mjs");
     },
   ],
-  "a folder that is a file": [2, ({ warehouse }) => writeFile(warehouse, "")],
+  "a folder that is a file": [2, "warehouse", ({ warehouse }) => writeFile(warehouse, "")],
   "a folder that belongs to something else": [
     2,
+    "warehouse",
     async ({ warehouse }) => {
       await mkdir(warehouse);
       await writeFile(join(warehouse, "current"), "");
@@ -154,6 +166,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a lock that is none": [
     2,
+    "lock",
     async ({ warehouse }) => {
       await mkdir(warehouse);
       await writeFile(join(warehouse, ".lock.duckdb"), "no database");
@@ -161,14 +174,16 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a run under way": [
     75,
+    "lock",
     async ({ t, warehouse }) => {
       const lock = await acquireLock(await prepareOutput(warehouse));
       t.after(() => lock[Symbol.asyncDispose]());
     },
   ],
-  "a current run that is damaged": [24, (world) => change(world, "manifest.json", () => "{}")],
+  "a current run that is damaged": [24, "current run", (world) => change(world, "manifest.json", () => "{}")],
   "a current run that a newer program wrote": [
     2,
+    "current run",
     (world) =>
       change(world, "manifest.json", (text) =>
         text.replace(/"manifestVersion":\s*\d+/, '"manifestVersion": 1000'),
@@ -176,6 +191,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a disk that is too small for a run like the one before": [
     30,
+    "disk",
     (world) =>
       change(world, "manifest.json", (text) =>
         text.replace(/"peakBytes":\s*\d+/, '"peakBytes": 1000000000000000'),
@@ -183,6 +199,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "another key of the hashes": [
     2,
+    "current run",
     async (world) => {
       const personalData = '"personalData": { "policy": "hash", "keyId": "0123456789abcdef"';
       await change(world, "manifest.json", (text) =>
@@ -194,6 +211,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "another address than that of the current run, which does not answer": [
     2,
+    "instance",
     async (world) => {
       await published(world);
       (await elsewhere(world, "one")).script = () => ({ status: 503 });
@@ -201,6 +219,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "another instance at the new address that is to be accepted": [
     2,
+    "instance",
     async (world) => {
       await published(world);
       await elsewhere(world, "two");
@@ -209,14 +228,16 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "another instance at the same address": [
     2,
+    "instance",
     async (world) => {
       await published(world);
       world.service.items = [item("a", 1, { newsroom_id: "two" })];
     },
   ],
-  "a token that is refused": [20, answering({ status: 401 })],
+  "a token that is refused": [20, "credentials", answering({ status: 401 })],
   "a service that is down": [
     21,
+    "service",
     (world) => {
       askedOnce(world);
       world.service.script = () => ({ status: 503 });
@@ -224,15 +245,17 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a port where nobody answers": [
     21,
+    "service",
     async (world) => {
       askedOnce(world);
       (await elsewhere(world, "one")).close();
     },
   ],
-  "no service at the address": [2, answering({ status: 404 })],
-  "answers that are none": [22, answering({ body: { rows: [] } })],
+  "no service at the address": [2, "service", answering({ status: 404 })],
+  "answers that are none": [22, "service", answering({ body: { rows: [] } })],
   "destinations that the token may not read": [
     20,
+    "destinations",
     (world) => {
       world.settings.destinations = [{ name: "Website" }];
       world.service.script = ({ kind }) => (kind === "destinations" ? { status: 403 } : undefined);
@@ -240,10 +263,12 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a personal field that there is not": [
     2,
+    "personal fields",
     ({ settings }) => Object.assign(settings, { personalFields: ["x"] }),
   ],
   "targets of a pipeline without Parquet files": [
     2,
+    "target",
     (world) => {
       lakeIn(world);
       world.args.splice(0, 1, DATABASE);
@@ -251,6 +276,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a lake and a service that cannot be reached": [
     21,
+    "service",
     async (world) => {
       await published(world);
       lakeIn(world, "file:///dev/null/lake");
@@ -260,6 +286,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
   ],
   "a lake that has another instance by that name": [
     26,
+    "target",
     async (world) => {
       await published(world);
       await elsewhere(world, "two");
@@ -270,7 +297,7 @@ const FAULTS: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>
 };
 
 /** The same of what keeps no run from being published. */
-const LATER: typeof FAULTS = {
+const LATER: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>> = {
   "a lake that cannot be reached": [
     26,
     async (world) => {
@@ -353,8 +380,8 @@ function withoutTmpdir({ t, cwd }: World): void {
   t.after(environment({ TMPDIR: join(cwd, "no-such-folder") }));
 }
 
-/** Both commands with a fault; gives how many runs there are then. */
-async function both(t: TestContext, exitCode: number, fault: Fault): Promise<number> {
+/** Both commands with a fault: the check that failed, and how many runs are published. */
+async function both(t: TestContext, exitCode: number, fault: Fault) {
   const world = await worldOf(t);
   await fault(world);
   const runs = async () => (await readdir(join(world.cwd, "warehouse/runs")).catch(() => [])).length;
@@ -369,7 +396,7 @@ async function both(t: TestContext, exitCode: number, fault: Fault): Promise<num
       `${sentence}\n\n${said}`,
     );
   }
-  return (await runs()) - earlier;
+  return { failed: check.failed, published: (await runs()) - earlier };
 }
 
 /** What is free on the disk is another figure a moment later. */
@@ -390,9 +417,9 @@ suite("check ends as a run does, and says what the run says, of", () => {
     service.close();
     await removeTree(nightBefore);
   });
-  for (const [name, [exitCode, fault]] of Object.entries(FAULTS)) {
+  for (const [name, [exitCode, failed, fault]] of Object.entries(FAULTS)) {
     test(name, async (t) => {
-      assert.equal(await both(t, exitCode, fault), 0, "nothing is published");
+      assert.deepEqual(await both(t, exitCode, fault), { failed, published: 0 });
     });
   }
   test("a table of the lake that waits, which keeps the run from nothing else", async (t) => {
@@ -407,7 +434,7 @@ suite("check ends as a run does, and says what the run says, of", () => {
   });
   for (const [name, [exitCode, fault]] of few(Object.entries(LATER), 1)) {
     test(`${name}, once it is published`, async (t) => {
-      assert.equal(await both(t, exitCode, fault), 1);
+      assert.equal((await both(t, exitCode, fault)).published, 1);
     });
   }
 });

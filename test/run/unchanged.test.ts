@@ -18,7 +18,7 @@ import { capture } from "../cli/capture.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { either, long } from "../long.ts";
 import { servedNight } from "./nights.ts";
-import { NIGHTLY, temporaryFolder } from "./running.ts";
+import { HISTORY, NIGHTLY, temporaryFolder } from "./running.ts";
 
 const tableOf = (path: string): string => path.split("/")[1] ?? "";
 
@@ -37,7 +37,7 @@ const sumOf = (files: readonly PublishedFile[]): number => files.reduce((sum, { 
 test("a night without changes has the files of the night before, and a damaged one gets into no other run", async (t) => {
   const out = join(await temporaryFolder(t), "warehouse");
   const [few] = await fewSampleNights(await temporaryFolder(t));
-  const night = { out, data: either(few, packagePath("data/sample")), pipelineUrl: NIGHTLY } as const;
+  const night = { out, data: either(few, packagePath("data/sample")), pipelineUrl: HISTORY } as const;
   const { summary: first, port } = await servedNight({ ...night, port: 0 });
   const { summary: second } = await servedNight({ ...night, port });
   const [before, after] = [await dataFiles(first.directory), await dataFiles(second.directory)];
@@ -53,7 +53,7 @@ test("a night without changes has the files of the night before, and a damaged o
   }
   assert.deepEqual(others, ["run_history-0000.parquet"]);
   assert.ok(sumOf(same) >= either(0.9, 0.99) * sumOf([...after.values()]), `${sumOf(same)} bytes`);
-  assert.ok((second.unchanged?.files ?? 0) >= 48, JSON.stringify(second.unchanged));
+  assert.ok((second.unchanged?.files ?? 0) >= either(12, 48), JSON.stringify(second.unchanged));
   assert.equal(first.unchanged, null);
   const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
   assert.match(shown, /Size .* files; \d+ of them, [\d.]+ .B, as in the run before/);

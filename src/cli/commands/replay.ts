@@ -24,7 +24,6 @@ import { confirm } from "../confirm.ts";
 import { targetsOfFolder } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
-import { keepHeapsSmall } from "../v8-flags.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -69,7 +68,6 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     .action(async (run: string, options: Options) => {
       if (options.verify === true && options.pipeline !== undefined)
         throw invalid("--verify compares with what the run's own pipeline gives; leave --pipeline out.");
-      keepHeapsSmall();
       const folder = existingFolder(options.warehouse);
       if (options.verify === true)
         await verify(await findReadable(folder, run), folder, options, environment);

@@ -26,7 +26,6 @@ import {
 } from "../command.ts";
 import { countRepeatedLines } from "../repeated-lines.ts";
 import { type Given, suggested } from "../suggested.ts";
-import { keepHeapsSmall } from "../v8-flags.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
@@ -88,7 +87,6 @@ async function run(
   flags: RunFlags,
   environment: CliEnvironment,
 ): Promise<void> {
-  keepHeapsSmall();
   const { endWith } = environment;
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);

@@ -57,29 +57,6 @@ const stated = answers.items.map((item) => ({ id: item.id, statements: statement
 const values = stated.flatMap(({ id, statements }) =>
   statements.filter((each) => !/^\S+ \| .* = \[/.test(each)).map((each) => ({ id, parts: partsOf(each) })),
 );
-const nameOfField = new Map(answers.definitions.map(({ id, name }) => [id, name]));
-const nameOfDestination = new Map(answers.destinations.map(({ id, identification }) => [id, identification]));
-
-test("the coverage is what the rules give for the answers of the service", () => {
-  const expected = new Map<string, number[]>();
-  for (const { parts } of values) {
-    const [site = "", field = "", , , , , status = ""] = parts;
-    const key = `${nameOfField.get(field)} | ${nameOfDestination.get(site) ?? site}`;
-    const counts = expected.get(key) ?? [0, 0, 0, 0];
-    const index = STATUSES.indexOf(status);
-    counts[index] = (counts[index] ?? 0) + 1;
-    expected.set(key, counts);
-  }
-  const shown = new Map(
-    recordsOf("Coverage, in values").map(({ field, destination, ...record }) => [
-      `${field} | ${destination}`,
-      ["mapped", "unmapped", "unknown", "not sent"].map((head) => figureOf(record[head])),
-    ]),
-  );
-  for (const [key, counts] of expected) assert.deepEqual(shown.get(key), counts, key);
-  assert.ok(expected.size > 20);
-});
-
 test("the shaded cells say of each field and destination what the table says", () => {
   const expected = recordsOf("Coverage, in values").map(({ field, destination, ...record }) => {
     const heads = ["values", "mapped", "unmapped", "unknown", "ambiguous", "collision"];
@@ -110,43 +87,6 @@ test("the shaded cells say of each field and destination what the table says", (
 const RECEIVERS = service.contentSet.destinations
   .filter((each) => each.supports_custom_field_mappings !== false)
   .map(({ id }) => id);
-
-for (const [caption, isOf] of [
-  ["Values without an external value", (site: string) => RECEIVERS.includes(site)],
-  ["The same at destinations that receive no values", (site: string) => !RECEIVERS.includes(site)],
-] as const)
-  test(`the table "${caption}" ranks values by the items that have them`, () => {
-    const items = new Map<string, Set<string>>();
-    for (const { id, parts } of values) {
-      const [site = "", field = "", , , , input = "", status = ""] = parts;
-      if ((status !== "unmapped" && status !== "unknown_value") || !isOf(site)) continue;
-      const definition = answers.definitions.find((each) => each.id === field);
-      const offered = definition?.formatted_select_values?.find(
-        (value) => value.id === input || value.value === input || value.display === input,
-      );
-      const key = [
-        nameOfField.get(field),
-        nameOfDestination.get(site) ?? site,
-        offered?.value ?? input,
-        status,
-      ].join(" | ");
-      items.set(key, (items.get(key) ?? new Set()).add(id));
-    }
-    const rows = recordsOf(caption);
-    const counts = rows.map((row) => figureOf(row.items));
-    assert.deepEqual(
-      counts,
-      counts.toSorted((a, b) => b - a),
-    );
-    assert.deepEqual(
-      counts,
-      [...items.values()].map(({ size }) => size).sort((a, b) => b - a),
-    );
-    for (const row of rows.slice(0, 3)) {
-      const key = [row.field, row.destination, row.value, row.status].join(" | ");
-      assert.equal(items.get(key)?.size, figureOf(row.items), key);
-    }
-  });
 
 function statementsOfPage(item: PageItem): string[] {
   return [...item.payloads].flatMap(([destination, members]) =>
