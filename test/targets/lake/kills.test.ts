@@ -223,7 +223,7 @@ suite("a delivery that ends early", () => {
       }
       assert.equal((await on(store).last(null, run.signal))?.run, run.run);
       const restorable = (await on(store).restorable?.(run.signal)) ?? [];
-      assert.equal(restorable.at(-1)?.run, run.run);
+      assert.equal(restorable[0]?.run, run.run);
       for (const kept of restorable) await assertRestored(store, kept, directories.get(kept.run) ?? "");
     }
     t.diagnostic(`${killed} kills, ${directories.size} runs`);
