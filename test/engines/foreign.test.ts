@@ -17,18 +17,23 @@ import { type S3Server, startS3 } from "./s3-server.ts";
 
 /** By table, named after what is done to it. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  deleted: ["DELETE FROM LAKE_TABLE WHERE id = 1"],
+  edited: [
+    "DELETE FROM LAKE_TABLE WHERE id = 1",
+    "UPDATE LAKE_TABLE SET run = 'changed' WHERE id = 2",
+    "INSERT INTO LAKE_TABLE (instance, id, run) VALUES ('one', 9, 'theirs')",
+  ],
   emptied: ["DELETE FROM LAKE_TABLE"],
-  updated: ["UPDATE LAKE_TABLE SET run = 'changed' WHERE id = 1"],
-  inserted: ["INSERT INTO LAKE_TABLE (instance, id, run) VALUES ('one', 9, 'theirs')"],
-  optimized: ["OPTIMIZE LAKE_TABLE", "VACUUM LAKE_TABLE RETAIN 0 HOURS"],
-  ordered: ["OPTIMIZE LAKE_TABLE ZORDER BY (id)"],
+  maintained: [
+    "OPTIMIZE LAKE_TABLE",
+    "OPTIMIZE LAKE_TABLE ZORDER BY (id)",
+    "VACUUM LAKE_TABLE RETAIN 0 HOURS",
+  ],
   column_added: ["ALTER TABLE LAKE_TABLE ADD COLUMNS (noted STRING)", "UPDATE LAKE_TABLE SET noted = 'x'"],
-  commented: [
+  described: [
     "COMMENT ON TABLE LAKE_TABLE IS 'theirs'",
     "ALTER TABLE LAKE_TABLE ALTER COLUMN run COMMENT 'theirs'",
+    "ALTER TABLE LAKE_TABLE SET TBLPROPERTIES ('team' = 'analysts')",
   ],
-  with_property: ["ALTER TABLE LAKE_TABLE SET TBLPROPERTIES ('team' = 'analysts')"],
   restored: ["DELETE FROM LAKE_TABLE WHERE id = 1", "RESTORE TABLE LAKE_TABLE TO VERSION AS OF 0"],
 };
 
@@ -101,10 +106,24 @@ async function run(machine: string, sequence: number, tables: readonly string[])
   });
 }
 
-/** Rows by instance and run, as Spark reads a table. */
-async function rowsOf(reader: LakeReader, table: string): Promise<readonly (readonly (string | null)[])[]> {
-  const sql = `SELECT instance, run, count(*) AS rows FROM ${table} GROUP BY instance, run ORDER BY instance`;
-  return reader.query(sql, [table]);
+type Rows = readonly (readonly (string | null)[])[];
+
+/** Rows of each table by instance and run, as Spark reads them in one question. */
+async function rowsOf(
+  reader: LakeReader,
+  tables: readonly string[],
+): Promise<Readonly<Record<string, Rows>>> {
+  const each = tables.map(
+    (table) => `SELECT '${table}' AS name, instance, run, count(*) AS rows FROM ${table} GROUP BY ALL`,
+  );
+  const found = await reader.query(`${each.join(" UNION ALL ")} ORDER BY name, instance, run`, tables);
+  const rows = (table: string) => found.filter(([name]) => name === table).map(([, ...cells]) => cells);
+  return Object.fromEntries(tables.map((table) => [table, rows(table)]));
+}
+
+/** Of each of the tables. */
+function all(tables: readonly string[], rows: (table: string) => Rows): Readonly<Record<string, Rows>> {
+  return Object.fromEntries(tables.map((table) => [table, rows(table)]));
 }
 
 async function twoInstances(tables: readonly string[]): Promise<void> {
@@ -121,26 +140,24 @@ suite("what Spark does to a table", () => {
     await twoInstances(tables);
     for (const [table, statements] of Object.entries(ALLOWED))
       for (const statement of statements) await reader.write(table, statement);
-    const others = new Map<string, readonly unknown[]>();
-    for (const table of tables)
-      others.set(
-        table,
-        (await rowsOf(reader, table)).filter(([instance]) => instance === "two"),
-      );
+    const before = await rowsOf(reader, tables);
+    const others = (table: string) => (before[table] ?? []).filter(([instance]) => instance === "two");
     await deliver(on("one"), await run("one", 2, tables));
-    for (const table of tables)
-      assert.deepEqual(await rowsOf(reader, table), [rowsIn(2), ...(others.get(table) ?? [])], table);
+    assert.deepEqual(
+      await rowsOf(reader, tables),
+      all(tables, (table) => [rowsIn(2), ...others(table)]),
+    );
     const place = { store, instance: "one", logRetentionDays: 30 };
     assert.deepEqual((await verifyLake(place, undefined)).findings, []);
     const state = async (table: string) => (await readTable(store, table)) ?? assert.fail();
-    const commented = await state("commented");
-    assert.equal(commented.metaData.description, "theirs");
-    assert.equal(fieldsOf(commented).find(({ name }) => name === "run")?.metadata.comment, "theirs");
-    assert.equal((await state("with_property")).metaData.configuration.team, "analysts");
-    const described = await reader.query("SELECT noted FROM column_added WHERE instance = 'one' LIMIT 1", [
+    const described = await state("described");
+    assert.equal(described.metaData.description, "theirs");
+    assert.equal(fieldsOf(described).find(({ name }) => name === "run")?.metadata.comment, "theirs");
+    assert.equal(described.metaData.configuration.team, "analysts");
+    const added = await reader.query("SELECT noted FROM column_added WHERE instance = 'one' LIMIT 1", [
       "column_added",
     ]);
-    assert.deepEqual(described, [[null]]);
+    assert.deepEqual(added, [[null]]);
   });
 
   test("and it waits, alone, until the statements that we name were run", { timeout: 900_000 }, async (t) => {
@@ -174,17 +191,20 @@ suite("what Spark does to a table", () => {
       seen.filter(({ sequence }) => sequence === 4).map(({ table, missing }) => [table, missing]),
       [["free", JSON.stringify(names)]],
     );
-    assert.deepEqual(await rowsOf(reader, "free"), [rowsIn(4)]);
-    assert.deepEqual(await rowsOf(reader, "constrained"), [rowsIn(3)]);
+    assert.deepEqual(await rowsOf(reader, ["free", "constrained"]), {
+      free: [rowsIn(4)],
+      constrained: [rowsIn(3)],
+    });
     for (const [place, name] of names.entries()) {
       for (const [, statement = ""] of sentences[place]?.matchAll(/"(ALTER TABLE [^"]+)"/g) ?? [])
         await reader.write(name, statement.replace(`ALTER TABLE ${name} `, "ALTER TABLE LAKE_TABLE "));
     }
     await deliver(on("one"), second);
-    for (const table of tables) assert.deepEqual(await rowsOf(reader, table), [rowsIn(4)], table);
+    const asRun = (sequence: number) => all(tables, () => [rowsIn(sequence)]);
+    assert.deepEqual(await rowsOf(reader, tables), asRun(4));
     const { findings, waits } = await verifyLake({ store, instance: "one", logRetentionDays: 30 }, undefined);
     assert.deepEqual([findings, waits], [[], []]);
     await deliver(on("one"), await run("one", 5, tables));
-    for (const table of tables) assert.deepEqual(await rowsOf(reader, table), [rowsIn(5)], table);
+    assert.deepEqual(await rowsOf(reader, tables), asRun(5));
   });
 });

@@ -275,7 +275,7 @@ function without(cell: unknown, described: Json): unknown {
 }
 
 test("S24: nothing of an erased user stands in any byte of the folder, and everything else is as it was", async (t) => {
-  const { out, folder, erase, verify, runs } = await twoRuns(t);
+  const { out, folder, erase, verify, runs } = await twoRuns(t, either(HISTORY, NIGHTLY));
   const before = await textsOf(folder);
   for (const word of ["Name", "Nick", "Dish", "Bio", "-PHONE"])
     assert.ok(before.includes(`CANARYANNA ${word}`) || before.includes(`CANARYANNA${word}`), word);

@@ -12,17 +12,16 @@ import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { runExport } from "../../src/run/run.ts";
 import { type FreeBytes, freeBytes } from "../../src/warehouse/disk.ts";
-import { either } from "../long.ts";
 import { assertNoToken, CANARY } from "./canary.ts";
 
 export { CANARY };
 
 export const SMALL = new URL("./small-pipeline.ts", import.meta.url).href;
 export const NIGHTLY = new URL("../../pipelines/nightly.ts", import.meta.url).href;
-/** All tables in the long form; in the short one those that mapped values are made of. */
-export const MAPPING = either(new URL("./mapping-pipeline.ts", import.meta.url).href, NIGHTLY);
+/** The tables that mapped values are made of. */
+export const MAPPING = new URL("./mapping-pipeline.ts", import.meta.url).href;
 /** The same with people and the history. */
-export const HISTORY = either(new URL("./history-pipeline.ts", import.meta.url).href, NIGHTLY);
+export const HISTORY = new URL("./history-pipeline.ts", import.meta.url).href;
 
 /** A folder for a test, in which no token may stand when it ends. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
@@ -94,7 +93,7 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
     log: options.log ?? silentLog,
     signal: options.signal ?? new AbortController().signal,
     onProgress: options.onProgress ?? (() => {}),
-    threads: options.threads ?? either(1, 2),
+    threads: options.threads ?? 1,
     nodeVersion: process.versions.node,
     freeBytes: options.freeBytes ?? freeBytes,
   });

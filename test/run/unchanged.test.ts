@@ -37,7 +37,11 @@ const sumOf = (files: readonly PublishedFile[]): number => files.reduce((sum, { 
 test("a night without changes has the files of the night before, and a damaged one gets into no other run", async (t) => {
   const out = join(await temporaryFolder(t), "warehouse");
   const [few] = await fewSampleNights(await temporaryFolder(t));
-  const night = { out, data: either(few, packagePath("data/sample")), pipelineUrl: HISTORY } as const;
+  const night = {
+    out,
+    data: either(few, packagePath("data/sample")),
+    pipelineUrl: either(HISTORY, NIGHTLY),
+  } as const;
   const { summary: first, port } = await servedNight({ ...night, port: 0 });
   const { summary: second } = await servedNight({ ...night, port });
   const [before, after] = [await dataFiles(first.directory), await dataFiles(second.directory)];
