@@ -93,7 +93,7 @@ test("rows without a matching parent are counted, whatever ranges of items are l
       const [byLabel] = await referenceChecks(connections, [ITEMS, LABELLED], bounds);
       assert.equal(byLabel?.figure, absent("owner_id", labels));
     }),
-    { numRuns: either(12, 60) },
+    { numRuns: either(4, 60) },
   );
 });
 

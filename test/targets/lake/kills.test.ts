@@ -124,7 +124,7 @@ suite("a delivery that ends early", () => {
     const counted = killedAt(memoryStore(new Map(begun)), Number.POSITIVE_INFINITY, "before");
     await deliver(on(counted), runs.a2);
     const wentOnFrom = new Set<number>();
-    for (const [at, operation] of sweep([...counted.operations.entries()], 8)) {
+    for (const [at, operation] of sweep([...counted.operations.entries()], 4)) {
       const deaths: Death[] = ["before", "after", ...(LATE.has(operation) ? (["late"] as const) : [])];
       for (const when of deaths) wentOnFrom.add(await killed(at, when));
     }
@@ -138,7 +138,7 @@ suite("a delivery that ends early", () => {
     const counted = killedAt(memoryStore(new Map(there)), Number.POSITIVE_INFINITY, "before");
     await deliver(on(counted), back);
     const found = new Set<number>();
-    for (const [at, operation] of sweep([...counted.operations.entries()], 5)) {
+    for (const [at, operation] of sweep([...counted.operations.entries()], 3)) {
       const deaths: Death[] = ["before", "after", ...(LATE.has(operation) ? (["late"] as const) : [])];
       for (const when of deaths) found.add(await rollbackKilled(there, back, { at, when }));
     }
@@ -195,7 +195,7 @@ suite("a delivery that ends early", () => {
   }
 
   test("is repeated until it is made, run after run, and each run that the lake keeps comes back whole", async (t) => {
-    const kills = many(12, 200);
+    const kills = many(4, 200);
     const random = randomFrom(8);
     const store = memoryStore(new Map());
     const directories = new Map<string, string>();

@@ -88,7 +88,7 @@ suite("processes at once on one lake", () => {
         assert.equal((await snapshotsIn(store, INSTANCE)).at(-1)?.sequence, 9);
         await assertNothingMixed(store, INSTANCE);
       }),
-      { numRuns: many(12, 120), examples: [[SHORTENED_MEANWHILE]] },
+      { numRuns: many(5, 120), examples: [[SHORTENED_MEANWHILE]] },
     );
   });
 

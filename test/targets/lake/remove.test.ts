@@ -241,7 +241,7 @@ suite("an instance that is removed from a lake", () => {
     await remove(counted);
     const whole = await filesIn(memoryStore(begun), "one");
     const states = new Set<string>();
-    for (const [at, operation] of sweep([...counted.operations.entries()], 9)) {
+    for (const [at, operation] of sweep([...counted.operations.entries()], 5)) {
       const isLate = ["put", "putNew", "remove"].includes(operation);
       for (const when of ["before", "after", ...(isLate ? (["late"] as const) : [])] as const)
         states.add(await killed(at, when, whole));
@@ -391,7 +391,7 @@ suite("an instance that is removed from a lake", () => {
         assert.deepEqual((await verifyLake(placeOf(store), undefined)).findings, []);
         await assertNothingMixed(store, "one");
       }),
-      { numRuns: many(10, 120) },
+      { numRuns: many(4, 120) },
     );
   });
 });
