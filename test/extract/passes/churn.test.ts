@@ -9,7 +9,8 @@ import { either, long } from "../../long.ts";
 import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
 
-const SEEDS = either(1, 3);
+/** The long suite asks for more of them in either form. */
+const SEEDS = Number(process.env.CHURN_SEEDS ?? either(1, 3));
 const ITEMS = 230;
 const PER_PAGE = 10;
 /** Changes of a service that comes to rest, at most. */
