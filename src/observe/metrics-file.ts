@@ -6,7 +6,7 @@ import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
-import { besideFile, gaugesOf, labelText, PREFIX, replaceFile, type Sample } from "./prometheus-text.ts";
+import { besideFile, gaugesOf, labelText, PREFIX, replaceMetrics, type Sample } from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
 const OF_PUBLISHED = linesAbout("(?:published|current)_");
@@ -35,7 +35,7 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       const lines = await linesOf(file);
       if (isOfAnother(lines, run)) return;
       const others = lines.filter((line) => !OF_ATTEMPT.test(line));
-      await orUnwritable(file, replaceFile(file, [attempt(run), ...others].join("")));
+      await orUnwritable(file, replaceMetrics(file, [attempt(run), ...others].join("")));
     },
     onEvent: (event) => {
       if (event.event !== "request ends") return;
@@ -52,7 +52,7 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
           ? lines.filter((line) => OF_PUBLISHED.test(line))
           : publishedMetrics(outcome, endedMs);
       const text = [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published].join("");
-      await orUnwritable(file, replaceFile(file, text));
+      await orUnwritable(file, replaceMetrics(file, text));
     },
     check: async () => {
       const probing = besideFile(file, async () => {

@@ -26,7 +26,7 @@ export function labelText(labels: Labels): string {
 }
 
 /** Whoever reads the file has the old text or the new one. Throws what the system says. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+export async function replaceMetrics(file: string, text: string): Promise<void> {
   await besideFile(file, async (written) => {
     await writeFile(written, text);
     await rename(written, file);

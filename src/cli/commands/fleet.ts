@@ -14,7 +14,7 @@ import {
   makeLastRuns,
 } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
-import { replaceFile } from "../../observe/prometheus-text.ts";
+import { replaceMetrics } from "../../observe/prometheus-text.ts";
 import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { jsonLine, printableLine, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import {
@@ -169,7 +169,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
       const figures = fleetFigures(instances, nowMs);
       await show(out, fleetAnswer(instances, nowMs), { format });
       if (metrics !== undefined) {
-        await replaceFile(resolve(cwd, metrics), fleetMetrics(figures, nowMs)).catch((cause: unknown) => {
+        await replaceMetrics(resolve(cwd, metrics), fleetMetrics(figures, nowMs)).catch((cause: unknown) => {
           throw notWritten(metrics, cause);
         });
       }
