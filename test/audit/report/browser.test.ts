@@ -490,7 +490,10 @@ test("columns are found by table, column, comment and origin", { skip }, async (
       "preferred_title",
       ["preferred_title", "content", "VARCHAR", "Title, or `(no title)` where there is none."],
     ],
-    ["dynamic:campaign_details[].end_date", ["end_date", "campaigns", "TIMESTAMPTZ", "End of the campaign."]],
+    [
+      "dynamic:custom_fields_details[].display_label",
+      ["display_label", "custom_fields", "VARCHAR", "Label that editors see."],
+    ],
     [
       "TITLE IN LOWER CASE",
       ["preferred_title_sort", "content", "VARCHAR", "The preferred title in lower case, for sorting."],
