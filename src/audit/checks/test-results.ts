@@ -3,11 +3,8 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Severity } from "../../pipeline.ts";
-import type { Check, Judged, Warning } from "./checks.ts";
+import { type Check, type Judged, TEST_PREFIX, type Warning } from "./checks.ts";
 import type { Missing } from "./tested-tables.ts";
-
-/** The checks of tests are called so, and no other is. */
-export const TEST_PREFIX = "test: ";
 
 export interface TestResult {
   readonly check: Check;

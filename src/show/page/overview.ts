@@ -205,9 +205,10 @@ function driftPoints({ drift, comparedWith }: OverviewFacts): Part[] {
     if (lines.length === 0) return [];
     const since = comparedWith === undefined ? "" : ` since run ${comparedWith}`;
     const text = `${count(lines.length)} ${DRIFTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
-    const named = firstOf(lines, ({ path, count: times, before }) => {
-      const often = times === 0 ? `had ${counted(before ?? 0, "value")}` : counted(times, "time");
-      return html`<code>${foreign(path)}</code> (${often})`;
+    const named = firstOf(lines, ({ path, count: times, items, before }) => {
+      const often = items === null ? counted(times, "time") : counted(items, "item");
+      const told = times === 0 ? `had ${counted(before ?? 0, "value")}` : often;
+      return html`<code>${foreign(path)}</code> (${told})`;
     });
     return [html`<a href="#drift">${text}</a>: ${named}.`];
   });

@@ -195,6 +195,17 @@ test("checks: the tile, the list and the section count those that did not pass",
   assert.ok(told?.endsWith(`and ${warnings.length - 3} more`));
 });
 
+test("what a pipeline tests is named before references, though what is new comes first", async () => {
+  const runs = { "foreign key content.new_id → content": 1, "foreign key content.old_id → content": 4 };
+  const rows = Object.entries({ ...runs, "test: of mine": 4, "values of x.y that are odd": 4 }).map(
+    ([name, nights]) => `('${name}', 'warning', 1, 0, ${nights}, NULL::TIMESTAMPTZ, 'detail', NULL::VARCHAR)`,
+  );
+  const names = "check_name, verdict, figure, expected, warning_runs, warning_since, detail, examples";
+  const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${names})`;
+  const { attention } = await pageOf({ tables: { run_checks: checks } });
+  assert.match(attention[0] ?? "", /content\.new_id → content.*test: of mine.*values of x\.y.*and 1 more$/);
+});
+
 test("a warning about a foreign key speaks of content, with the name of its check below", async () => {
   const cases = {
     "foreign key content.localized_from_id → content":
@@ -360,6 +371,15 @@ test("drift: what is new since the run before needs attention, and the policy's 
   });
   assert.ok(page.attention.includes("1 new field since run 41: ai_<b> (3 times)."));
   assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
+  const counting = await pageOf({
+    tables: {
+      run_drift: `SELECT *, 2 AS items FROM (${DRIFT("('ai', 'unknown_field', 4, 'aa11', 'a summary')")})`,
+    },
+  });
+  assert.ok(
+    counting.attention.some((each) => each.endsWith("new field: ai (2 items).")),
+    counting.attention.join("\n"),
+  );
   assert.ok(page.attention.every((each) => !each.includes("rank") && !each.includes("owner.email")));
   const heads = ["field", "status", "count", "before", "item", "example"] as const;
   assert.deepEqual(cells(page.records("New fields (not in the specification)"), ...heads), [
