@@ -196,6 +196,9 @@ export interface ShownRun {
   readonly pinned: ReturnType<typeof pinnedOf<PublishedRun>>;
 }
 
+/** Keys of the parts of the answer. */
+export const SHOWN_OF_RUN = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
+
 /** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
 export async function runAnswer(
   { found, pinned }: ShownRun,
