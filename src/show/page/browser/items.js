@@ -159,7 +159,7 @@
   let found = items;
   let shown = 0;
 
-  /** What each column of the table is sorted by; empty: last. */
+  /** What each column of the table is sorted by, and holds as CSV; empty: last. */
   const ITEM_KEYS = [
     ({ title }) => title?.trim() ?? "",
     ({ type }) => type ?? "",
@@ -167,6 +167,8 @@
     ({ numbers }) => numbers.length,
     (item) => answersOf(item).filter(isWithout).length,
   ];
+  /** What CSV has beside them. */
+  const CSV_KEYS = { apart: (item) => answersOf(item).filter(isApart).length, item: ({ id }) => id };
 
   function search() {
     const wanted = wantedAnswers();
@@ -182,6 +184,7 @@
     shown = 0;
     byId("item-rows").replaceChildren();
     byId("item-table").hidden = found.length === 0;
+    byId("items-csv").hidden = found.length === 0;
     showMore();
   }
 
@@ -192,6 +195,14 @@
     byId("more").hidden = shown === found.length;
     byId("more").textContent = `Show ${count(Math.min(PAGE_SIZE, found.length - shown))} more`;
     byId("found").textContent = foundText();
+  }
+
+  /** All that were found, in their order, whether they are shown or not. */
+  function saveFound() {
+    const heads = [...byId("item-table").tHead.rows[0].cells].map(cellValue);
+    const keys = [...ITEM_KEYS, ...Object.values(CSV_KEYS)];
+    const rows = found.map((item) => keys.map((keyOf) => keyOf(item)));
+    saveCsv("items", [[...heads, ...Object.keys(CSV_KEYS)], ...rows]);
   }
 
   function foundText() {
@@ -496,6 +507,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   // The fields have their former values once the event is over.
   form.addEventListener("reset", () => setTimeout(search));
+  byId("items-csv").addEventListener("click", saveFound);
   byId("more").addEventListener("click", () => {
     const before = shown;
     showMore();
