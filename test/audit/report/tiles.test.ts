@@ -432,9 +432,9 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
     ["000042-20261119T020000Z", "complete", "480", "3", "1,100"],
     ["000041-20261118T020000Z", "complete", "1,200", "", ""],
   ]);
-  const gaps = `SELECT count(*) FROM content_mapped_values JOIN destinations USING (destination_id)
+  const withoutSql = `SELECT count(*) FROM content_mapped_values JOIN destinations USING (destination_id)
     WHERE status IN ('unmapped', 'unknown_value') AND identification IS NOT NULL AND supports_custom_field_mappings`;
-  const without = await scalar(run.connection, gaps);
+  const without = await scalar(run.connection, withoutSql);
   assert.deepEqual(own?.slice(2), ["500", "0", figure(without)]);
   const { without_external_value: stated } = listed("000043-20261120T020000Z", 43, {});
   assert.equal(stated, without, "the manifest has the figure for later runs");

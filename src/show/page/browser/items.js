@@ -2,7 +2,7 @@
 // markup, no address, no code.
 (() => {
   const PAGE_SIZE = 50;
-  const GAPS_SHOWN = 3;
+  const WITHOUT_SHOWN = 3;
   const VALUES_OFFERED = 400;
   const byId = (id) => document.getElementById(id);
   if (byId("filters") === null) return;
@@ -228,7 +228,7 @@
     const type = item.type ?? "";
     const button = element("button", { type: "button", class: "title" }, titleOf(item));
     button.addEventListener("click", () => open(item));
-    const gaps = answersOf(item).filter(isWithout);
+    const lacking = answersOf(item).filter(isWithout);
     const apart = answersOf(item).filter(isApart).length;
     const meta = span("meta", foreign(type), item.published === null ? "" : `, ${item.published}`);
     return element(
@@ -241,25 +241,25 @@
       element(
         "td",
         {},
-        gaps.length + apart === 0 && span("none", "none"),
-        gaps.length > 0 && gapList(gaps),
+        lacking.length + apart === 0 && span("none", "none"),
+        lacking.length > 0 && withoutList(lacking),
         apart > 0 && span("from", `${count(apart)} apart, at destinations that receive no values`),
       ),
     );
   }
 
-  function gapList(gaps) {
-    const more = gaps.length - GAPS_SHOWN;
-    const told = gaps
-      .slice(0, GAPS_SHOWN)
-      .map((gap) => [
-        valuePart(gap),
-        span("from", " of ", named(gap.field), " for ", named(gap.destination)),
+  function withoutList(lacking) {
+    const more = lacking.length - WITHOUT_SHOWN;
+    const told = lacking
+      .slice(0, WITHOUT_SHOWN)
+      .map((answer) => [
+        valuePart(answer),
+        span("from", " of ", named(answer.field), " for ", named(answer.destination)),
       ]);
     if (more > 0) told.push(span("from", `and ${count(more)} more`));
     return element(
       "ul",
-      { class: "gaps" },
+      {},
       told.map((each) => element("li", {}, each)),
     );
   }
