@@ -359,6 +359,7 @@ test("an item shows, folded, where it was read: the rows of explain --steps", { 
   const table = dialog.getByRole("table", { name: "Where this was read" });
   assert.equal(await table.count(), 0, "it is folded");
   await dialog.getByText("Where this was read", { exact: true }).click();
+  await table.locator("tbody tr").first().waitFor();
   const heads = await table.locator("thead th").allTextContents();
   const rows = await table
     .locator("tbody tr")
