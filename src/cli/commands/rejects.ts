@@ -86,7 +86,7 @@ async function currentRejects(warehouse: string): Promise<{ run: PublishedRun; r
 
 function listAnswer(run: string, rejects: readonly Reject[]): Answer {
   const lead = `${rejects.length === 0 ? "No rejects" : counted(rejects.length, "reject")} in the run ${run}.`;
-  return { lead, facts: { run }, sections: [rejectsSection(rejects)] };
+  return { lead, facts: { run }, sections: [{ ...rejectsSection(rejects), none: "" }] };
 }
 
 const RETRIED = {
