@@ -30,7 +30,7 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY data/sample data/sample
 COPY docs docs
-COPY LICENSE config.schema.json ./
+COPY LICENSE config.schema.json fleet.schema.json ./
 # A pipeline of your own in /config can import "content-warehouse" by its name.
 RUN mkdir /node_modules /config \
   && ln -s /opt/content-warehouse /node_modules/content-warehouse \

@@ -5,10 +5,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { z } from "zod";
 import { EXIT_CODES } from "../src/cli/exit-codes.ts";
 import { packagePath } from "../src/common/package-root.ts";
+import { schemaOf } from "../src/config/form-faults.ts";
 import { readFleet } from "../src/fleet/fleet.ts";
-import { fleetSpec } from "../src/fleet/fleet-spec.ts";
+import { fleetFileSpec } from "../src/fleet/fleet-spec.ts";
 import { type AfterExit, afterExit } from "../src/fleet/outcome.ts";
 
 const PAGE = packagePath("docs/fleet.md");
@@ -21,7 +23,7 @@ async function blocks(language: string): Promise<string[]> {
   );
 }
 
-test("the fleet file on the page is one, and the page has a row for each setting", async (t) => {
+test("the fleet file on the page is one", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "fleet-"));
   t.after(() => rm(folder, { recursive: true }));
   const [example = ""] = await blocks("json");
@@ -31,11 +33,41 @@ test("the fleet file on the page is one, and the page has a row for each setting
     instances.map(({ name }) => name),
     ["north", "south", "east", "west", "centre"],
   );
-  const page = await readFile(PAGE, "utf8");
-  const { instances: list, ...fleet } = fleetSpec.shape;
-  const settings = [...Object.keys(fleet), ...Object.keys(list.unwrap().element.shape)];
-  for (const name of settings) assert.match(page, new RegExp(`^\\| (\`\\w+\`, )?\`${name}\`[ ,]`, "m"), name);
 });
+
+const SETTINGS = /(?<=<!-- settings -->\n\n)[\s\S]*?(?=<!-- end of the settings -->)/;
+
+test("the page has what the declaration says of each setting", async () => {
+  const { instances } = fleetFileSpec.shape;
+  const { items } = schemaOf(instances.options[0]);
+  assert.ok(typeof items === "object" && !Array.isArray(items));
+  const tables = [
+    tableOfSettings("Setting of an instance", items),
+    tableOfSettings("Setting of the fleet", schemaOf(fleetFileSpec.omit({ $schema: true }))),
+  ];
+  await assertSection(PAGE, SETTINGS, tables.join(""));
+});
+
+function tableOfSettings(title: string, { properties = {}, required = [] }: z.core.JSONSchema.BaseSchema) {
+  const rows = Object.entries(properties).map(([name, setting]) => {
+    assert.ok(typeof setting === "object");
+    const { default: value, description } = setting;
+    const otherwise = value === undefined ? "" : `\`${JSON.stringify(value)}\``;
+    return `| \`${name}\` | ${required.includes(name) ? "required" : otherwise} | ${description} |\n`;
+  });
+  return `| ${title} | Default | Meaning |\n|---|---|---|\n${rows.join("")}\n`;
+}
+
+/** With UPDATE_DOCS=1 it is written into the page instead. */
+async function assertSection(file: string, section: RegExp, text: string): Promise<void> {
+  const page = await readFile(file, "utf8");
+  if (process.env.UPDATE_DOCS === "1")
+    await writeFile(
+      file,
+      page.replace(section, () => text),
+    );
+  else assert.equal(section.exec(page)?.[0], text, "run this test with UPDATE_DOCS=1");
+}
 
 const CODES = EXIT_CODES.map(([code]) => code);
 
@@ -64,15 +96,7 @@ test("the schedulers on the page run the command, and try again what the exit co
 
 const TABLE = /(?<=<!-- exit codes -->\n\n)[\s\S]*?(?=<!-- end of the exit codes -->)/;
 
-/** With UPDATE_DOCS=1 it is written into the page instead. */
 test("docs/operations.md says what comes after each exit code", async () => {
   const rows = EXIT_CODES.map(([code, short]) => `| ${code} | ${afterExit(code)} | ${short} |\n`);
-  const table = `| Code | Then | Meaning |\n|---|---|---|\n${rows.join("")}\n`;
-  const page = await readFile(OPERATIONS, "utf8");
-  if (process.env.UPDATE_DOCS === "1")
-    await writeFile(
-      OPERATIONS,
-      page.replace(TABLE, () => table),
-    );
-  else assert.equal(TABLE.exec(page)?.[0], table, "run this test with UPDATE_DOCS=1");
+  await assertSection(OPERATIONS, TABLE, `| Code | Then | Meaning |\n|---|---|---|\n${rows.join("")}\n`);
 });

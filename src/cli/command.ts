@@ -8,7 +8,9 @@ import { createLog, LOG_FORMATS, type Log, type LogOptions } from "../common/log
 import type { Secret } from "../common/secret.ts";
 import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
+import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
+import { sectionName } from "./answer-form.ts";
 import { endSoon } from "./end-soon.ts";
 import type { Given } from "./suggested.ts";
 
@@ -178,10 +180,16 @@ export class CliCommand extends Command {
     return this.addOption(new Option(flags, description).choices(choices).default(unlessGiven));
   }
 
-  format(...choices: readonly string[]): this {
-    return this.choice("--format <format>", "form of the answer", choices, "table")
+  /** Options that say how its answer is drawn. `sections`: keys of its parts, if it has several; `inCsv`: the one that CSV has. */
+  answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
+    this.choice("--format <format>", "form of the answer", ANSWER_FORMATS, "table")
       .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
+      .spreadsheet()
       .hook("preAction", refuseTwoForms);
+    if (sections.length === 0) return this;
+    const csv = `csv has one part: ${sectionName(inCsv)} unless given`;
+    const description = `only this part of the answer (${csv})`;
+    return this.choice("--section <section>", description, sections.map(sectionName));
   }
 
   logFormat(): this {

@@ -32,6 +32,15 @@ export interface Column<K extends CellKind = CellKind> {
   readonly dispensable?: number | undefined;
   /** Whether it is never empty; of a flag: what is not known is false. */
   readonly required?: boolean | undefined;
+  /** Whether a page goes without it. */
+  readonly notOnPage?: boolean | undefined;
+  /**
+   * What a page draws beside its figures: `length` for a quantity, from zero; `place` for one figure over time, between the
+   * lowest and the highest, which stand below.
+   */
+  readonly chart?: "length" | "place" | undefined;
+  /** Whether a page marks what needs attention among its words: `unmapped`, `failed`. */
+  readonly judged?: boolean | undefined;
   /** All that a text may be; undefined: anything. */
   readonly of?: readonly string[] | undefined;
 }
@@ -46,9 +55,11 @@ type CellOf<C extends Column> = C extends { readonly required: true } ? NonNulla
 export type RowOf<C extends Columns> = { readonly [N in keyof C]: CellOf<C[N]> };
 
 type Options = Omit<Column, "kind">;
+/** Without it a misspelled option would be taken, and do nothing. */
+type NoOthers<O extends Options> = { readonly [N in Exclude<keyof O, keyof Options>]: never };
 interface MakeColumn<K extends CellKind> {
   (): { readonly kind: K };
-  <const O extends Options>(options: O): { readonly kind: K } & O;
+  <const O extends Options>(options: O & NoOthers<O>): { readonly kind: K } & O;
 }
 const columnOf =
   <K extends CellKind>(kind: K): MakeColumn<K> =>

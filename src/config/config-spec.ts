@@ -9,6 +9,7 @@ import { onFinish, openLineage } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
+import { schemaAddress } from "./form-faults.ts";
 import { declaredTarget, LAKE, target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
@@ -51,11 +52,7 @@ const rejectLimits = z.union([
 ]);
 
 export const configSpec = z.strictObject({
-  $schema: z
-    .string()
-    .meta({ expected: "the address of a JSON Schema" })
-    .optional()
-    .describe("JSON Schema of this file, for editors. The program does not read it."),
+  $schema: schemaAddress,
   url: z
     .string()
     .meta({ expected: SERVICE_ADDRESS })

@@ -21,6 +21,13 @@ export interface ReadForm {
   readonly credentials?: (path: Path) => string;
 }
 
+/** The setting `$schema`, which every file of settings may have. */
+export const schemaAddress = z
+  .string()
+  .meta({ expected: "the address of a JSON Schema" })
+  .optional()
+  .describe("JSON Schema of this file, for editors. The program does not read it.");
+
 /** A sentence for each issue: the setting, what was expected of it, what was found. */
 export function formFaults(form: ReadForm): string[] {
   if (form.issues.length === 0) return [];
@@ -29,7 +36,7 @@ export function formFaults(form: ReadForm): string[] {
     const said = formAt(schema, issue.path, form.value);
     const found = valueAt(form.value, issue.path);
     if (issue.code === "unrecognized_keys") {
-      const known = Object.keys(objectFormOf(said, found).properties ?? {});
+      const known = Object.keys(formOf(said, found).properties ?? {});
       return issue.keys.map((key) => strangeFault([...issue.path, key], known, form));
     }
     const setting = issue.path.length === 0 ? "" : `\`${nameOf(issue.path)}\`: `;
@@ -46,17 +53,17 @@ export function schemaOf(declared: z.ZodType, override: SchemaOptions["override"
 /** What is said of the value at a path. */
 function formAt(schema: Schema, [key, ...rest]: Path, value: unknown): Schema {
   if (key === undefined) return schema;
-  const { items, properties, additionalProperties } = objectFormOf(schema, value);
+  const { items, properties, additionalProperties } = formOf(schema, value);
   const inner = typeof key === "number" ? items : (properties?.[String(key)] ?? additionalProperties);
   return isForm(inner) ? formAt(inner, rest, valueAt(value, [key])) : {};
 }
 
-/** Of several forms, that of an object: the one of the value's `type`, or else the first. */
-function objectFormOf(schema: Schema, value: unknown): Schema {
+/** Of several forms, that of the list or of the object that the value is: the one of its `type`, or else the first. */
+function formOf(schema: Schema, value: unknown): Schema {
   const forms = (schema.oneOf ?? schema.anyOf ?? []).filter(isForm);
   const type = valueAt(value, ["type"]);
   const own = forms.find(({ properties }) => isForm(properties?.type) && properties.type.const === type);
-  return own ?? forms.find(({ properties }) => properties !== undefined) ?? schema;
+  return own ?? forms.find(({ items, properties }) => (Array.isArray(value) ? items : properties)) ?? schema;
 }
 
 function isForm(schema: unknown): schema is Schema {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { postgresAddressFault } from "../common/network/postgres-address.ts";
 import { NAME } from "../common/options.ts";
 import { printable } from "../common/printable.ts";
-import { formFaults, valueAt } from "../config/form-faults.ts";
+import { formFaults, schemaAddress, valueAt } from "../config/form-faults.ts";
 import { readServiceUrl, SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 
 const text = z.string().min(1);
@@ -20,23 +20,40 @@ const instanceName = z.string().regex(NAME).meta({
 
 const instance = z
   .strictObject({
-    name: instanceName,
-    url: text.meta({ expected: SERVICE_ADDRESS }),
-    tokenFile: path.optional(),
+    name: instanceName.describe(
+      "Lower-case letters, digits and hyphens, 63 at most; also its name in a lake.",
+    ),
+    url: text.meta({ expected: SERVICE_ADDRESS }).describe("Address of its service."),
+    tokenFile: path.optional().describe("File with its token, mode 0600; either this or tokenEnv."),
     tokenEnv: z
       .string()
       .regex(/^[A-Za-z_]\w*$/)
       .meta({ expected: "the name of a variable, such as NORTH_TOKEN", isSecret: true })
-      .optional(),
-    config: path.optional(),
-    pipeline: text.meta({ expected: "the name of a pipeline or the path of a module" }).default("nightly"),
+      .optional()
+      .describe("Variable of the environment that holds its token; either this or tokenFile."),
+    config: path
+      .optional()
+      .describe(
+        "Its configuration, of which url, tokenFile and warehouse are not used; the fleet's unless given.",
+      ),
+    pipeline: text
+      .meta({ expected: "the name of a pipeline or the path of a module" })
+      .default("nightly")
+      .describe("Name of a pipeline, or path of a module."),
     schedule: z
       .string()
       .regex(/^\s*\S+(\s+\S+){4}\s*$/)
       .meta({ expected: 'five fields of cron, such as "0 2 * * *"' })
-      .optional(),
-    warehouse: folder.optional(),
-    memoryMb: memoryMb.optional(),
+      .optional()
+      .describe("When the queue gives it a job: five fields of cron, in UTC; never unless given."),
+    warehouse: folder
+      .optional()
+      .describe("Folder of its warehouse; the one of its name in the fleet's warehouses unless given."),
+    memoryMb: memoryMb
+      .optional()
+      .describe(
+        "Memory of its run, in megabytes: at least 448, which 500 items need; the fleet's unless given.",
+      ),
   })
   .meta({
     expected:
@@ -44,35 +61,77 @@ const instance = z
   });
 export type InstanceSettings = z.output<typeof instance>;
 
-export const fleetSpec = z
+const instances = z.array(instance).min(1).meta({ expected: "a list of at least one instance" }).readonly();
+const instancesTable = z
   .strictObject({
-    instances: z
-      .array(instance)
-      .min(1)
-      .meta({
-        expected: 'a list of at least one instance, or { "table": "fleet_instances" } beside `postgres`',
-      })
-      .readonly(),
-    /** Folder of the warehouses that instances do not name themselves. */
-    warehouses: folder.default("warehouses"),
-    /** Configuration of the instances that do not name one. */
-    config: path.optional(),
-    memoryMb: memoryMb.default(1024),
-    hostRatePerSecond: z.number().positive().nullable().default(null),
-    hostConcurrency: z.int().min(1).nullable().default(null),
-    postgres: text.meta({ expected: DATABASE_ADDRESS }).optional(),
-    retries: z.int().min(0).max(100).default(5),
-    retryDelaySeconds: z.int().min(1).max(86_400).default(60),
-    heartbeatSeconds: z.int().min(10).max(3600).default(60),
+    table: z
+      .string()
+      .regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/)
+      .meta({ expected: "the name of a table" })
+      .describe("Table of the database with a row for each instance: its settings, in snake case."),
   })
-  .meta({ expected: "an object with instances" });
+  .meta({ expected: '{ "table": "fleet_instances" } beside `postgres`' });
+
+const fleetSpec = z.strictObject({
+  $schema: schemaAddress,
+  instances,
+  config: path
+    .optional()
+    .describe("Configuration of instances that name none; the one beside this file unless given."),
+  warehouses: folder
+    .default("warehouses")
+    .describe("Folder with the warehouses of instances that name none."),
+  memoryMb: memoryMb
+    .default(1024)
+    .describe("Memory of a run, in megabytes, of instances that do not say it."),
+  hostRatePerSecond: z
+    .number()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe("Requests a second to one host by all its instances, at most; null: no limit."),
+  hostConcurrency: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("Runs of one host's instances at the same time, at most; null: all."),
+  postgres: text
+    .meta({ expected: DATABASE_ADDRESS })
+    .optional()
+    .describe(
+      "Database of the queue; what its address leaves out comes from PGHOST, PGPORT and PGUSER, the password from PGPASSWORD or PGPASSFILE. No queue unless given.",
+    ),
+  retries: z.int().min(0).max(100).default(5).describe("How often the queue repeats a run."),
+  retryDelaySeconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .default(60)
+    .describe("Seconds before the first repetition, about doubled before each next."),
+  heartbeatSeconds: z
+    .int()
+    .min(10)
+    .max(3600)
+    .default(60)
+    .describe("Seconds for which a worker may be silent before another takes its job."),
+});
 export type FleetSettings = z.output<typeof fleetSpec>;
 
 /** Settings of an instance, by name. */
 export const INSTANCE_SETTINGS = Object.keys(instance.shape);
 
+/** As a file may say it; `fleet.schema.json` is made from it. */
+export const fleetFileSpec = fleetSpec
+  .extend({
+    instances: z
+      .union([instances, instancesTable])
+      .describe("The instances, or the table that has a row for each."),
+  })
+  .meta({ expected: "an object with instances" });
+
 const inTable = z.looseObject({
-  instances: z.strictObject({ table: z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/) }),
+  instances: instancesTable,
   postgres: z.string().refine((address) => postgresProblems(address).length === 0),
 });
 
@@ -91,7 +150,7 @@ export function readFleetSpec(
   const result = fleetSpec.safeParse(value);
   const members = instancesIn(value);
   const problems = [
-    ...formFaults({ declared: fleetSpec, value, issues: result.error?.issues ?? [] }),
+    ...formFaults({ declared: fleetFileSpec, value, issues: result.error?.issues ?? [] }),
     ...members.flatMap(addressProblems),
     ...members.flatMap(tokenProblems),
     ...repeated(members, "name"),

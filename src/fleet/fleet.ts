@@ -12,7 +12,7 @@ import { readInstancesTable } from "./database.ts";
 import { type FleetSettings, INSTANCE_SETTINGS, readFleetSpec, tableOf } from "./fleet-spec.ts";
 
 export interface Fleet
-  extends Omit<FleetSettings, "instances" | "warehouses" | "config" | "memoryMb" | "postgres"> {
+  extends Omit<FleetSettings, "$schema" | "instances" | "warehouses" | "config" | "memoryMb" | "postgres"> {
   /** The file, as it was named. */
   readonly file: string;
   /** Its absolute path. */
@@ -73,7 +73,7 @@ async function withInstances(value: unknown): Promise<unknown> {
 }
 
 function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fleet, "path"> {
-  const { instances, warehouses, config, memoryMb, postgres, ...others } = settings;
+  const { $schema: _schema, instances, warehouses, config, memoryMb, postgres, ...others } = settings;
   const from = (path: string) => resolve(folder, path);
   const besideIt = () => {
     const name = nameIn(folder);

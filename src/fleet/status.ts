@@ -149,6 +149,9 @@ export function isFleetWell({ late, dead }: FleetFigures): boolean {
   return late + dead === 0;
 }
 
+/** Keys of the parts of the answer. */
+export const FLEET_STATUS = ["instances", "failed"] as const;
+
 /** What `fleet status` answers: the instances, and why runs of them failed. */
 export function fleetAnswer(instances: readonly InstanceStatus[], nowMs: number): Answer {
   const figures = fleetFigures(instances, nowMs);

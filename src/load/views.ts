@@ -2,7 +2,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
-import { contentMappedWide, contentWide, mappingCoverage } from "../tables/views.ts";
+import { contentMappedWide, contentWide, mappingCoverageView } from "../tables/views.ts";
 import { distinctColumnNames } from "./column-names.ts";
 import { type CreateView, createView } from "./create-view.ts";
 import { loadSql } from "./load-sql.ts";
@@ -78,7 +78,7 @@ async function mappedWide(connection: DuckDBConnection): Promise<CreateView> {
 
 function coverage(): CreateView {
   return {
-    view: mappingCoverage,
+    view: mappingCoverageView,
     sql: fillMarks(loadSql("view_mapping_coverage"), {
       mapping_targets: loadSql("mapping_targets"),
       mapping_answers: loadSql("mapping_answers"),

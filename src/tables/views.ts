@@ -49,7 +49,7 @@ export const contentMappedWide = view({
   ],
 });
 
-export const mappingCoverage = view({
+export const mappingCoverageView = view({
   name: "mapping_coverage",
   comment:
     "Per destination, mapped custom field and value: its status, and how many items use it; 0 where a value is " +
@@ -114,6 +114,6 @@ export const mappedValueIntervals = view({
 export const VIEWS: readonly Table[] = [
   contentWide,
   contentMappedWide,
-  mappingCoverage,
+  mappingCoverageView,
   mappedValueIntervals,
 ];

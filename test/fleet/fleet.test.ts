@@ -76,6 +76,13 @@ test("an instance takes from the fleet what it does not say itself, and paths go
   ]);
 });
 
+test("a fleet file may name its JSON Schema, and keeps its meaning", async (t) => {
+  const $schema = "./node_modules/content-warehouse/fleet.schema.json";
+  const fleet = await fleetOf(t, { $schema, instances: [NORTH] });
+  assert.equal(fleet.instances.length, 1);
+  assert.ok(!("$schema" in fleet));
+});
+
 suite("a fleet file is refused with all that is wrong with it:", () => {
   const cases: Readonly<Record<string, readonly [spec: unknown, faults: readonly RegExp[]]>> = {
     "no list": [{}, [/^`instances`: expected a list of at least one instance, or .*, found nothing\.$/]],

@@ -16,6 +16,9 @@ const COLUMNS = {
   isOld: col.flag({ required: true, hidden: true }),
 } as const;
 
+// @ts-expect-error: an option of a column is spelled as it is declared
+col.count({ required: true, chrat: "length" });
+
 const SQL = `
   SELECT * FROM (VALUES
     ('a', '=one', 1234, 5000::BIGINT, 0.5::DOUBLE, ['x', 'y,z'], '2026-11-20 02:00:00+00'::TIMESTAMPTZ, true),

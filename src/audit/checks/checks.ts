@@ -213,7 +213,7 @@ export const WARNING_SPANS = {
 
 export const CHECK_COLUMNS = {
   check_name: col.text({ required: true, head: "check" }),
-  verdict: col.name({ required: true, of: VERDICTS }),
+  verdict: col.name({ required: true, of: VERDICTS, judged: true }),
   figure: col.count({ required: true, head: "counted" }),
   expected: col.count(),
   warning_runs: col.count({ head: "nights" }),

@@ -40,7 +40,7 @@ const CHANGE = { of: ["added", "removed", "changed", "reordered"], required: tru
 const COLUMNS = {
   table: col.name(required),
   column: col.name({ head: "column" }),
-  items: col.count(required),
+  items: col.count({ required: true, chart: "length" }),
   changed: col.count(required),
   added: col.count(required),
   removed: col.count(required),

@@ -1,6 +1,6 @@
 /** What `diff` answers: changes by cause, then each change with its words and why, however many items it touches. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type Section, section } from "../../common/answer.ts";
+import { type Answer, type Column, col, type Section, section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
@@ -34,6 +34,9 @@ const WORDS = {
   words: col.text({ head: "change" }),
   why: col.text(),
 } as const;
+
+/** Those of a change, some of them in another form. */
+export type ChangeColumns = Partial<Record<keyof typeof WORDS, Column>>;
 
 export interface DiffOptions {
   readonly filter: DiffFilter;

@@ -1,10 +1,10 @@
 /** What a page has of the answer of `diff`: rows of each list, those that send the same apart. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Columns, Section } from "../../common/answer.ts";
+import type { Section } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { type Diff, diffRuns, listSome } from "./diff.ts";
-import { countedSections, itemsSection, leadOf, linesSection } from "./diff-answer.ts";
+import { type ChangeColumns, countedSections, itemsSection, leadOf, linesSection } from "./diff-answer.ts";
 import type { RunPair } from "./diff-runs.ts";
 
 export interface PageDiff {
@@ -50,10 +50,11 @@ async function someItems(connection: DuckDBConnection, diff: Diff, limit: number
   const sent = new Map(diff.causes.map(({ causes, values, alike }) => [causes, values - alike]));
   const sizeOf = (causes: unknown) => sent.get(typeof causes === "string" ? causes : null) ?? 0;
   const { why, ...columns } = items.columns;
+  const hidden = { why: { ...why, kind: "text", hidden: true } } satisfies ChangeColumns;
   return inParts({
     ...items,
     title: "Item by item",
-    columns: { ...columns, why: { ...why, kind: "text", hidden: true } },
+    columns: { ...columns, ...hidden },
     rows: items.rows.toSorted(
       (a, b) =>
         sizeOf(a.causes) - sizeOf(b.causes) ||
@@ -79,13 +80,13 @@ function alikeSection({ causes }: Diff, lines: Section): Section {
 
 /** A change in columns of its own instead of in words. */
 function inParts(section: Section): Section {
-  const shown = (name: string) => ({ ...section.columns[name], kind: "text", hidden: false }) as const;
-  const columns: Columns = {
-    ...section.columns,
+  const shown = (name: keyof ChangeColumns) =>
+    ({ ...section.columns[name], kind: "text", hidden: false }) as const;
+  const columns = {
     value: shown("value"),
     before: shown("before"),
     after: shown("after"),
     words: { kind: "text", hidden: true },
-  };
-  return { ...section, columns };
+  } satisfies ChangeColumns;
+  return { ...section, columns: { ...section.columns, ...columns } };
 }

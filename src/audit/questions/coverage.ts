@@ -1,6 +1,6 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, type Column, col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
@@ -85,7 +85,7 @@ const VALUES = {
   external_field_name: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
   value: col.text(),
-  status: col.text({ ...some, of: STATUSES }),
+  status: col.text({ ...some, of: STATUSES, judged: true }),
   external_value: col.text({ dispensable: 1 }),
   archived: col.flag({ ...some, dispensable: 2 }),
   items: col.count(some),
@@ -94,6 +94,9 @@ const VALUES = {
   matched_by_text: col.count({ ...some, hidden: true }),
   collision: col.count({ ...some, hidden: true }),
 } as const;
+
+/** Columns of the values, some of them in another form. */
+export type ValueColumns = Partial<Record<keyof typeof VALUES, Column>>;
 
 const UNUSED_ENTRIES = {
   ...DESTINATION,

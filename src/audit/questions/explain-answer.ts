@@ -96,6 +96,9 @@ function idsOfName(
   return wanted === undefined ? undefined : matching(things, what, wanted);
 }
 
+/** Keys of the parts of the answer. */
+export const EXPLAINED = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
+
 export function explainAnswer(
   { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
   explanation: ItemExplanation,

@@ -27,28 +27,29 @@ const RUNS = {
    * `*`: the run that readers see. `/`: one that is not in its history, or while it is pinned, in that of the latest: put
    * aside, or rolled back.
    */
-  mark: col.name({ head: "", required: true }),
+  mark: col.name({ head: "", required: true, notOnPage: true }),
   /** What the mark says, for programs. */
   current: col.flag({ required: true, hidden: true }),
   run: col.name({ required: true }),
   sequence: col.count({ required: true, hidden: true }),
   started_at: col.instant({ hidden: true }),
   /** `unreadable`: its manifest is gone or damaged, and all else is empty. */
-  verdict: col.name({ required: true }),
-  items: col.count(),
+  verdict: col.name({ required: true, judged: true }),
+  items: col.count({ chart: "place" }),
   change: col.name(),
   new: col.count({ hidden: true }),
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
-  rejected: col.count(),
+  rejected: col.count({ chart: "place" }),
   /** At all destinations, as wherever these words stand: the sum of the two kinds, which runs of earlier versions do not say. */
-  without_external_value: col.count({ head: "without" }),
+  without_external_value: col.count({ head: "without", chart: "place" }),
   unmapped: col.count(),
   unknown_value: col.count({ head: "unknown" }),
   /** Those at destinations that receive values; empty in runs of earlier versions, which do not say where. */
   without_external_value_receiving: col.count({ head: "receiving" }),
-  took_ms: col.milliseconds({ head: "took" }),
-  size_bytes: col.bytes({ head: "size" }),
+  /** With its size known when it is published, which is after its page is made. */
+  took_ms: col.milliseconds({ head: "took", notOnPage: true }),
+  size_bytes: col.bytes({ head: "size", notOnPage: true }),
   /** The run that it was built again of; shown where there is one. */
   replay_of: col.name({ hidden: true }),
 } as const;
@@ -203,6 +204,9 @@ export interface ShownRun {
   readonly found: ReadableRun;
   readonly pinned: ReturnType<typeof pinnedOf<PublishedRun>>;
 }
+
+/** Keys of the parts of the answer. */
+export const SHOWN_OF_RUN = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
 
 /** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
 export async function runAnswer(

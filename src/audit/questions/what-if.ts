@@ -67,6 +67,9 @@ const ITEMS = {
 /** Items that an answer has at once; those after them come as they are asked for. */
 const ITEMS_HELD = 1000;
 
+/** Keys of the parts of the answer. */
+export const WHAT_IF = ["groups", "values", "items"] as const;
+
 /** `rows`: the edited mappings, in place of those of the run. */
 export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Question {
   return {

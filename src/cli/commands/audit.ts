@@ -15,21 +15,17 @@ import type { Answer } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
-import { type AnswerFormat, show } from "../../show/answer.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
+import { type AnswerFlags, sectionName, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
 import { withRun } from "../with-run.ts";
 
-const SECTIONS = COVERAGE_SECTIONS.map((key) => key.replaceAll("_", "-"));
-
 /** What may be there before the command fails. */
 type Limits = ReadonlyMap<Counted, number>;
 
-interface Options {
+interface Options extends AnswerFlags {
   readonly warehouse: string;
-  readonly format: AnswerFormat;
-  readonly section?: string;
   readonly destination?: string;
   readonly field?: string;
   readonly value?: string;
@@ -37,7 +33,6 @@ interface Options {
   readonly contentType?: string;
   readonly failOn?: Limits;
   readonly exportMapping?: string;
-  readonly spreadsheet?: true;
 }
 
 const EXAMPLES = `
@@ -65,12 +60,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .option("--value <value>", "only this value, by its ID, its text or its external value")
     .choice("--status <status>", "only values of this status", STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
-    .format("table", "json", "csv", "markdown")
-    .choice(
-      "--section <section>",
-      "only this part of the answer (csv has one part: coverage unless given)",
-      SECTIONS,
-    )
+    .answerForm(COVERAGE_SECTIONS)
     .option(
       "--fail-on <kinds>",
       `end with 25 where destinations that receive values have any: ${COUNTED.join(", ")}; each may have =N`,
@@ -80,7 +70,6 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
       "--export-mapping <file>",
       "also write all mappings into a .csv or .json file, as what-if reads them",
     )
-    .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
       withRun(options.warehouse, run, (opened) => audit(environment, opened, options)),
@@ -112,7 +101,9 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: O
     file === undefined ? undefined : await openNamedFile(file, outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened.connection, { ...scope, status, value });
-  await show(out, wantedSections(coverageAnswer(opened, coverage), options), options);
+  const answer = coverageAnswer(opened, coverage);
+  assertHas(answer, options);
+  await showAnswer(out, answer, options);
   if (named !== undefined && format !== undefined) {
     const text = await exportMapping(opened.connection, format);
     err.write(await named.write(text, `has the mappings of ${opened.run}`));
@@ -130,11 +121,9 @@ export function mappingFormat(file: string): MappingFormat {
   );
 }
 
-/** The answer with the section that is asked for alone. */
-function wantedSections(answer: Answer, { section }: Options): Answer {
-  const key = section?.replaceAll("-", "_");
-  const sections = answer.sections.filter((each) => each.key === (key ?? each.key));
-  if (sections.length > 0) return { ...answer, sections };
+/** Throws `config.invalid` for a section that the filters leave out. */
+function assertHas({ sections }: Answer, { section }: Options): void {
+  if (section === undefined || sections.some(({ key }) => sectionName(key) === section)) return;
   throw invalid(
     `The section ${section} is about the definitions, which --status and --value say nothing about; leave them out.`,
   );

@@ -1,9 +1,9 @@
 import { thisMachine } from "../../run/context.ts";
 import { check } from "../../run/preconditions/check.ts";
-import { checkAnswer } from "../../run/preconditions/check-answer.ts";
+import { CHECKED, checkAnswer } from "../../run/preconditions/check-answer.ts";
 import { exitCodeOf, type Finding } from "../../run/preconditions/finding.ts";
-import { type AnswerFormat, show } from "../../show/answer.ts";
 import { createStatusLine } from "../../show/display.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -14,9 +14,7 @@ import {
 } from "../command.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
-interface CheckFlags extends WantedFlags {
-  readonly format: AnswerFormat;
-}
+type CheckFlags = WantedFlags & AnswerFlags;
 
 const EXAMPLES = `
 Examples:
@@ -37,7 +35,7 @@ export function checkCommand(environment = processEnvironment()): CliCommand {
     "check all that a run needs, and say what it would ask for",
   );
   return wantedOptions(command, "check a run of the sample content")
-    .format("table", "json", "markdown")
+    .answerForm(CHECKED)
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string | undefined, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
 }
@@ -68,7 +66,7 @@ async function checkSetup(
   } finally {
     line.clear();
   }
-  await show(out, checkAnswer(findings), flags);
+  await showAnswer(out, checkAnswer(findings), flags);
   const exitCode = exitCodeOf(findings);
   if (exitCode !== 0) endWith(exitCode);
 }

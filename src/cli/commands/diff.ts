@@ -2,12 +2,12 @@ import { Option } from "commander";
 import { contentDiffQuestion } from "../../audit/content/content-diff-answer.ts";
 import { diffQuestion } from "../../audit/diff/diff-answer.ts";
 import type { Answer } from "../../common/answer.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, invalid, positive, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
-interface Options {
+interface Options extends AnswerFlags {
   readonly warehouse: string;
   readonly cause?: Cause;
   readonly destination?: string;
@@ -17,8 +17,6 @@ interface Options {
   readonly table?: string;
   readonly item?: string;
   readonly limit?: number;
-  readonly format: AnswerFormat;
-  readonly spreadsheet?: true;
 }
 
 const EXAMPLES = `
@@ -57,8 +55,7 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     .option("--table <table>", "with --content, only this table")
     .option("--item <item>", "with --content, only this item, by ID or slug")
     .option("--limit <n>", "rows of each list at most (default: 20 as a table, else all)", positive)
-    .format(...ANSWER_FORMATS)
-    .spreadsheet()
+    .answerForm()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
       options.content === true
@@ -66,7 +63,7 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
         : withAnswer(options.warehouse, mappedQuestion(before, after, options), shown(options)),
     );
   function shown(options: Options) {
-    return (answer: Answer) => show(out, wanted(answer, options), options);
+    return (answer: Answer) => showAnswer(out, wanted(answer, options), options);
   }
 }
 

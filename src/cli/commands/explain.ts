@@ -1,16 +1,15 @@
-import { explainQuestion } from "../../audit/questions/explain-answer.ts";
-import { type AnswerFormat, show } from "../../show/answer.ts";
+import { EXPLAINED, explainQuestion } from "../../audit/questions/explain-answer.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
-interface Options {
+interface Options extends AnswerFlags {
   readonly warehouse: string;
   readonly destination?: string;
   readonly field?: string;
   readonly run?: string;
   readonly asOf?: string;
   readonly steps?: true;
-  readonly format: AnswerFormat;
 }
 
 const EXAMPLES = `
@@ -37,14 +36,15 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
       "a run, or an instant: the last run that had started by then; where its files are gone, the history is asked",
     )
     .option("--steps", "tell the rules too, one by one, and where each thing was read")
-    .format("table", "json", "markdown")
+    .answerForm(EXPLAINED)
     .addHelpText("after", EXAMPLES)
-    .action(async (item: string, { warehouse, format, ...request }: Options) => {
+    .action(async (item: string, { warehouse, format, section, spreadsheet, ...request }: Options) => {
       if (request.run !== undefined && request.asOf !== undefined) {
         throw invalid("--run and --as-of both say which run is meant; give one of them.");
       }
-      await withAnswer(warehouse, explainQuestion({ item, ...request }), (answer) =>
-        show(out, answer, { format }),
+      const steps = request.steps === true || section === "steps" || section === "evidence";
+      await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) =>
+        showAnswer(out, answer, { format, section, spreadsheet }),
       );
     });
 }

@@ -6,6 +6,7 @@ import type { LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
 import {
+  FLEET_STATUS,
   fleetAnswer,
   fleetFigures,
   fleetMetrics,
@@ -15,8 +16,8 @@ import {
 } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
 import { replaceMetrics } from "../../observe/prometheus-text.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { jsonLine, printableLine, writeAnswer, writeOutcome } from "../../show/terminal.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -146,9 +147,8 @@ const STATUS_HELP = `
 Exit code 0: no instance is late and none has a dead letter. 10: one is or has.
 `;
 
-interface StatusOptions extends Options {
+interface StatusOptions extends Options, AnswerFlags {
   readonly metrics?: string;
-  readonly format: AnswerFormat;
 }
 
 function statusCommand(environment: CliEnvironment): CliCommand {
@@ -158,16 +158,16 @@ function statusCommand(environment: CliEnvironment): CliCommand {
     "status --metrics /var/lib/node_exporter/fleet.prom",
   )
     .option("--metrics <file>", "write the figures of the queue for Prometheus' textfile collector")
-    .format(...ANSWER_FORMATS)
+    .answerForm(FLEET_STATUS)
     .addHelpText("after", STATUS_HELP)
-    .action(async ({ fleet: file, metrics, format }: StatusOptions) => {
+    .action(async ({ fleet: file, metrics, ...form }: StatusOptions) => {
       const { cwd, out, endWith } = environment;
       const fleet = await readFleet(cwd, file);
       await using queue = await opened(fleet, "caller", environment);
       const nowMs = systemClock.now();
       const instances = await fleetStatus(queue, nowMs);
       const figures = fleetFigures(instances, nowMs);
-      await show(out, fleetAnswer(instances, nowMs), { format });
+      await showAnswer(out, fleetAnswer(instances, nowMs), form);
       if (metrics !== undefined) {
         await replaceMetrics(resolve(cwd, metrics), fleetMetrics(figures, nowMs)).catch((cause: unknown) => {
           throw notWritten(metrics, cause);

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted, fileSize, minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Removable, removable, removeInstance } from "../../targets/lake/remove.ts";
-import { type Damage, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
+import { type Damage, LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { type LakeVerification, verifyLake } from "../../targets/lake/verify.ts";
 import { assertWhole } from "../../targets/lake/waiting.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
@@ -53,13 +53,13 @@ run of an instance; it is named, and all others are listed.
 
 function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand("status", "list the tables of the lake and the last run of each instance", STATUS_HELP)
-    .format(...ANSWER_FORMATS)
-    .action(async (options: TargetOptions & { readonly format: AnswerFormat }) => {
+    .answerForm(LAKE_STATUS)
+    .action(async (options: TargetOptions & AnswerFlags) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
       const { out } = environment;
-      await show(out, lakeStatusAnswer(status), { format: options.format });
+      await showAnswer(out, lakeStatusAnswer(status), options);
       assertUndamaged(status.damaged);
       assertWhole(status.waiting);
     });

@@ -4,17 +4,17 @@ import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import type { ConfigFlags } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
-import { type AnswerFormat, sectionJson, show } from "../../show/answer.ts";
+import { sectionJson } from "../../show/answer.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { readRejects } from "../../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, existingFolder, processEnvironment } from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { askAgain, serviceConfig } from "../with-run.ts";
 
-interface Options extends ConfigFlags {
+interface Options extends ConfigFlags, AnswerFlags {
   readonly warehouse: string;
-  readonly format: AnswerFormat;
 }
 
 const EXAMPLES = `
@@ -33,16 +33,16 @@ export function rejectsCommand(environment = processEnvironment()): CliCommand {
 }
 
 function subcommand(name: string, description: string): CliCommand {
-  return new CliCommand(name).description(description).warehouse().format("table", "json", "markdown");
+  return new CliCommand(name).description(description).warehouse().answerForm();
 }
 
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the rejects of the current run, each with its reason")
     .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --warehouse /srv/warehouse\n")
-    .action(async ({ warehouse, format }: Options) => {
+    .action(async ({ warehouse, ...form }: Options) => {
       const { run, rejects } = await currentRejects(warehouse);
-      if (format === "json") await writeAll(out, sectionJson(rejectsSection(rejects)));
-      else await show(out, listAnswer(run.run, rejects), { format });
+      if (form.format === "json") await writeAll(out, sectionJson(rejectsSection(rejects)));
+      else await showAnswer(out, listAnswer(run.run, rejects), form);
     });
 }
 
@@ -60,7 +60,7 @@ function retryCommand(environment: CliEnvironment): CliCommand {
     .addHelpText("after", RETRY_HELP)
     .action(async (options: Options) => {
       const { out } = environment;
-      const { warehouse, format } = options;
+      const { warehouse } = options;
       const config = await serviceConfig(environment, options, "rejects retry");
       const { run, rejects } = await currentRejects(warehouse);
       const { manifest } = run;
@@ -72,7 +72,7 @@ function retryCommand(environment: CliEnvironment): CliCommand {
       const retried = await askAgain({ ...run, manifest }, config, environment, (source, asking) =>
         retryItems([...new Set(ids)], source, { ...asking, shapes }),
       );
-      await show(out, retriedAnswer(run.run, retried, nameless), { format });
+      await showAnswer(out, retriedAnswer(run.run, retried, nameless), options);
     });
 }
 
@@ -86,7 +86,7 @@ async function currentRejects(warehouse: string): Promise<{ run: PublishedRun; r
 
 function listAnswer(run: string, rejects: readonly Reject[]): Answer {
   const lead = `${rejects.length === 0 ? "No rejects" : counted(rejects.length, "reject")} in the run ${run}.`;
-  return { lead, facts: { run }, sections: rejects.length === 0 ? [] : [rejectsSection(rejects)] };
+  return { lead, facts: { run }, sections: [{ ...rejectsSection(rejects), none: "" }] };
 }
 
 const RETRIED = {

@@ -5,12 +5,13 @@ import { thisMachine } from "../../run/context.ts";
 import { replayRuns } from "../../run/replay/replay.ts";
 import { replayedAnswer } from "../../run/replay/replay-answer.ts";
 import { isAsBuilt, replayAnswer, verifyReplay } from "../../run/replay/verify-replay.ts";
-import { ANSWER_FORMATS, type AnswerFormat, answerTexts, show } from "../../show/answer.ts";
+import { answerTexts } from "../../show/answer.ts";
 import { writeOutcome } from "../../show/terminal.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -25,13 +26,12 @@ import { targetsOfFolder } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
 
-interface Options {
+interface Options extends AnswerFlags {
   readonly warehouse: string;
   readonly verify?: true;
   readonly pipeline?: string;
   readonly config?: string;
   readonly yes?: true;
-  readonly format: AnswerFormat;
 }
 
 const EXAMPLES = `
@@ -63,7 +63,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     )
     .option("--yes", "ask nothing: what an interrupted run has read may go")
     .warehouse()
-    .format(...ANSWER_FORMATS)
+    .answerForm()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       if (options.verify === true && options.pipeline !== undefined)
@@ -93,7 +93,7 @@ async function verify(
       log: logOf(err),
     }),
   );
-  await show(out, replayAnswer(verification), options);
+  await showAnswer(out, replayAnswer(verification), options);
   if (isAsBuilt(verification)) return;
   throw new WarehouseError(
     "verify.failed",

@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadable } from "../../audit/open-run.ts";
-import { runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
+import { runAnswer, runsAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { configuredSettings } from "../../config/config.ts";
-import { ANSWER_FORMATS, type AnswerForm, show } from "../../show/answer.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns, prune, RUNS_KEPT, rollback, unpin } from "../../warehouse/retention.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -32,7 +32,7 @@ interface Options {
 
 type RollbackOptions = TargetOptions & { readonly deliver?: true; readonly pin?: true };
 
-interface Shown extends Omit<AnswerForm, "width"> {
+interface Shown extends AnswerFlags {
   readonly warehouse: string;
   readonly given: Given;
 }
@@ -69,18 +69,21 @@ function subcommand(name: string, description: string, example: string): CliComm
 
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
-    .format(...ANSWER_FORMATS)
-    .spreadsheet()
+    .answerForm()
     .action(async ({ warehouse, given, ...form }: Shown) => {
-      await show(out, await runsAnswer(existingFolder(warehouse), suggested("runs unpin", given)), form);
+      await showAnswer(
+        out,
+        await runsAnswer(existingFolder(warehouse), suggested("runs unpin", given)),
+        form,
+      );
     });
 }
 
 function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show 42")
     .argument("[run]", "name or number of a run, or current", "current")
-    .format("table", "json", "markdown")
-    .action(async (run: string, { warehouse, format }: Shown) => {
+    .answerForm(SHOWN_OF_RUN)
+    .action(async (run: string, { warehouse, given: _given, ...form }: Shown) => {
       const folder = existingFolder(warehouse);
       const found = await findReadable(folder, run);
       const pinned = pinnedOf(await listRuns(folder));
@@ -93,7 +96,7 @@ function showCommand({ out }: CliEnvironment): CliCommand {
             ({ connection }) => answer(connection),
           )
         : await answer();
-      await show(out, shown, { format });
+      await showAnswer(out, shown, form);
     });
 }
 

@@ -1,9 +1,9 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
 import { currentIn } from "../../targets/published-run.ts";
 import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
 import { suggested } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
@@ -20,18 +20,18 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("targets")
     .description("list the configured targets with the last run that each has")
     .warehouse()
-    .format(...ANSWER_FORMATS)
+    .answerForm()
     .addHelpText("after", HELP)
-    .action(async (options: TargetOptions & { readonly format: AnswerFormat }) => {
+    .action(async (options: TargetOptions & AnswerFlags) => {
       const { cwd, out } = environment;
       const targets = await chosenTargets(cwd, options);
       const current = await currentIn(outputFolder(options.warehouse));
       using stop = new StopSignals("the targets are not listed");
       const states = await targetStates(targets, current, stop.signal);
-      await show(
+      await showAnswer(
         out,
         targetsAnswer(states, current, (command) => suggested(command, options.given)),
-        { format: options.format },
+        options,
       );
       const problems = states.filter(({ problem }) => problem !== null);
       const unasked = problems.filter(({ state }) => state === "failed");

@@ -1,18 +1,18 @@
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
-import { whatIfQuestion } from "../../audit/questions/what-if.ts";
-import type { Answer, Section } from "../../common/answer.ts";
-import { ANSWER_FORMATS, type AnswerFormat, show } from "../../show/answer.ts";
+import { WHAT_IF, whatIfQuestion } from "../../audit/questions/what-if.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { readNamedFile } from "../named-file.ts";
 import { withAnswer } from "../with-run.ts";
 import { mappingFormat } from "./audit.ts";
 
-interface Options {
+interface Options extends AnswerFlags {
   readonly warehouse: string;
   readonly mapping: string;
-  readonly format: AnswerFormat;
-  readonly spreadsheet?: true;
 }
+
+/** A row per changed value of an item. */
+const CSV_HAS = "items";
 
 const EXAMPLES = `
 Examples:
@@ -33,21 +33,14 @@ export function whatIfCommand({ out } = processEnvironment()): CliCommand {
     .argument("[run]", "name or number of a run, or current", "current")
     .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
     .warehouse()
-    .format(...ANSWER_FORMATS)
-    .spreadsheet()
+    .answerForm(WHAT_IF, CSV_HAS)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
       const format = mappingFormat(file);
       const rows = readMapping(await readNamedFile("The mapping file", file), file, format);
       await withAnswer(options.warehouse, whatIfQuestion(run, rows), (answer) =>
-        show(out, wanted(answer, options), options),
+        showAnswer(out, answer, options.format === "csv" ? { section: CSV_HAS, ...options } : options),
       );
     });
-}
-
-/** CSV has a row per changed value of an item. */
-function wanted(answer: Answer, { format }: Options): Answer {
-  const isOfItems = ({ key }: Section) => key === "items";
-  return format === "csv" ? { ...answer, sections: answer.sections.filter(isOfItems) } : answer;
 }

@@ -11,6 +11,9 @@ const CHECKS = {
   stops: col.flag({ required: true, hidden: true }),
 } as const;
 
+/** Keys of the parts of the answer. */
+export const CHECKED = ["checks", "forecast"] as const;
+
 export function checkAnswer(findings: readonly Finding[]): Answer {
   const exitCode = exitCodeOf(findings);
   const rows = findings.map((finding) => ({ ...finding, exit_code: finding.exitCode }));

@@ -41,10 +41,8 @@ export async function changesOf(
   const before = mapped.compared?.before ?? earlier?.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
   const part = partOf("changes", "Changes", command, [...(mapped.sections ?? []), ...content].map(cut));
-  return { part: { ...part, lead: mapped.lead, charts: CHARTS }, compared: mapped.compared };
+  return { part: { ...part, lead: mapped.lead }, compared: mapped.compared };
 }
-
-const CHARTS = { causes: { values: "length" }, content: { items: "length" } } as const;
 
 interface MappedChanges extends Partial<RunChanges> {
   readonly lead: string;

@@ -37,7 +37,7 @@ ${choice("type", "Content type")}${choice("destination", "Destination")}${choice
 ${choice("status", "Status")}${choice("changed", "Changed")}<p><button type="reset">Clear</button></p>
 <datalist id="values"></datalist>
 </form>
-<p id="found" role="status" class="note"></p>
+<div class="answer-head"><p id="found" role="status" class="note"></p><p class="tools"><button id="items-csv" type="button" aria-label="CSV: Items" hidden>CSV</button></p></div>
 <table id="item-table" hidden>
 <caption class="visually-hidden">Items, those that need attention most first. A title opens what each destination receives.</caption>
 <thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="most-first">without external value, receiving</th></tr></thead>

@@ -5,7 +5,7 @@ import type { Answer, Section } from "../../common/answer.ts";
 import { FORMULA } from "../../common/csv.ts";
 import { INVISIBLE } from "../../common/printable.ts";
 import { dataIsland, heading, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
-import { type Charts, sectionMarkup } from "./table.ts";
+import { sectionMarkup } from "./table.ts";
 
 /** An answer in the page. */
 export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
@@ -18,8 +18,6 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly command: string;
   /** Before the sections. */
   readonly picture?: Part;
-  /** By the key of their section. */
-  readonly charts?: Readonly<Record<string, Charts>> | undefined;
   /** Items that the page has: the ID of one opens it. */
   readonly linked?: ReadonlySet<string> | undefined;
 }
@@ -115,7 +113,7 @@ ${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
 }
 
 function partMarkup(part: PagePart): Markup {
-  const { id, title, lead = "", sections, next = [], command, picture, charts, linked } = part;
+  const { id, title, lead = "", sections, next = [], command, picture, linked } = part;
   return html`<section id="${id}" aria-labelledby="${id}-title">
 ${heading("h2", id, title)}
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
@@ -123,7 +121,6 @@ ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${secti
     id: `${id}-${section.key}`,
     command,
     isNamed: sections.length === 1 || section.title === title,
-    charts: charts?.[section.key],
     linked,
   }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>

@@ -2,7 +2,7 @@
 import { sentOrNot } from "../../audit/mapping/mapped-value.ts";
 import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
-import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
+import { type Coverage, coverageSections, type ValueColumns } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { PackedItems } from "../../audit/questions/items.ts";
@@ -37,7 +37,7 @@ export function valuesPart(coverage: Coverage): PagePart {
   const { values } = coverage;
   const lacking = values.filter(isWithoutExternalValue);
   // Where there is none, no column of empty cells.
-  const withoutValue = { external_value: col.text({ hidden: true }) };
+  const withoutValue = { external_value: col.text({ hidden: true }) } satisfies ValueColumns;
   const counting = receiving(lacking);
   const parts = [
     {
@@ -98,21 +98,12 @@ export function rejectsPart(
   return { ...partOf("rejects", "Rejects", "rejects", [{ ...rejects, none }]), lead, next };
 }
 
-/** The newest first, its own before them. What a run takes and its size are known when it is published. */
+/** The newest first, its own before them. */
 export function runsPart(runs: readonly ListedRun[]): PagePart {
-  const { columns, ...section } = keptRunsSection(runs);
-  const hidden = Object.entries(columns).map(([name, column]) => [
-    name,
-    ["mark", "took_ms", "size_bytes"].includes(name) ? { ...column, hidden: true } : column,
-  ]);
   const lead =
     runs.length === 1
       ? "There is one run here, this one: from the next run on, the kept runs stand here."
       : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; ${WITHOUT_LEGEND}.`;
-  const own = { ...section, lead, columns: Object.fromEntries(hidden) };
-  return {
-    ...partOf("runs", "Runs", "runs", [own]),
-    title: "Kept runs",
-    charts: { runs: { items: "place", rejected: "place", without_external_value: "place" } },
-  };
+  const own = { ...keptRunsSection(runs), lead };
+  return { ...partOf("runs", "Runs", "runs", [own]), title: "Kept runs" };
 }

@@ -18,16 +18,9 @@ export interface Drawn {
   readonly command: string;
   /** Whether the title above it says it all. */
   readonly isNamed: boolean;
-  readonly charts?: Charts | undefined;
   /** Items that the page has: the ID of one opens it. */
   readonly linked?: ReadonlySet<string> | undefined;
 }
-
-/**
- * What is drawn beside the figures of a column, by its name: `length` for a quantity, from zero; `place` for one figure
- * over time, between the lowest and the highest, which stand below.
- */
-export type Charts = Readonly<Record<string, "length" | "place">>;
 
 /** The table of a section below its title, or what there is to say without rows. */
 export function sectionMarkup(section: Section, drawn: Drawn): Markup {
@@ -53,14 +46,14 @@ ${body}</div>
 `;
 }
 
-function table(section: Section, { charts = {}, linked }: Drawn): Markup {
+function table(section: Section, { linked }: Drawn): Markup {
   const { title, rows } = section;
-  const shown = shownColumns(section);
+  const shown = columnsOf(section);
   // What a row is: the first column that is no figure.
   const head = shown.find(([, column]) => !isNumber(column))?.[0];
   const scales = new Map(
-    Object.entries(charts).flatMap(([name, chart]) => {
-      const scale = scaleOf(chart, figuresIn(rows, name));
+    shown.flatMap(([name, { chart }]) => {
+      const scale = chart && scaleOf(chart, figuresIn(rows, name));
       return scale === undefined ? [] : [[name, scale] as const];
     }),
   );
@@ -70,8 +63,7 @@ function table(section: Section, { charts = {}, linked }: Drawn): Markup {
   const lines = rows.slice(0, ROWS_LIMIT).map((row) => {
     const cells = shown.map(([name, column]) => {
       const value = row[name] ?? null;
-      const text =
-        value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(name, column, value);
+      const text = value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(column, value);
       const isLinked = name === "content_id" && linked?.has(String(value)) === true;
       const content = isLinked
         ? html`<a href="#item=${encodeURIComponent(String(value))}">${text}</a>`
@@ -94,6 +86,10 @@ function table(section: Section, { charts = {}, linked }: Drawn): Markup {
 ${hasEnds && html`<tfoot><tr>${ends}</tr></tfoot>\n`}</table>`;
 }
 
+function columnsOf(section: Section): [name: string, column: Column][] {
+  return shownColumns(section).filter(([, { notOnPage }]) => notOnPage !== true);
+}
+
 /** Characters beside each other on the narrowest screen that does not have each row as lines of its own. */
 const CHARACTERS = 110;
 /** A word that is longer, in characters, is broken where there is no room for it. */
@@ -101,7 +97,7 @@ const WORD_LENGTH = 26;
 
 /** Whether the longest words of all columns fit beside each other, so that none is broken but the longest. */
 function keepsWords(section: Section): boolean {
-  const longest = shownColumns(section).map(([name, column]) => {
+  const longest = columnsOf(section).map(([name, column]) => {
     const texts = section.rows.slice(0, ROWS_LIMIT).map((row) => shownCell(section, name, row));
     const lengths = [headOf(name, column), ...texts].map(longestWord);
     return Math.max(...lengths.filter((length) => length <= WORD_LENGTH));
@@ -148,9 +144,9 @@ function inWords(text: string): Markup {
   return html`${text.split(/(?<=_)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`;
 }
 
-function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
+function cellMarkup(column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
-  if (["status", "verdict"].includes(name) && POOR.has(text)) return html`<span class="poor">${text}</span>`;
+  if (column.judged === true && POOR.has(text)) return html`<span class="poor">${text}</span>`;
   if (column.kind === "name")
     return html`<code>${CAUSES_TOLD.test(text) ? inWords(text) : foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;
@@ -167,7 +163,7 @@ interface Scale {
 }
 
 /** Undefined: there is nothing to draw. */
-function scaleOf(chart: Charts[string], figures: readonly number[]): Scale | undefined {
+function scaleOf(chart: NonNullable<Column["chart"]>, figures: readonly number[]): Scale | undefined {
   const [least, most] = [Math.min(...figures), Math.max(...figures)];
   if (chart === "length") {
     if (most === 0) return undefined;

@@ -199,6 +199,9 @@ async function instanceStatus(
   };
 }
 
+/** Keys of the parts of the answer. */
+export const LAKE_STATUS = ["instances", "tables", "damaged", "waiting"] as const;
+
 /** What `lake status` answers. */
 export function lakeStatusAnswer({ address, tables, instances, damaged, waiting }: LakeStatus): Answer {
   const isEmpty = instances.length + tables.length + damaged.length + waiting.length === 0;

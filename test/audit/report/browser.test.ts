@@ -537,9 +537,9 @@ long(
     );
     assert.deepEqual(reached.slice(-8), [...filters, "Clear"]);
     const heads = ["title", "type", "published", "values", "without external value, receiving"];
-    for (const head of heads) {
+    for (const next of ["items-csv", ...heads]) {
       await page.keyboard.press("Tab");
-      assert.equal(await focused(), head);
+      assert.equal(await focused(), next);
     }
     await page.keyboard.press("Tab");
     const title = await focused();
@@ -654,6 +654,40 @@ test("without its script the page still has all but the search", { skip }, async
   const tables = await page.locator(".answer:not([hidden]) table").all();
   assert.ok(tables.length > 5);
   for (const table of tables) assert.ok(await table.isVisible());
+});
+
+test("the items that were found are saved as CSV, with those that are not shown yet", { skip }, async (t) => {
+  const { page } = await open(t);
+  const saved = async () => {
+    const button = page.getByRole("button", { name: "CSV: Items" });
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    assert.equal(download.suggestedFilename(), "items.csv");
+    return (await readFile(await download.path(), "utf8")).split("\n").slice(0, -1);
+  };
+  const [head, ...lines] = await saved();
+  assert.equal(head, "title,type,published,values,without external value,apart,item");
+  assert.equal(lines.length, either(500, 499));
+  await page.locator("#item-table").getByRole("button", { name: "values", exact: true }).click();
+  await field(page, "Status").selectOption({ label: "without external value" });
+  const some = (await saved()).slice(1).map((line) => line.split(",").slice(-4));
+  assert.equal(some.length, Number(/^\d+/.exec((await found(page)) ?? "")?.[0]));
+  assert.ok(some.length > 50 && some.length < lines.length, `${some.length}`);
+  assert.deepEqual(
+    some.map(([values]) => Number(values)),
+    some.map(([values]) => Number(values)).toSorted((a, b) => b - a),
+  );
+  await using run = await opened(nights?.out ?? "");
+  const counted = await all(
+    run.connection,
+    `SELECT content_id, count(*)::INTEGER AS values FROM content_mapped_values GROUP BY ALL`,
+  );
+  const values = new Map(counted.map((row) => [row.content_id, row.values]));
+  for (const [figure, without, , id] of some) {
+    assert.equal(Number(figure), values.get(id ?? ""));
+    assert.ok(Number(without) > 0);
+  }
+  await field(page, "Title or ID").fill("no item is called like that");
+  assert.ok(await page.getByRole("button", { name: "CSV: Items" }).isHidden());
 });
 
 test("a table is searched, unfolded, and saved as CSV with exact figures", { skip }, async (t) => {

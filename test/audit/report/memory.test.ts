@@ -26,7 +26,7 @@ test("as many items as a page holds, each with many values, are read in little m
        FROM range(1, ${ITEMS + 1}) items(place), range(${VALUES}) chosen(value)
        ORDER BY hash(place, value);
      CREATE TABLE report_chosen AS
-       SELECT place, 'i' || place AS content_id, 0 AS gaps, 0 AS flagged FROM range(1, ${ITEMS + 1}) items(place);
+       SELECT place, 'i' || place AS content_id, 0 AS without_external_value, 0 AS flagged FROM range(1, ${ITEMS + 1}) items(place);
      CREATE TABLE content AS
        SELECT content_id, NULL::VARCHAR AS title, NULL::VARCHAR AS content_type_id, NULL::TIMESTAMPTZ AS published_date
        FROM report_chosen;

@@ -3,7 +3,7 @@
 -- $1  items at most
 -- $2  mapped values of all of them at most
 WITH ranked AS (
-  SELECT *, row_number() OVER (ORDER BY gaps DESC, flagged DESC, content_id) AS place
+  SELECT *, row_number() OVER (ORDER BY without_external_value DESC, flagged DESC, content_id) AS place
   FROM report_items
   QUALIFY place <= $1::BIGINT
 )

@@ -29,8 +29,6 @@ SELECT
   left(content.title, $1::BIGINT) || CASE WHEN length(content.title) > $1::BIGINT THEN '…' ELSE '' END AS title,
   coalesce(content_types.display_name, content_types.field_name, content.content_type_id) AS type,
   strftime(content.published_date, '%Y-%m-%d') AS published,
-  chosen.gaps,
-  chosen.flagged,
   array_to_string(list_transform(listed.entries, lambda entry: entry.answer), ',') AS answers,
   nullif(array_to_string(list_transform(listed.entries, lambda entry: entry.version), ','), '') AS versions,
   changed.change

@@ -3,15 +3,15 @@
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 --
--- gaps     values that a destination that receives values does not get: unmapped or unknown
--- unsent   mapped values that are not sent: the entry has no external value, or the mapping names no field
--- flagged  values that are archived, ambiguous, or under a name that several fields have
+-- without_external_value  values that a destination that receives values does not get: unmapped or unknown
+-- unsent                  mapped values that are not sent: the entry has no external value, or the mapping names no field
+-- flagged                 values that are archived, ambiguous, or under a name that several fields have
 --
 -- Reads audit_receptions.
 WITH of_item AS (
   SELECT
     content_id,
-    count_if(status IN (/* without_external_value */) AND reception = 'receiving') AS gaps,
+    count_if(status IN (/* without_external_value */) AND reception = 'receiving') AS without_external_value,
     count_if(status = 'mapped' AND (external_value IS NULL OR external_field_name IS NULL)) AS unsent,
     count_if(value_archived OR ambiguous OR collision) AS flagged,
     count(*) AS values
@@ -23,7 +23,7 @@ WITH of_item AS (
 )
 SELECT
   content.content_id,
-  coalesce(of_item.gaps, 0) AS gaps,
+  coalesce(of_item.without_external_value, 0) AS without_external_value,
   coalesce(of_item.unsent, 0) AS unsent,
   coalesce(of_item.flagged, 0) AS flagged,
   coalesce(of_item.values, 0) AS values

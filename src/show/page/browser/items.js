@@ -2,7 +2,7 @@
 // markup, no address, no code.
 (() => {
   const PAGE_SIZE = 50;
-  const GAPS_SHOWN = 3;
+  const WITHOUT_SHOWN = 3;
   const VALUES_OFFERED = 400;
   const byId = (id) => document.getElementById(id);
   if (byId("filters") === null) return;
@@ -159,7 +159,7 @@
   let found = items;
   let shown = 0;
 
-  /** What each column of the table is sorted by; empty: last. */
+  /** What each column of the table is sorted by, and holds as CSV; empty: last. */
   const ITEM_KEYS = [
     ({ title }) => title?.trim() ?? "",
     ({ type }) => type ?? "",
@@ -167,6 +167,8 @@
     ({ numbers }) => numbers.length,
     (item) => answersOf(item).filter(isWithout).length,
   ];
+  /** What CSV has beside them. */
+  const CSV_KEYS = { apart: (item) => answersOf(item).filter(isApart).length, item: ({ id }) => id };
 
   function search() {
     const wanted = wantedAnswers();
@@ -182,6 +184,7 @@
     shown = 0;
     byId("item-rows").replaceChildren();
     byId("item-table").hidden = found.length === 0;
+    byId("items-csv").hidden = found.length === 0;
     showMore();
   }
 
@@ -192,6 +195,14 @@
     byId("more").hidden = shown === found.length;
     byId("more").textContent = `Show ${count(Math.min(PAGE_SIZE, found.length - shown))} more`;
     byId("found").textContent = foundText();
+  }
+
+  /** All that were found, in their order, whether they are shown or not. */
+  function saveFound() {
+    const heads = [...byId("item-table").tHead.rows[0].cells].map(cellValue);
+    const keys = [...ITEM_KEYS, ...Object.values(CSV_KEYS)];
+    const rows = found.map((item) => keys.map((keyOf) => keyOf(item)));
+    saveCsv("items", [[...heads, ...Object.keys(CSV_KEYS)], ...rows]);
   }
 
   function foundText() {
@@ -217,7 +228,7 @@
     const type = item.type ?? "";
     const button = element("button", { type: "button", class: "title" }, titleOf(item));
     button.addEventListener("click", () => open(item));
-    const gaps = answersOf(item).filter(isWithout);
+    const lacking = answersOf(item).filter(isWithout);
     const apart = answersOf(item).filter(isApart).length;
     const meta = span("meta", foreign(type), item.published === null ? "" : `, ${item.published}`);
     return element(
@@ -230,25 +241,25 @@
       element(
         "td",
         {},
-        gaps.length + apart === 0 && span("none", "none"),
-        gaps.length > 0 && gapList(gaps),
+        lacking.length + apart === 0 && span("none", "none"),
+        lacking.length > 0 && withoutList(lacking),
         apart > 0 && span("from", `${count(apart)} apart, at destinations that receive no values`),
       ),
     );
   }
 
-  function gapList(gaps) {
-    const more = gaps.length - GAPS_SHOWN;
-    const told = gaps
-      .slice(0, GAPS_SHOWN)
-      .map((gap) => [
-        valuePart(gap),
-        span("from", " of ", named(gap.field), " for ", named(gap.destination)),
+  function withoutList(lacking) {
+    const more = lacking.length - WITHOUT_SHOWN;
+    const told = lacking
+      .slice(0, WITHOUT_SHOWN)
+      .map((answer) => [
+        valuePart(answer),
+        span("from", " of ", named(answer.field), " for ", named(answer.destination)),
       ]);
     if (more > 0) told.push(span("from", `and ${count(more)} more`));
     return element(
       "ul",
-      { class: "gaps" },
+      {},
       told.map((each) => element("li", {}, each)),
     );
   }
@@ -496,6 +507,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   // The fields have their former values once the event is over.
   form.addEventListener("reset", () => setTimeout(search));
+  byId("items-csv").addEventListener("click", saveFound);
   byId("more").addEventListener("click", () => {
     const before = shown;
     showMore();

@@ -70,7 +70,7 @@ function compareKeys(a, b) {
 /** Of a cell: what it shows as people read it, and what that was made of. */
 const rawText = (cell) => cell.dataset.value ?? cell.textContent.trim();
 
-function sortKey(cell) {
+function cellValue(cell) {
   const text = rawText(cell);
   const figure = cell.classList.contains("number") ? Number(text) : Number.NaN;
   return text === "" || Number.isNaN(figure) ? text : figure;
@@ -83,18 +83,18 @@ function sorted(entries, keyOf, compare) {
   return [...full.sort((a, b) => compare(a.key, b.key)), ...empty].map(({ entry }) => entry);
 }
 
-/** A line in CSV by RFC 4180. */
-function csvLine(cells) {
-  const texts = cells.map((cell) => {
-    const text = rawText(cell);
-    const guarded = FORMULA.test(text) && !cell.classList.contains("number") ? `'${text}` : text;
+/** A line in CSV by RFC 4180, of texts and figures. */
+function csvLine(values) {
+  const texts = values.map((value) => {
+    const text = String(value);
+    const guarded = FORMULA.test(text) && typeof value !== "number" ? `'${text}` : text;
     return /[",;\t\r\n]|^ | $/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   });
   return `${texts.join(",")}\n`;
 }
 
 function saveCsv(name, rows) {
-  const address = URL.createObjectURL(new Blob(rows, { type: "text/csv" }));
+  const address = URL.createObjectURL(new Blob(rows.map(csvLine), { type: "text/csv" }));
   element("a", { href: address, download: `${name}.csv` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
@@ -145,14 +145,14 @@ function enhance(answer) {
       rows.length < all.length ? `${count(rows.length)} of ${counted(all.length, "row")}` : "";
   };
   makeSortable(table, (column, compare) => {
-    state.ordered = sorted(all, (row) => sortKey(row.cells[column]), compare);
+    state.ordered = sorted(all, (row) => cellValue(row.cells[column]), compare);
     draw();
   });
   search.addEventListener("input", draw);
   csv.addEventListener("click", () =>
     saveCsv(
       answer.id,
-      [table.tHead.rows[0], ...matching()].map((row) => csvLine([...row.cells])),
+      [table.tHead.rows[0], ...matching()].map((row) => [...row.cells].map(cellValue)),
     ),
   );
   more.addEventListener("click", () => {

@@ -1,0 +1,70 @@
+/** Every question takes every form, and CSV has each of its parts. */
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { sectionName } from "../../src/cli/answer-form.ts";
+import { checkCommand } from "../../src/cli/commands/check.ts";
+import { driftCommand } from "../../src/cli/commands/drift.ts";
+import { explainCommand } from "../../src/cli/commands/explain.ts";
+import { rejectsCommand } from "../../src/cli/commands/rejects.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { everyCommand, program } from "../../src/cli/program.ts";
+import { ANSWER_FORMATS } from "../../src/show/answer.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { capture, outcome } from "./capture.ts";
+
+test("every answer takes every form", async () => {
+  const formats = everyCommand(await program()).flatMap((command) => {
+    const format = command.options.find(({ long }) => long === "--format");
+    return format?.description === "form of the answer" ? [[command.name(), format.argChoices]] : [];
+  });
+  assert.ok(formats.length >= 13, formats.join("; "));
+  for (const [name, choices] of formats) assert.deepEqual(choices, ANSWER_FORMATS, String(name));
+});
+
+/** With the arguments that give all parts. */
+const QUESTIONS = {
+  drift: [driftCommand, []],
+  explain: [explainCommand, ["fellgate-mid", "--steps"]],
+  "runs show": [runsCommand, ["show"]],
+  check: [checkCommand, ["--sample"]],
+} as const;
+
+suite("CSV has each part of an answer with all its rows:", async () => {
+  const out = await sampleWarehouse();
+  for (const [name, [make, args]] of Object.entries(QUESTIONS)) {
+    test(name, async () => {
+      const asked = [...args, "--warehouse", out];
+      const answer = JSON.parse(await capture(make, [...asked, "--json"]));
+      const command = everyCommand(await program()).find(
+        (each) => [each.parent?.name(), each.name()].join(" ").replace("content-warehouse ", "") === name,
+      );
+      const { argChoices = [] } = command?.options.find(({ long }) => long === "--section") ?? {};
+      assert.ok(argChoices.length > 1);
+      const keys = Object.keys(answer).filter((key) => argChoices.includes(sectionName(key)));
+      assert.deepEqual(keys.map(sectionName), argChoices);
+      for (const [place, key] of keys.entries()) {
+        // The first is what CSV has.
+        const part = place === 0 ? [] : ["--section", sectionName(key)];
+        const csv = await capture(make, [...asked, ...part, "--format", "csv"]);
+        const [head = "", ...lines] = csv.split("\n");
+        const rows = answer[key];
+        assert.ok(lines.length > rows.length, key);
+        if (rows.length > 0) assert.deepEqual(head.split(","), Object.keys(rows[0]));
+      }
+    });
+  }
+});
+
+test("rejects are CSV with a line of names though there is none", async () => {
+  const csv = await capture(rejectsCommand, ["--format", "csv", "--warehouse", await sampleWarehouse()]);
+  assert.match(csv, /^reject,mode,pass,page,position,content_id,reason,document,sha256\n$/);
+});
+
+test("the part with the steps needs no --steps, and that of a check that failed keeps its exit code", async () => {
+  const out = await sampleWarehouse();
+  const steps = ["fellgate-mid", "--section", "steps", "--format", "csv", "--warehouse", out];
+  assert.ok((await capture(explainCommand, steps)).split("\n").length > 10);
+  const args = ["--section", "forecast", "--format", "csv", "--warehouse", out];
+  const { exitCode, text } = await outcome(checkCommand, args, { env: {} });
+  assert.deepEqual([exitCode, text], [2, ""]);
+});
