@@ -130,6 +130,15 @@ test("docs/personal-data.md lists the names that are taken for personal, and no 
   else assert.equal(NAMES.exec(page)?.[0], expected, "UPDATE_DOCS=1 npm test -- test/docs.test.ts");
 });
 
+test("every line that opens a database on the command line of DuckDB makes it UTC", async () => {
+  const pages = ["README.md", ...(await readdir(new URL("docs/", ROOT))).map((name) => `docs/${name}`)];
+  for (const page of pages.filter((name) => name.endsWith(".md"))) {
+    const text = await readFile(new URL(page, ROOT), "utf8");
+    for (const [line] of text.matchAll(/duckdb -readonly.*/g))
+      assert.match(line, /^duckdb -readonly -cmd "SET TimeZone = 'UTC'" /, page);
+  }
+});
+
 test("every link of a page to another leads to a page and a heading that are there", async () => {
   const docs = (await readdir(new URL("docs/", ROOT))).filter((name) => name.endsWith(".md"));
   const pages = [

@@ -24,7 +24,7 @@ type Limits = Pick<ScanOptions, "memoryLimitMb" | "threads">;
 
 const THREADS = 2;
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
-const LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
+export const LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
 
 export interface OpenedRun extends AsyncDisposable {
   readonly run: string;

@@ -11,7 +11,8 @@ import { TABLES } from "../tables/all.ts";
 import type { Origin } from "../tables/declare.ts";
 import { VIEWS } from "../tables/views.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
-import { filesIn } from "./open-run.ts";
+import { openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
+import { filesIn, LIMITS } from "./open-run.ts";
 
 const required = { required: true } as const;
 
@@ -44,9 +45,20 @@ export async function readRunColumns(run: DescribedRun): Promise<RunColumn[]> {
   return columns.map((each) => ({ ...each, origins: originsOf.get(`${each.table}.${each.column}`) ?? [] }));
 }
 
-type Described = RowOf<typeof DESCRIBED>;
+export type Described = RowOf<typeof DESCRIBED>;
 
-function inDatabase({ connection, tables }: DescribedRun): Promise<Described[]> {
+/** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
+export async function readPublishedColumns(
+  run: PublishedFiles,
+  temporaryDirectory: string,
+): Promise<Described[]> {
+  const source = sourceOf(run, { isQuestioned: true });
+  if (source.database === undefined) return [];
+  await using database = await openTables(source, { temporaryDirectory, ...LIMITS });
+  return await inDatabase({ connection: database.connection, tables: Object.keys(run.manifest.rows) });
+}
+
+function inDatabase({ connection, tables }: Omit<DescribedRun, "directory">): Promise<Described[]> {
   return rowsBy(connection, DESCRIBED, IN_DATABASE, [listValue([...tables])]);
 }
 

@@ -1,15 +1,15 @@
 /** The tables as sources of a dbt project: descriptions, types, and tests of keys and references. */
 import { VERSION } from "../common/version.ts";
-import { DUCKDB_TYPES } from "../storage/ddl.ts";
+import { duckdbTypeOf } from "../storage/ddl.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import { type Column, isView, type Reference, type Table } from "../tables/declare.ts";
+import { isView, type Reference, type ShownColumn, type ShownTable } from "../tables/declare.ts";
 
 const SOURCE = "content_warehouse";
 /** Name under which a profile attaches the file, see docs/tables.md. */
 const DATABASE = "warehouse";
 
 /** Text of a `sources.yml`. Tests use nothing but dbt itself; those of views would test the tables again. */
-export function schemaDbt(tables: readonly Table[]): string {
+export function schemaDbt(tables: readonly ShownTable[]): string {
   const lines = [
     `# Written by content-warehouse ${VERSION}: content-warehouse schema --format dbt > models/sources.yml`,
     "version: 2",
@@ -23,7 +23,7 @@ export function schemaDbt(tables: readonly Table[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function tableLines(table: Table, all: readonly Table[]): string[] {
+function tableLines(table: ShownTable, all: readonly ShownTable[]): string[] {
   const isTested = !isView(table);
   return [
     `      - name: ${table.name}`,
@@ -35,7 +35,7 @@ function tableLines(table: Table, all: readonly Table[]): string[] {
 }
 
 /** dbt's `unique` takes an expression: of several columns, a row of them. */
-function keyTest({ name, key }: Table): string[] {
+function keyTest({ name, key }: ShownTable): string[] {
   return [
     "        data_tests:",
     "          - unique:",
@@ -45,7 +45,7 @@ function keyTest({ name, key }: Table): string[] {
   ];
 }
 
-function testsOf(table: Table, column: Column, all: readonly Table[]): string[] {
+function testsOf(table: ShownTable, column: ShownColumn, all: readonly ShownTable[]): string[] {
   return [
     ...(table.key.length === 1 && table.key[0] === column.name ? ["            - unique"] : []),
     ...(column.nullable ? [] : ["            - not_null"]),
@@ -53,17 +53,21 @@ function testsOf(table: Table, column: Column, all: readonly Table[]): string[] 
   ];
 }
 
-function columnLines(column: Column, tests: readonly string[]): string[] {
+function columnLines(column: ShownColumn, tests: readonly string[]): string[] {
   return [
     `          - name: ${column.name}`,
     `            description: ${quoted(column.comment)}`,
-    `            data_type: ${DUCKDB_TYPES[column.type].toLowerCase()}`,
+    `            data_type: ${duckdbTypeOf(column.type).toLowerCase()}`,
     ...(tests.length === 0 ? [] : ["            data_tests:", ...tests.map((line) => `  ${line}`)]),
   ];
 }
 
 /** A warning: the service itself has IDs of users or items that it no longer describes. */
-function relationship({ columns, table, to }: Reference, { name }: Column, all: readonly Table[]): string[] {
+function relationship(
+  { columns, table, to }: Reference,
+  { name }: ShownColumn,
+  all: readonly ShownTable[],
+): string[] {
   const isThere = all.some((each) => each.name === table);
   if (columns.length !== 1 || columns[0] !== name || !isThere) return [];
   return [

@@ -1,7 +1,7 @@
 /** Where a published run holds something of a person: by table, which cells become NULL or another text. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { TEST_PREFIX } from "../audit/checks/test-results.ts";
+import { TEST_PREFIX } from "../audit/checks/checks.ts";
 import { all, scalar } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";

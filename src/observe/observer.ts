@@ -36,7 +36,12 @@ export interface PublishedContent {
 /** `endedMs`: milliseconds since 1970. */
 export type EndedRun = { readonly endedMs: number } & (
   | { readonly outcome: RunPublished; readonly content: PublishedContent }
-  | { readonly outcome: RunFailed; readonly content: null }
+  | {
+      readonly outcome: RunFailed;
+      readonly content: null;
+      /** Of a run that tests of its pipeline ended; else none. */
+      readonly checks: readonly Check[];
+    }
 );
 
 export interface Observer {

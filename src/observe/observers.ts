@@ -1,4 +1,5 @@
 /** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
+import { FailedTests } from "../audit/checks/test-results.ts";
 import type { Clock } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
@@ -126,10 +127,12 @@ export function observersOf(
     },
 
     /** What was refused since another run is under way is no end of a run: the other one tells of its own. */
-    async failed({ code, message, exitCode }: WarehouseError): Promise<void> {
+    async failed(error: WarehouseError): Promise<void> {
+      const { code, message, exitCode } = error;
       if (code === "run.locked") return;
+      const checks = error instanceof FailedTests ? error.checks : [];
       const outcome = { ok: false, code, message, exitCode, warehouse, run, pipeline } as const;
-      await ended({ outcome, content: null, endedMs: clock.now() });
+      await ended({ outcome, content: null, checks, endedMs: clock.now() });
     },
   };
 }

@@ -46,12 +46,8 @@ export function inputsOf({ instance }: StartedRun, { tables }: PublishedContent)
 
 /** `isCurrent`: readers see the run. */
 export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent, isCurrent: boolean) {
-  // The same every night, unless an earlier run is pinned.
-  const folder = join(run.warehouse, ...(isCurrent ? ["current"] : ["runs", run.run]));
-  const place = run.publishes.includes("parquet") ? join(folder, "parquet") : join(folder, DATABASE_FILE);
   return tables.map(({ table, rows, files, bytes }) => ({
-    namespace: "file",
-    name: join(place, table.name),
+    ...datasetOf(run, table.name, isCurrent),
     facets: facetsOf(run, table, checks),
     outputFacets: {
       outputStatistics: facet("OutputStatisticsOutputDatasetFacet", {
@@ -62,12 +58,30 @@ export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent,
   }));
 }
 
+/**
+ * Of a run that its tests ended: the tables that checks are about, where readers see them, with the checks alone, for nothing
+ * was published.
+ */
+export function assertedOutputsOf(run: StartedRun, checks: readonly Check[]) {
+  const tables = checks.flatMap((check) => check.reads ?? aboutOf(check)?.table ?? []);
+  return [...new Set(tables)].toSorted().map((table) => ({
+    ...datasetOf(run, table, true),
+    facets: { ...assertionFacet(checks, table) },
+  }));
+}
+
+/** The same every night, unless an earlier run is pinned. */
+function datasetOf({ warehouse, run, publishes }: StartedRun, table: string, isCurrent: boolean) {
+  const folder = join(warehouse, ...(isCurrent ? ["current"] : ["runs", run]));
+  const place = publishes.includes("parquet") ? join(folder, "parquet") : join(folder, DATABASE_FILE);
+  return { namespace: "file", name: join(place, table) };
+}
+
 function facetsOf(run: StartedRun, table: Table, checks: readonly Check[]) {
   const columns = table.columns.map(({ name, type, comment }) => {
     return { name, type: DUCKDB_TYPES[type], description: comment };
   });
   const fields = lineageOf(run, table);
-  const assertions = assertionsOf(checks, table.name);
   return {
     documentation: facet("DocumentationDatasetFacet", { description: table.comment }),
     version: facet("DatasetVersionDatasetFacet", { datasetVersion: run.run }),
@@ -75,10 +89,17 @@ function facetsOf(run: StartedRun, table: Table, checks: readonly Check[]) {
     ...(Object.keys(fields).length > 0 && {
       columnLineage: facet("ColumnLineageDatasetFacet", { fields }),
     }),
-    ...(assertions.length > 0 && {
-      dataQualityAssertions: facet("DataQualityAssertionsDatasetFacet", { assertions }),
-    }),
+    ...assertionFacet(checks, table.name),
   };
+}
+
+function assertionFacet(checks: readonly Check[], table: string) {
+  const assertions = assertionsOf(checks, table);
+  return (
+    assertions.length > 0 && {
+      dataQualityAssertions: facet("DataQualityAssertionsDatasetFacet", { assertions }),
+    }
+  );
 }
 
 /** What `run_lineage` has of a table, by column. */
@@ -138,13 +159,12 @@ export function testsOf(checks: readonly Check[]) {
     }));
 }
 
-/** A published run has warnings, and no failed checks. */
 function described({ name, verdict, figure, expected, detail }: Check) {
   return {
     name,
     description: detail,
     actual: String(figure),
     ...(expected !== null && { expected: String(expected) }),
-    ...(verdict !== "passed" && { severity: "warn" }),
+    ...(verdict !== "passed" && { severity: verdict === "failed" ? "error" : "warn" }),
   };
 }

@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { appendFile, rm } from "node:fs/promises";
 import { Agent, ProxyAgent, request } from "undici";
+import type { Check } from "../audit/checks/checks.ts";
 import { codeOf } from "../common/errors.ts";
 import { reachedBy } from "../common/network/proxy.ts";
 import { printable } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
-import { facet, inputsOf, outputsOf, PRODUCER, testsOf } from "./open-lineage-facets.ts";
+import { assertedOutputsOf, facet, inputsOf, outputsOf, PRODUCER, testsOf } from "./open-lineage-facets.ts";
 import type { HttpEndpoint, OpenLineageSettings } from "./settings.ts";
 
 /** A run with the namespace of its job. */
@@ -80,18 +81,24 @@ async function reach(
   }
 }
 
-function endEvent(run: LineageRun, { outcome, content, endedMs }: EndedRun) {
+function endEvent(run: LineageRun, ended: EndedRun) {
+  const { outcome, content, endedMs } = ended;
   if (content === null) {
     const { message } = outcome;
     const errorMessage = facet("ErrorMessageRunFacet", { message, programmingLanguage: "TypeScript" });
-    return eventOf(run, "FAIL", endedMs, { errorMessage });
+    const { checks } = ended;
+    const facets = { errorMessage, ...(checks.length > 0 && testFacet(checks)) };
+    return { ...eventOf(run, "FAIL", endedMs, facets), outputs: assertedOutputsOf(run, checks) };
   }
-  const test = facet("TestRunFacet", { tests: testsOf(content.checks) });
   return {
-    ...eventOf(run, "COMPLETE", endedMs, { test }),
+    ...eventOf(run, "COMPLETE", endedMs, testFacet(content.checks)),
     inputs: inputsOf(run, content),
     outputs: outputsOf(run, content, outcome.current.run === outcome.run),
   };
+}
+
+function testFacet(checks: readonly Check[]) {
+  return { test: facet("TestRunFacet", { tests: testsOf(checks) }) };
 }
 
 /** `facets`: of the run, besides those that it always has. */

@@ -1,5 +1,5 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
+import { type Accounting, type DatedCheck, inTellingOrder } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges } from "../audit/questions/run-changes.ts";
@@ -104,11 +104,10 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
 }
 
 export function summaryOfChecks(checks: readonly DatedCheck[]): RunSummary["checks"] {
-  const isOld = ({ warningRuns }: DatedCheck) => (warningRuns ?? 0) > 1;
-  const warnings = checks
-    .filter(({ verdict }) => verdict !== "passed")
-    .toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)))
-    .map(({ examples: _, reads: __, ...told }) => told);
+  const warnings = inTellingOrder(
+    checks.filter(({ verdict }) => verdict !== "passed"),
+    (check) => check,
+  ).map(({ examples: _, reads: __, ...told }) => told);
   return { passed: checks.length - warnings.length, warnings };
 }
 

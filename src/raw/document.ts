@@ -187,9 +187,10 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
   view.unknown.push({ path: [key], parent: view.document, value, claimed: false });
 }
 
-/** The cell of one API value; null and absent are null, what does not fit goes to `extra`. */
+/** The cell of one API value; null, absent and an empty text that means neither are null, what does not fit goes to `extra`. */
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
+  if (value === "" && column.emptyDefault === "null") return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
   if (column.type === "timestamp" && cell !== null && typeof value === "string" && !hasSpecifiedForm(value))
     subject.drift.note(path, "instant_form", subject.order, subject.contentId, value);
@@ -252,7 +253,6 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
     }
     emptied?.endView();
   }
-  if (found && value === "" && reader.column.emptyDefault === "null") return null;
   if (found) return fit(item, reader.column, path, value, extra);
   return emptied?.any ? null : undefined;
 }

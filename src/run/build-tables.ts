@@ -101,7 +101,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
     all.push(await build.loadRows(checkRows(told.checks)));
     await build.close();
   });
-  assertTestsHold(tested);
+  assertTestsHold(tested, told.checks);
   const statement = {
     ...stated,
     ...statementOf(building, judged.accounting),

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { ColumnType, Table } from "../tables/declare.ts";
+import { COLUMN_TYPES, type ColumnType, type Table } from "../tables/declare.ts";
 import { execute } from "./duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -14,6 +14,20 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
   date: "DATE",
   json: "JSON",
 };
+
+/** `text[]` of `VARCHAR[]`; what no column is declared with keeps its name. */
+export function shownTypeOf(duckdb: string): string {
+  const scalar = duckdb.replace(/\[\]$/, "");
+  const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
+  return `${type}${duckdb.slice(scalar.length)}`;
+}
+
+/** `VARCHAR[]` of `text[]`. */
+export function duckdbTypeOf(shown: string): string {
+  const scalar = shown.replace(/\[\]$/, "");
+  const type = COLUMN_TYPES.find((each) => each === scalar);
+  return `${type === undefined ? scalar : DUCKDB_TYPES[type]}${shown.slice(scalar.length)}`;
+}
 
 /** Column types in Parquet. JSON is text there: readers of its JSON type round large integers and lose the JSON null. */
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };

@@ -119,6 +119,17 @@ export interface Table<Name extends string = string> {
   readonly rows: Rows;
 }
 
+/** A column as it is shown. */
+export interface ShownColumn extends Pick<Column, "name" | "nullable" | "comment" | "personal" | "origins"> {
+  /** A column type, or a list of one, as the views have for the fields of a run: `text[]`. */
+  readonly type: string;
+}
+
+/** A table or view as it is shown. */
+export interface ShownTable extends Omit<Table, "columns" | "rows"> {
+  readonly columns: readonly ShownColumn[];
+}
+
 /** What is done with personal data: `keep` writes it as it is. */
 type PersonalPolicy = "drop" | "hash" | "keep";
 

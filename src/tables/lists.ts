@@ -117,7 +117,8 @@ export const LIST_TABLES = [
       }),
       text("published_url", {
         from: ["dynamic:published_urls[].published_url"],
-        comment: "URL on the site; NULL where it is not known.",
+        comment: "URL on the site; NULL where there is none.",
+        emptyDefault: "null",
       }),
     ],
   }),

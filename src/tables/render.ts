@@ -1,5 +1,5 @@
 /** The declared tables as JSON, Markdown and a Mermaid diagram. */
-import { type Column, isView, type Origin, type Table } from "./declare.ts";
+import { isView, type Origin, type ShownColumn, type ShownTable, type Table } from "./declare.ts";
 
 /** An API field that no column comes from, and why. */
 interface UnplacedField extends Origin {
@@ -17,7 +17,7 @@ const UNPLACED: readonly UnplacedField[] = [
 ];
 
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
-export function schemaDocument(tables: readonly Table[]) {
+export function schemaDocument(tables: readonly ShownTable[]) {
   return {
     tables: tables.filter((table) => !isView(table)).map(described),
     views: tables.filter(isView).map(described),
@@ -25,7 +25,7 @@ export function schemaDocument(tables: readonly Table[]) {
   };
 }
 
-function described({ name, comment, key, references, columns }: Table) {
+function described({ name, comment, key, references, columns }: ShownTable) {
   return {
     name,
     comment,
@@ -38,7 +38,7 @@ function described({ name, comment, key, references, columns }: Table) {
 }
 
 /** `key`, `not null`, `personal`, and the table that a column refers to. */
-export function marksOf(table: Table, { name, nullable, personal }: Column): string[] {
+export function marksOf(table: ShownTable, { name, nullable, personal }: ShownColumn): string[] {
   const isKey = table.key.includes(name);
   const references = table.references.flatMap(({ columns, table }) =>
     columns.includes(name) ? [`→ ${table}`] : [],
@@ -55,7 +55,7 @@ function cell(text: string): string {
 }
 
 /** A data dictionary: a heading of this level for each table, then its columns. */
-export function schemaMarkdown(tables: readonly Table[], level = 2): string {
+export function schemaMarkdown(tables: readonly ShownTable[], level = 2): string {
   const blocks = tables.map((table) => {
     const rows = table.columns.map((column) => {
       const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { removeTree } from "../../src/common/tree.ts";
 import { CASES, type Case } from "./cases.ts";
+import { benchContentDiff, type ContentDiffBench } from "./content-diff.ts";
 import { writeTemplate } from "./content-set.ts";
 import { digestOf } from "./digest.ts";
 import { benchHistory } from "./history.ts";
@@ -22,7 +23,8 @@ const HELP = `npm run bench -- [options]
 
   --items N       items of the listings (20000)
   --case NAME     ${Object.keys(CASES).join(", ")} (standard); or history, the step of
-                  the history alone, over made-up tables
+                  the history alone, over made-up tables; or content-diff,
+                  diff --content alone, over two nights
   --share N       fields of a hundred that have a value, in the case history (33)
   --rounds N      times that each program runs (3)
   --only NAMES    of ${PROGRAMS.join(", ")}, with commas between (all)
@@ -60,13 +62,18 @@ interface Bench {
 }
 
 if (values.help) process.stdout.write(HELP);
-else if (values.case === "history") await history();
+else if (values.case === "history")
+  await alone((place) => benchHistory({ ...place, share: Number(values.share) }));
+else if (values.case === "content-diff") await alone(benchContentDiff);
 else await main();
 
-async function history(): Promise<void> {
+/** A part of the package by itself, without the programs that take turns. */
+async function alone(
+  bench: (place: ContentDiffBench) => Promise<{ readonly correct: boolean }>,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "content-warehouse-bench-"));
   try {
-    const report = await benchHistory({ items: Number(values.items), share: Number(values.share), folder });
+    const report = await bench({ items: Number(values.items), folder });
     await tell(report, report.correct);
   } finally {
     await removeTree(folder);
@@ -109,7 +116,7 @@ async function withService<Result>(
   items: number,
   use: (address: Address) => Promise<Result>,
 ): Promise<Result> {
-  const settings = JSON.stringify({ template, items, order, delayMs, perSecond });
+  const settings = JSON.stringify({ template, items, order, delayMs, perSecond, port: 0 });
   return serving({ script: "service.ts", args: [settings] }, use);
 }
 

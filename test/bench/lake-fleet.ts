@@ -24,7 +24,14 @@ export async function benchFleet(folder: string, instances = INSTANCES): Promise
   await writeTemplate({ out: template, items: ITEMS, bodyBytes: undefined });
   const rounds: object[] = [];
   for (const delayMs of DELAYS_MS) {
-    const settings: ServiceSettings = { template, items: ITEMS, order: "created", delayMs, perSecond: null };
+    const settings: ServiceSettings = {
+      template,
+      items: ITEMS,
+      order: "created",
+      delayMs,
+      perSecond: null,
+      port: 0,
+    };
     const service = { script: "service.ts", args: [JSON.stringify(settings)] };
     const seconds = await serving(service, async (address: Address) => {
       // Documents are rendered when they are asked for first.

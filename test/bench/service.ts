@@ -19,6 +19,8 @@ export interface ServiceSettings {
   readonly delayMs: number;
   /** Answers a second at most; null: as many as there can be. */
   readonly perSecond: number | null;
+  /** Where it listens; 0: anywhere. */
+  readonly port: number;
 }
 
 const [, , argument = ""] = process.argv;
@@ -34,7 +36,7 @@ let free = 0;
 const server = createServer((message, response) => {
   answer(message, response).catch((thrown: unknown) => response.writeHead(500).end(String(thrown)));
 });
-server.listen(0, "127.0.0.1", () => {
+server.listen(settings.port, "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}`, token })}\n`);

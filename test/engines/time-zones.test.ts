@@ -44,6 +44,7 @@ const PYTHON = `
 import duckdb, json
 PROGRAM
 print(json.dumps(connection.sql("""${DAYS}""").fetchall()))`;
+const OVER_PARQUET = PYTHON.replace("PROGRAM", "PROGRAM\ncontent.create_view('content')");
 const FRAME = `
 import duckdb, json, pandas
 PROGRAM
@@ -80,6 +81,7 @@ for (const TZ of ["America/Vancouver", "Asia/Tokyo"]) {
     for (const [tool, template] of [
       ["DuckDB in Python", PYTHON],
       ["DuckDB in Python", FRAME],
+      ["DuckDB over Parquet", OVER_PARQUET],
     ] as const) {
       test(`${tool}${template === FRAME ? ", as a frame," : ""} has the days of UTC by the line of the page, and others without`, async () => {
         const program = inTemplate(template, tool);

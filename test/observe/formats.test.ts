@@ -47,7 +47,7 @@ test("a run of another warehouse that publishes nothing leaves the metrics of th
     const observer = metricsFileObserver(file, STARTED);
     await observer.onStart(STARTED, signal);
     texts.push(await readFile(file, "utf8"));
-    await observer.onEnd({ outcome, content: null, endedMs: STARTED.startedMs }, signal);
+    await observer.onEnd({ outcome, content: null, checks: [], endedMs: STARTED.startedMs }, signal);
     texts.push(await readFile(file, "utf8"));
   }
   const [begun, ended, ownBegun, ownEnded] = texts;

@@ -265,7 +265,14 @@ function attachmentRows(document: Document, emit: Emit): void {
     });
   });
   (document.published_urls ?? []).forEach((place, ordinal) => {
-    emit("content_published_urls", { content_id: document.id, ordinal, ...place, extra: null });
+    const published_url = place.published_url === "" ? null : place.published_url;
+    emit("content_published_urls", {
+      content_id: document.id,
+      ordinal,
+      ...place,
+      published_url,
+      extra: null,
+    });
   });
 }
 

@@ -119,7 +119,7 @@ test("failing rows are counted beside the limit, with three of them; a warning i
 });
 
 test("an error ends the run with 25 before anything is published, and its tables can be looked into until the next run", async (t) => {
-  const { out, service, run } = await nights(t);
+  const { out, service, lineage, run } = await nights(t);
   const tests = [
     { name: "five", sql: FIVE },
     { name: "all", sql: "FROM content", severity: "warning" },
@@ -142,6 +142,23 @@ test("an error ends the run with 25 before anything is published, and its tables
       ["test: tags", "failed", "2"],
     ],
   );
+  const event = JSON.parse((await readFile(lineage, "utf8")).trimEnd().split("\n").at(-1) ?? "");
+  assert.equal(event.eventType, "FAIL");
+  const { facets } = event.outputs.find(({ name }: { name: string }) =>
+    name.endsWith("/current/parquet/content"),
+  );
+  assert.deepEqual(Object.keys(facets), ["dataQualityAssertions"], "nothing was published");
+  assert.deepEqual(
+    facets.dataQualityAssertions.assertions
+      .filter(({ assertion }: Record<string, unknown>) => assertion === "custom_sql")
+      .map(({ name, success, severity }: Record<string, unknown>) => [name, success, severity]),
+    [
+      ["test: five", false, "error"],
+      ["test: all", false, "warn"],
+      ["test: tags", false, "error"],
+    ],
+  );
+  assert.ok(event.run.facets.test.tests.length > 0 && !JSON.stringify(event).includes("c-001"));
   // The content was corrected: what was read is not read again from the disk.
   service.items = service.items.slice(5);
   const asked = service.questions.length;

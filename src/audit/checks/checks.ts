@@ -116,7 +116,7 @@ export async function referenceChecks(
       rows.push(...found.rows);
     }
     const { table, reference } = referring;
-    const name = `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`;
+    const name = `${REFERENCE_PREFIX}${table.name}.${reference.columns.join("+")} → ${reference.table}`;
     return { ...noneExpected(name, dangling, "rows without a matching parent"), examples: examplesIn(rows) };
   });
 }
@@ -224,14 +224,40 @@ export const CHECK_COLUMNS = {
 } as const;
 export type RunCheck = RowOf<typeof CHECK_COLUMNS>;
 
-/** The checks that a published run made, what failed or warns first, of these what is new. `from`: its table of them. */
-export function readChecks(connection: DuckDBConnection, from = "run_checks"): Promise<RunCheck[]> {
-  return rowsBy(
-    connection,
-    CHECK_COLUMNS,
-    `FROM (${checksSql(from)})
-     ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, coalesce(warning_runs, 1) > 1, check_name`,
-  );
+/** The checks that a published run made, in the order in which they are told. `from`: its table of them. */
+export async function readChecks(
+  connection: DuckDBConnection,
+  from = "run_checks",
+): Promise<readonly RunCheck[]> {
+  const checks = await rowsBy(connection, CHECK_COLUMNS, `FROM (${checksSql(from)})`);
+  return inTellingOrder(checks, ({ check_name, verdict, warning_runs }) => {
+    return { name: check_name, verdict, warningRuns: warning_runs };
+  });
+}
+
+/** The checks of tests are called so, and no other is. */
+export const TEST_PREFIX = "test: ";
+const REFERENCE_PREFIX = "foreign key ";
+
+/**
+ * What failed or warns first; of these what is new, then what a pipeline tests, and references last: some dangle in every
+ * service.
+ */
+export function inTellingOrder<C>(
+  checks: readonly C[],
+  of: (check: C) => Pick<DatedCheck, "name" | "verdict" | "warningRuns">,
+): readonly C[] {
+  const weightOf = (check: C) => {
+    const { name, verdict, warningRuns } = of(check);
+    const verdicts = { failed: 0, warning: 1, passed: 2 };
+    const isOld = verdict !== "passed" && (warningRuns ?? 1) > 1;
+    const kind = name.startsWith(TEST_PREFIX) ? 0 : name.startsWith(REFERENCE_PREFIX) ? 2 : 1;
+    return { weight: 100 * verdicts[verdict] + 10 * Number(isOld) + kind, name };
+  };
+  return checks
+    .map((check) => ({ check, ...weightOf(check) }))
+    .sort((a, b) => a.weight - b.weight || (a.name < b.name ? -1 : 1))
+    .map(({ check }) => check);
 }
 
 /** Since when a check warns, to be put behind its figure: nothing where that is new. */

@@ -3,11 +3,8 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Severity } from "../../pipeline.ts";
-import type { Check, Judged, Warning } from "./checks.ts";
+import { type Check, type Judged, TEST_PREFIX, type Warning } from "./checks.ts";
 import type { Missing } from "./tested-tables.ts";
-
-/** The checks of tests are called so, and no other is. */
-export const TEST_PREFIX = "test: ";
 
 export interface TestResult {
   readonly check: Check;
@@ -53,15 +50,25 @@ function foundText({ name, figure, expected }: Check): string {
 /** Tests that a sentence names. */
 const NAMED = 3;
 
-/** Throws `audit.threshold` where a test failed. */
-export function assertTestsHold({ checks }: Judged): void {
+/** A test failed. `checks`: all of the run, for those who are told of its end. */
+export class FailedTests extends WarehouseError {
+  readonly checks: readonly Check[];
+
+  constructor(message: string, checks: readonly Check[]) {
+    super("audit.threshold", message);
+    this.checks = checks;
+  }
+}
+
+/** Throws `FailedTests` where a test failed. `all`: the checks of the run. */
+export function assertTestsHold({ checks }: Judged, all: readonly Check[]): void {
   const failed = checks.filter(({ verdict }) => verdict === "failed");
   if (failed.length === 0) return;
   const more = failed.length - NAMED;
   const found = [...failed.slice(0, NAMED).map(foundText), ...(more > 0 ? [`${more} more`] : [])];
-  throw new WarehouseError(
-    "audit.threshold",
+  throw new FailedTests(
     `${failed.length === 1 ? "A test" : counted(failed.length, "test")} of the pipeline failed: ${listed(found, "and")}; nothing was published. ` +
       'Look at the rows in run_checks of what was staged; correct the content, or publish it as it is by the limit or the `severity: "warning"` of the test.',
+    all,
   );
 }

@@ -13,10 +13,10 @@ import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
 import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
-import { type Check, type Judged, readChecks } from "./checks.ts";
+import { type Check, type Judged, readChecks, TEST_PREFIX } from "./checks.ts";
 import { coverageResults } from "./coverage-test.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
-import { checkOf, passedOver, TEST_PREFIX, type TestResult, told } from "./test-results.ts";
+import { checkOf, passedOver, type TestResult, told } from "./test-results.ts";
 import { type OpenedTables, openTested, TEST_LIMITS, type TestedTables } from "./tested-tables.ts";
 import { cannotBeRun, refusalText } from "./tests-fit.ts";
 

@@ -18,10 +18,17 @@ type Side = "before_" | "";
 
 const identifiers = (names: readonly string[]) => names.map(quoteIdentifier).join(", ");
 
-/** A column's value as it is compared. */
-function compared({ name, kind, isSingly }: ComparedColumn): string {
+/** A column's value; NULL where an empty text means that. */
+function cellOf({ name, isEmptyNull }: ComparedColumn): string {
   const column = `t.${quoteIdentifier(name)}`;
-  const value = kind === "text" || kind === "json" ? `made_unsigned_${kind}(${column}::VARCHAR)` : column;
+  return isEmptyNull ? `nullif(${column}, '')` : column;
+}
+
+/** A column's value as it is compared. */
+function compared(column: ComparedColumn): string {
+  const { kind, isSingly } = column;
+  const cell = cellOf(column);
+  const value = kind === "text" || kind === "json" ? `made_unsigned_${kind}(${cell}::VARCHAR)` : cell;
   return isSingly ? `CASE WHEN unread.content_id IS NULL THEN ${value} END` : value;
 }
 
@@ -34,8 +41,8 @@ function source({ name, columns }: ComparedTable, side: Side): string {
 
 /** Digests of everything in a side's rows. */
 export function rowDigests(table: ComparedTable, side: Side): string {
-  const cells = table.columns.map(({ name, kind }) =>
-    kind === "text" ? `t.${quoteIdentifier(name)}::VARCHAR` : `t.${quoteIdentifier(name)}`,
+  const cells = table.columns.map((column) =>
+    column.kind === "text" ? `${cellOf(column)}::VARCHAR` : cellOf(column),
   );
   return `SELECT content_id, ${digestOf(table, cells)} AS made_all FROM ${quoteIdentifier(`${side}${table.name}`)} AS t`;
 }

@@ -10,6 +10,8 @@ export interface ComparedColumn {
   readonly name: string;
   /** Both runs have it; where their types differ, as `text`. */
   readonly kind: "text" | "json" | "instant" | "plain";
+  /** An empty text is NULL, which runs of earlier versions may have as it was sent. */
+  readonly isEmptyNull: boolean;
   /** It may change while nothing of the item does. */
   readonly isApart: boolean;
   /** It says something only of an item that was read by itself. */
@@ -86,6 +88,7 @@ export function comparedTable(
       return {
         name: column,
         kind: kindOf(one, other, origin),
+        isEmptyNull: origin?.emptyDefault === "null",
         isApart: column === READ || isOf(origin, ({ apart }) => apart !== undefined),
         isSingly: isOf(origin, ({ singleItemOnly }) => singleItemOnly),
       };

@@ -4,8 +4,7 @@ import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import { CHECK_COLUMNS, type RunCheck } from "../checks/checks.ts";
-import { TEST_PREFIX } from "../checks/test-results.ts";
+import { CHECK_COLUMNS, type RunCheck, TEST_PREFIX } from "../checks/checks.ts";
 
 const required = { required: true } as const;
 

@@ -41,10 +41,12 @@ const RUNS = {
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
   rejected: col.count({ chart: "place" }),
-  /** At destinations that receive values; empty in runs of earlier versions, which do not say where. */
-  without_external_value: col.count({ head: "without", chart: "place" }),
+  /** At all destinations, as wherever these words stand: the sum of the two kinds, which runs of earlier versions do not say. */
+  without_external_value: col.count({ head: "without" }),
   unmapped: col.count(),
   unknown_value: col.count({ head: "unknown" }),
+  /** Those at destinations that receive values; empty in runs of earlier versions, which do not say where. */
+  without_external_value_receiving: col.count({ head: "receiving", chart: "place" }),
   /** With its size known when it is published, which is after its page is made. */
   took_ms: col.milliseconds({ head: "took", notOnPage: true }),
   size_bytes: col.bytes({ head: "size", notOnPage: true }),
@@ -73,7 +75,7 @@ type Stated = Pick<
 /** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
 export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
   const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
-  const values = mappedValues && receivingWithout(mappedValues);
+  const values = mappedValues && withoutOf(mappedValues);
   return {
     mark,
     current: mark === "*",
@@ -90,6 +92,7 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     without_external_value: values?.without ?? null,
     unmapped: values?.unmapped ?? null,
     unknown_value: values?.unknown ?? null,
+    without_external_value_receiving: (mappedValues && receivingWithout(mappedValues)?.without) ?? null,
     took_ms: tookMs(manifest),
     size_bytes: sizeOf(files),
     replay_of: manifest.replayOf ?? null,
@@ -128,9 +131,9 @@ export async function runsAnswer(folder: OutputFolder, unpin: string): Promise<A
   };
 }
 
-/** What the column `without` counts. */
+/** What the columns `without` and `receiving` count. */
 export const WITHOUT_LEGEND =
-  "without: values without an external value, at destinations that receive values";
+  "without: values without an external value; receiving: those of them at destinations that receive values";
 
 /** `newest`: the run whose history the marks are about. */
 export function keptRunsSection(
@@ -155,7 +158,12 @@ export function keptRunsSection(
 
 function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
   const nothing = { started_at: null, items: null, change: null, new: null, changed: null, removed: null };
-  const values = { without_external_value: null, unmapped: null, unknown_value: null };
+  const values = {
+    without_external_value: null,
+    unmapped: null,
+    unknown_value: null,
+    without_external_value_receiving: null,
+  };
   const unknown = { rejected: null, ...values, took_ms: null, size_bytes: null, replay_of: null };
   return { mark, current: mark === "*", run, sequence, verdict: "unreadable", ...nothing, ...unknown };
 }

@@ -1,9 +1,12 @@
+import type { ReadableRun } from "../../audit/open-run.ts";
+import { type Described, readPublishedColumns } from "../../audit/run-columns.ts";
 import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { warehouseFolder } from "../../config/config.ts";
 import { paragraph, writeAll } from "../../show/terminal.ts";
+import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
-import { type Column, isView, type Table, underPolicy } from "../../tables/declare.ts";
+import { isView, type ShownColumn, type ShownTable, type Table, underPolicy } from "../../tables/declare.ts";
 import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
@@ -11,20 +14,31 @@ import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 import { schemaSql } from "../schema-sql.ts";
+import { withTemporaryFolder } from "../temporary-folder.ts";
 
-type Render = (tables: readonly Table[], width: number | undefined) => string;
+type Render<T extends ShownTable> = (tables: readonly T[], width: number | undefined) => string;
 
 const FORMATS = {
   text: schemaText,
   json: (tables) => `${JSON.stringify(schemaDocument(tables), null, 2)}\n`,
-  markdown: (tables) => schemaMarkdown(tables),
+  markdown: (tables) => `${schemaMarkdown(tables)}${instantsText(tables)}`,
+  dbt: schemaDbt,
+} satisfies Readonly<Record<string, Render<ShownTable>>>;
+
+/** What has keys and references: views stand for themselves there. */
+const FORMATS_OF_TABLES = {
   mermaid: schemaMermaid,
   sql: schemaSql,
-  dbt: schemaDbt,
-} satisfies Readonly<Record<string, Render>>;
+} satisfies Readonly<Record<string, Render<Table>>>;
+
+type Format = keyof typeof FORMATS | keyof typeof FORMATS_OF_TABLES;
+
+function isOfTables(format: Format): format is keyof typeof FORMATS_OF_TABLES {
+  return Object.hasOwn(FORMATS_OF_TABLES, format);
+}
 
 interface Options {
-  readonly format: keyof typeof FORMATS;
+  readonly format: Format;
   readonly warehouse?: string;
   readonly config?: string;
 }
@@ -37,9 +51,9 @@ Examples:
   $ content-warehouse schema --format sql | duckdb keys.duckdb
   $ content-warehouse schema --format json | jq '.tables[].name'
 
-It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns.
-Tables of a pipeline's own, and the columns that content_wide and content_mapped_wide have for the fields of a run,
-describe themselves:
+It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns
+and the columns that content_wide and content_mapped_wide have for its fields. Tables of a pipeline's own describe
+themselves:
   $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
 `;
 
@@ -47,15 +61,24 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("schema")
     .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
-    .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
+    .choice(
+      "--format <format>",
+      "form of the output",
+      [...Object.keys(FORMATS), ...Object.keys(FORMATS_OF_TABLES)],
+      "text",
+    )
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, options: Options) => {
       const { format } = options;
       const { out } = environment;
-      const policy = await policyOf(await folderOf(environment, options));
+      const run = await currentRun(await folderOf(environment, options));
+      const policy = run?.manifest.personalData.policy ?? "keep";
       const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
-      await writeAll(out, [FORMATS[format](tables, out.columns)]);
+      const text = isOfTables(format)
+        ? FORMATS_OF_TABLES[format](tables)
+        : FORMATS[format](await withColumnsOf(run, tables), out.columns);
+      await writeAll(out, [text]);
     });
 }
 
@@ -74,22 +97,49 @@ async function folderOf(
   }
 }
 
-/** Of the current run; without one nobody knows it, and nothing is said of it. */
-async function policyOf(warehouse: string | undefined) {
-  if (warehouse === undefined) return "keep";
+/** Undefined: there is none, or none that can be read, and nothing is said of it. */
+async function currentRun(warehouse: string | undefined): Promise<ReadableRun | undefined> {
+  if (warehouse === undefined) return undefined;
   const runs = await listRuns(outputFolder(warehouse));
-  const manifest = runs.find(({ current }) => current)?.manifest;
-  return manifest === undefined || manifest instanceof WarehouseError ? "keep" : manifest.personalData.policy;
+  const run = runs.find(({ current }) => current);
+  return run === undefined || run.manifest instanceof WarehouseError
+    ? undefined
+    : { ...run, manifest: run.manifest };
 }
 
-/** What has keys and references: views stand for themselves there. */
-const OF_TABLES_ALONE: ReadonlySet<string> = new Set(["mermaid", "sql"] satisfies (keyof typeof FORMATS)[]);
+/** The views with the columns that they have for the fields of the run. */
+async function withColumnsOf(
+  run: ReadableRun | undefined,
+  tables: readonly Table[],
+): Promise<readonly ShownTable[]> {
+  if (run === undefined || !tables.some(isView)) return tables;
+  const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder));
+  const ofRun = Map.groupBy(found, ({ table }) => table);
+  return tables.map((table) => {
+    const declared = new Set(table.columns.map(({ name }) => name));
+    const others = (isView(table) ? (ofRun.get(table.name) ?? []) : []).filter(
+      ({ column }) => !declared.has(column),
+    );
+    return { ...table, columns: [...table.columns, ...others.map(shownColumn)] };
+  });
+}
+
+function shownColumn({ column, type, comment }: Described): ShownColumn {
+  return {
+    name: column,
+    type: shownTypeOf(type),
+    nullable: true,
+    comment: comment ?? "",
+    personal: false,
+    origins: [],
+  };
+}
 
 /** Throws `config.not_found`, and `config.invalid` for a view in a form that is for tables. */
-function tablesOf(name: string | undefined, format: keyof typeof FORMATS): readonly Table[] {
-  if (name === undefined) return OF_TABLES_ALONE.has(format) ? TABLES : [...TABLES, ...VIEWS];
+function tablesOf(name: string | undefined, format: Format): readonly Table[] {
+  if (name === undefined) return isOfTables(format) ? TABLES : [...TABLES, ...VIEWS];
   const table = tableNamed(name);
-  if (!isView(table) || !OF_TABLES_ALONE.has(format)) return [table];
+  if (!isView(table) || !isOfTables(format)) return [table];
   throw invalid(`${table.name} is a view, and --format ${format} is for tables; use another format.`);
 }
 
@@ -105,16 +155,21 @@ function tableNamed(name: string): Table {
 }
 
 /** A block a table: its comment, then its columns, each with its meaning and the API fields that it comes from. */
-function schemaText(tables: readonly Table[], width: number | undefined): string {
+function schemaText(tables: readonly ShownTable[], width: number | undefined): string {
   const blocks = tables.map((table) => tableText(table, width));
-  const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
-  return [...blocks, ...(hasInstants ? [paragraph("", INSTANTS, width)] : [])].join("\n");
+  return `${blocks.join("\n")}${instantsText(tables, width)}`;
 }
 
 const INSTANTS =
-  "timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it, and makes days of it, in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC'";
+  "timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it, and makes days of it, in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC' (other tools: docs/tables.md#time-zones)";
 
-function tableText(table: Table, width: number | undefined): string {
+/** Below tables that have instants. */
+function instantsText(tables: readonly ShownTable[], width?: number): string {
+  const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
+  return hasInstants ? `\n${paragraph("", INSTANTS, width)}` : "";
+}
+
+function tableText(table: ShownTable, width: number | undefined): string {
   const names = Math.max(...table.columns.map(({ name }) => name.length));
   const columns = table.columns.map((column) => columnText(table, column, { names, width }));
   return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
@@ -122,8 +177,8 @@ function tableText(table: Table, width: number | undefined): string {
 
 /** `names`: width of the longest column name. */
 function columnText(
-  table: Table,
-  column: Column,
+  table: ShownTable,
+  column: ShownColumn,
   { names, width }: { readonly names: number; readonly width: number | undefined },
 ): string {
   const marks = marksOf(table, column);

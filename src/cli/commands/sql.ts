@@ -168,6 +168,7 @@ async function waysToOpen(warehouse: string, wanted: string): Promise<string> {
 }
 
 const UTC = "SET TimeZone = 'UTC'";
+const INSTANTS = `Instants are UTC. Without ${UTC}, DuckDB shows them and makes days of them in the time zone of the machine; docs/tables.md#time-zones has other tools.`;
 
 function databaseWays(file: string): string[] {
   return [
@@ -182,7 +183,7 @@ function databaseWays(file: string): string[] {
     `  connection <- DBI::dbConnect(duckdb::duckdb(${JSON.stringify(file)}, read_only = TRUE))`,
     `  DBI::dbExecute(connection, "${UTC}")`,
     "",
-    `Instants are UTC. Without ${UTC}, DuckDB shows them and makes days of them in the time zone of the machine.`,
+    INSTANTS,
   ];
 }
 
@@ -191,10 +192,12 @@ function parquetWays(folder: string): string[] {
     "This run has Parquet files alone, and no database to query.",
     "",
     "DuckDB CLI:",
-    `  duckdb -c ${shellWord(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,
+    `  duckdb -cmd "${UTC}" -c ${shellWord(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,
     "polars (pip install polars):",
     `  polars.read_parquet(${JSON.stringify(`${folder}/content/*.parquet`)})`,
     "pandas (pip install pandas pyarrow):",
     `  pandas.read_parquet(${JSON.stringify(`${folder}/content`)})`,
+    "",
+    INSTANTS,
   ];
 }

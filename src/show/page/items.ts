@@ -17,11 +17,11 @@ function leftOutSql(shown: number, apart: readonly string[]): string {
   const receiving =
     apart.length === 0 ? "" : ` AND mapped.destination_id NOT IN (${apart.map(quoteLiteral).join(", ")})`;
   return `SELECT content.content_id, content.title,
-  count_if(mapped.status IN (${WITHOUT_EXTERNAL_VALUE_SQL})${receiving}) AS without_external_value,
+  count_if(mapped.status IN (${WITHOUT_EXTERNAL_VALUE_SQL})${receiving}) AS without_external_value_receiving,
   count_if(mapped.value_archived OR mapped.ambiguous OR mapped.collision) AS flagged
 FROM content LEFT JOIN content_mapped_values AS mapped USING (content_id)
 GROUP BY ALL
-ORDER BY without_external_value DESC, flagged DESC, content.content_id
+ORDER BY without_external_value_receiving DESC, flagged DESC, content.content_id
 OFFSET ${shown}`;
 }
 
@@ -40,7 +40,7 @@ ${choice("status", "Status")}${choice("changed", "Changed")}<p><button type="res
 <div class="answer-head"><p id="found" role="status" class="note"></p><p class="tools"><button id="items-csv" type="button" aria-label="CSV: Items" hidden>CSV</button></p></div>
 <table id="item-table" hidden>
 <caption class="visually-hidden">Items, those that need attention most first. A title opens what each destination receives.</caption>
-<thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="most-first">without external value</th></tr></thead>
+<thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="most-first">without external value, receiving</th></tr></thead>
 <tbody id="item-rows"></tbody>
 </table>
 <p><button id="more" class="more" type="button" hidden>Show more</button></p>

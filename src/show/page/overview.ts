@@ -71,7 +71,6 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
   const { mapped, possible } = mappedTotals(coverage);
   const lacking = sumOf(receiving(coverage.destinations));
-  const apart = apartTexts(mappedCounts(coverage.destinations));
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
   // Where no value could be looked at, neither figure is good.
   const none = possible === 0 ? nothingPossible(coverage) : undefined;
@@ -80,12 +79,14 @@ function figures({ account, checks, coverage, changed }: OverviewFacts): Overvie
     {
       name: "Values mapped",
       value: possible === 0 ? "none" : percent(mapped, possible),
-      note: none ?? `${count(mapped)} of ${count(possible)} values of fields with a value mapping`,
+      note:
+        none ??
+        `${count(mapped)} of ${count(possible)} values of fields with a value mapping, ${AT_RECEIVERS}`,
     },
     {
-      name: "Without an external value",
+      name: "Without an external value, receiving",
       value: none === undefined ? counted(without(lacking), "value") : "not known",
-      note: none ?? withoutNote(lacking, apart),
+      note: none ?? withoutNote(coverage),
     },
     ...(changed === undefined ? [] : [changedFigure(changed)]),
     {
@@ -96,15 +97,15 @@ function figures({ account, checks, coverage, changed }: OverviewFacts): Overvie
   ];
 }
 
-/** Of what the head counts, and what stands apart from it. */
-function withoutNote(
-  { unmapped, unknown_value: unknown }: ReturnType<typeof sumOf>,
-  apart: readonly string[],
-): string {
-  const kinds = kindsText({ unmapped, unknown });
-  return apart.length === 0
-    ? kinds
-    : `${kinds}, at destinations that receive values; apart from these ${apart.join(", ")}`;
+const AT_RECEIVERS = "at destinations that receive values";
+
+/** Of what the head counts, and of all values without an external value what stands apart from it. */
+function withoutNote({ destinations }: Coverage): string {
+  const { unmapped, unknown_value: unknown } = sumOf(receiving(destinations));
+  const kinds = `${kindsText({ unmapped, unknown })}, ${AT_RECEIVERS}`;
+  const apart = apartTexts(mappedCounts(destinations));
+  const all = `${count(without(sumOf(destinations)))} without an external value`;
+  return apart.length === 0 ? kinds : `${kinds}; of ${all}, ${apart.join(", ")}`;
 }
 
 /** Items whose payloads differ, apart from those of which a destination is sent the same. */
@@ -204,9 +205,10 @@ function driftPoints({ drift, comparedWith }: OverviewFacts): Part[] {
     if (lines.length === 0) return [];
     const since = comparedWith === undefined ? "" : ` since run ${comparedWith}`;
     const text = `${count(lines.length)} ${DRIFTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
-    const named = firstOf(lines, ({ path, count: times, before }) => {
-      const often = times === 0 ? `had ${counted(before ?? 0, "value")}` : counted(times, "time");
-      return html`<code>${foreign(path)}</code> (${often})`;
+    const named = firstOf(lines, ({ path, count: times, items, before }) => {
+      const often = items === null ? counted(times, "time") : counted(items, "item");
+      const told = times === 0 ? `had ${counted(before ?? 0, "value")}` : often;
+      return html`<code>${foreign(path)}</code> (${told})`;
     });
     return [html`<a href="#drift">${text}</a>: ${named}.`];
   });

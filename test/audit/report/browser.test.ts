@@ -500,6 +500,10 @@ test("columns are found by table, column, comment and origin", { skip }, async (
       ["preferred_title_sort", "content", "VARCHAR", "The preferred title in lower case, for sorting."],
     ],
     [
+      "content_wide hero",
+      ["hero_image", "content_wide", "VARCHAR", "Hero Image (image, custom field 868f1335e67496feee10ab5b)."],
+    ],
+    [
       "mapped_value_intervals",
       ["content_id", "mapped_value_intervals", "VARCHAR", "Item; one that was removed is not in content."],
     ],
@@ -532,7 +536,7 @@ long(
       (name) => `filter-${name}`,
     );
     assert.deepEqual(reached.slice(-8), [...filters, "Clear"]);
-    const heads = ["title", "type", "published", "values", "without external value"];
+    const heads = ["title", "type", "published", "values", "without external value, receiving"];
     for (const next of ["items-csv", ...heads]) {
       await page.keyboard.press("Tab");
       assert.equal(await focused(), next);

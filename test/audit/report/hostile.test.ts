@@ -52,10 +52,7 @@ test("the second night is compared with the first, and stands beside it", async 
     nights.runs.toReversed().map(async (run) => {
       const text = await readFile(join(nights.out, "runs", run, "manifest.json"), "utf8");
       const { items, mappedValues } = JSON.parse(text);
-      const unmapped = mappedValues.destinations
-        .filter(({ reception }: Json) => reception === "receiving")
-        .reduce((sum: number, each: { unmapped: number }) => sum + each.unmapped, 0);
-      return [run, items.loaded, items.rejected, unmapped].map(String);
+      return [run, items.loaded, items.rejected, mappedValues.unmapped].map(String);
     }),
   );
   assert.deepEqual(rows, figures);
@@ -155,7 +152,13 @@ test("each figure of a table is the one that a command gives", async () => {
     Checks: show.checks,
     "Failing rows": show.failing_rows,
     "Passes over the listing": show.passes,
-    Runs: runs.runs.map(({ without_external_value: without, ...row }: Json) => ({ ...row, without })),
+    Runs: runs.runs.map(
+      ({ without_external_value: without, without_external_value_receiving: receiving, ...row }: Json) => ({
+        ...row,
+        without,
+        receiving,
+      }),
+    ),
     Requests: show.requests,
     Tables: show.tables,
   };
@@ -240,8 +243,8 @@ test("each figure of the first screen is the one that commands and the summary o
   } = await asked("diff", "--items");
   assert.deepEqual(figures, [
     `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
-    `${((receiving.mapped / possible) * 100).toFixed(1)}%${told(receiving.mapped)} of ${told(possible)} values of fields with a value mapping`,
-    `${received} values${receivedKinds}, at destinations that receive values; apart from these ${apart.slice(leading.length)}`,
+    `${((receiving.mapped / possible) * 100).toFixed(1)}%${told(receiving.mapped)} of ${told(possible)} values of fields with a value mapping, at destinations that receive values`,
+    `${received} values${receivedKinds}, at destinations that receive values; of ${told(without)} without an external value, ${apart.slice(leading.length)}`,
     `${told(differ)} items${told(payloads_changed)} payloads differ; ${told(items_changed - differ)} other items changed without a payload change`,
     `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
   ]);

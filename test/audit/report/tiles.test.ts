@@ -105,11 +105,11 @@ test("values mapped and those without an external value are counts of the mapped
   const possible = mapped + lacking;
   assert.deepEqual(page.tile("Values mapped"), [
     `${((mapped / possible) * 100).toFixed(1)}%`,
-    `${figure(mapped)} of ${figure(possible)} values of fields with a value mapping`,
+    `${figure(mapped)} of ${figure(possible)} values of fields with a value mapping, at destinations that receive values`,
   ]);
-  assert.deepEqual(page.tile("Without an external value"), [
+  assert.deepEqual(page.tile("Without an external value, receiving"), [
     `${figure(lacking)} values`,
-    `${figure(unmapped)} unmapped, ${figure(unknown)} unknown, at destinations that receive values; apart from these 173 at Print Archive (supports no mappings), 212 at 20ff76a286238f962af5b190 (known by its ID alone)`,
+    `${figure(unmapped)} unmapped, ${figure(unknown)} unknown, at destinations that receive values; of 835 without an external value, 173 at Print Archive (supports no mappings), 212 at 20ff76a286238f962af5b190 (known by its ID alone)`,
   ]);
   assert.match(
     page.section("rejects"),
@@ -137,7 +137,10 @@ test("where every value is mapped, the tiles and the list say so", async () => {
     },
   });
   assert.equal(page.tile("Values mapped")[0], "100%");
-  assert.deepEqual(page.tile("Without an external value"), ["0 values", "0 unmapped, 0 unknown"]);
+  assert.deepEqual(page.tile("Without an external value, receiving"), [
+    "0 values",
+    "0 unmapped, 0 unknown, at destinations that receive values",
+  ]);
   assert.equal(page.tile("Checks")[0], "all passed");
   assert.deepEqual(page.attention, []);
   assert.ok(
@@ -164,7 +167,7 @@ for (const [name, tables, why] of [
     const named = { destinations: replacing("coalesce(identification, 'Blog') AS identification") };
     const page = await pageOf({ tables: { ...tables, ...passed, ...named } });
     assert.deepEqual(page.tile("Values mapped"), ["none", why]);
-    assert.deepEqual(page.tile("Without an external value"), ["not known", why]);
+    assert.deepEqual(page.tile("Without an external value, receiving"), ["not known", why]);
     assert.ok(page.section("unmapped").includes(`There is no value to look at: ${why}.`));
     const told = page.html.replaceAll(/<script type="application\/json".*?<\/script>/gs, "");
     assert.doesNotMatch(told, /[Ee]very value/);
@@ -190,6 +193,17 @@ test("checks: the tile, the list and the section count those that did not pass",
     /: destinations in mappings that have no name \(1\)2 items name an assignee that the service did not describeforeign key content\.assignee_id → users2 items /,
   );
   assert.ok(told?.endsWith(`and ${warnings.length - 3} more`));
+});
+
+test("what a pipeline tests is named before references, though what is new comes first", async () => {
+  const runs = { "foreign key content.new_id → content": 1, "foreign key content.old_id → content": 4 };
+  const rows = Object.entries({ ...runs, "test: of mine": 4, "values of x.y that are odd": 4 }).map(
+    ([name, nights]) => `('${name}', 'warning', 1, 0, ${nights}, NULL::TIMESTAMPTZ, 'detail', NULL::VARCHAR)`,
+  );
+  const names = "check_name, verdict, figure, expected, warning_runs, warning_since, detail, examples";
+  const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${names})`;
+  const { attention } = await pageOf({ tables: { run_checks: checks } });
+  assert.match(attention[0] ?? "", /content\.new_id → content.*test: of mine.*values of x\.y.*and 1 more$/);
 });
 
 test("a warning about a foreign key speaks of content, with the name of its check below", async () => {
@@ -357,6 +371,15 @@ test("drift: what is new since the run before needs attention, and the policy's 
   });
   assert.ok(page.attention.includes("1 new field since run 41: ai_<b> (3 times)."));
   assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
+  const counting = await pageOf({
+    tables: {
+      run_drift: `SELECT *, 2 AS items FROM (${DRIFT("('ai', 'unknown_field', 4, 'aa11', 'a summary')")})`,
+    },
+  });
+  assert.ok(
+    counting.attention.some((each) => each.endsWith("new field: ai (2 items).")),
+    counting.attention.join("\n"),
+  );
   assert.ok(page.attention.every((each) => !each.includes("rank") && !each.includes("owner.email")));
   const heads = ["field", "status", "count", "before", "item", "example"] as const;
   assert.deepEqual(cells(page.records("New fields (not in the specification)"), ...heads), [
@@ -427,20 +450,23 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
       ],
     },
   });
-  const [own, ...rest] = cells(later.records("Runs"), "run", "verdict", "items", "rejected", "without");
+  const heads = ["run", "verdict", "items", "rejected", "without", "receiving"];
+  const [own, ...rest] = cells(later.records("Runs"), ...heads);
   assert.deepEqual(rest, [
-    ["000042-20261119T020000Z", "complete", "480", "3", "1,100"],
-    ["000041-20261118T020000Z", "complete", "1,200", "", ""],
+    ["000042-20261119T020000Z", "complete", "480", "3", "1,300", "1,100"],
+    ["000041-20261118T020000Z", "complete", "1,200", "", "", ""],
   ]);
-  const withoutSql = `SELECT count(*) FROM content_mapped_values JOIN destinations USING (destination_id)
-    WHERE status IN ('unmapped', 'unknown_value') AND identification IS NOT NULL AND supports_custom_field_mappings`;
-  const without = await scalar(run.connection, withoutSql);
-  assert.deepEqual(own?.slice(2), ["500", "0", figure(without)]);
+  const lacking = `SELECT count(*) FROM content_mapped_values JOIN destinations USING (destination_id)
+    WHERE status IN ('unmapped', 'unknown_value')`;
+  const without = await scalar(run.connection, lacking);
+  const receives = " AND identification IS NOT NULL AND supports_custom_field_mappings";
+  const receiving = await scalar(run.connection, lacking + receives);
+  assert.deepEqual(own?.slice(2), ["500", "0", figure(without), figure(receiving)]);
   const { without_external_value: stated } = listed("000043-20261120T020000Z", 43, {});
   assert.equal(stated, without, "the manifest has the figure for later runs");
   assert.doesNotMatch(first.section("runs"), /scale/);
   const scale = parsePage(later.html).all("#runs-runs tfoot tr")[0]?.textContent;
-  assert.equal(scale, `scale480 to 1,2000 to 3${figure(without)} to 1,100`);
+  assert.equal(scale, `scale480 to 1,2000 to 3${figure(without)} to 1,300`);
   const near = {
     items: { ...items, loaded: 499, rejected: 0 },
     mappedValues: run.manifest.mappedValues,

@@ -1,6 +1,6 @@
 /** `diff --content` over two nights of the sample whose items were edited, held against the Parquet files of both. */
 import assert from "node:assert/strict";
-import { chmod, cp, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance, type Json } from "@duckdb/node-api";
@@ -299,6 +299,33 @@ long(
     );
   },
 );
+
+test("a URL that an earlier version kept as the empty text it was sent as has not changed", async () => {
+  const told = await answered();
+  const file = join(out, "runs", first, "warehouse.duckdb");
+  const whole = await readFile(file);
+  const { mode } = await stat(file);
+  await chmod(file, 0o644);
+  const database = await DuckDBInstance.create(file);
+  const connection = await database.connect();
+  const changed = await Promise.all(
+    ["content", "content_published_urls"].map(async (table) => {
+      const { rowsChanged } = await connection.run(
+        `UPDATE ${table} SET published_url = '' WHERE published_url IS NULL`,
+      );
+      return rowsChanged;
+    }),
+  );
+  connection.closeSync();
+  database.closeSync();
+  assert.ok(
+    changed.every((count) => count > 0),
+    String(changed),
+  );
+  assert.deepEqual(await answered(), told);
+  await writeFile(file, whole);
+  await chmod(file, mode);
+});
 
 test("runs of two instances, and one whose files are gone, cannot be compared", async () => {
   const file = join(out, "runs", first, "manifest.json");

@@ -62,16 +62,18 @@ test("the list says of each run when it was, what came of it, and which one read
     "without",
     "unmapped",
     "unknown",
+    "receiving",
     "took",
     "size",
   ]);
-  const size = newest?.[11];
+  const size = newest?.[12];
   assert.match(size ?? "", /^\d+ kB$/);
   assert.deepEqual(newest?.slice(1, -1), [
     "*",
     "000002-20261120T020000Z",
     "complete",
     "2",
+    "",
     "",
     "",
     "",
@@ -197,15 +199,16 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   assert.deepEqual([newest?.took_ms, newest?.size_bytes], [figures.milliseconds, figures.bytes]);
 });
 
-test("the list counts values without an external value at destinations that receive values", async () => {
+test("the list counts values without an external value, and those of them at destinations that receive values", async () => {
   const list = ["list", "--warehouse", await sampleWarehouse()];
   assert.match(
     await capture(runsCommand, list),
-    /; without: values without an external value, at destinations that receive values\.\n/,
+    /; without: values without an external value; receiving: those of them at destinations that receive values\.\n/,
   );
   const { runs } = JSON.parse(await capture(runsCommand, [...list, "--format", "json"]));
-  const [{ without_external_value, unmapped, unknown_value }] = runs;
-  assert.deepEqual([without_external_value, unmapped, unknown_value], [450, 442, 8]);
+  const [{ without_external_value, unmapped, unknown_value, without_external_value_receiving }] = runs;
+  assert.deepEqual([without_external_value, unmapped, unknown_value], [835, 825, 10]);
+  assert.equal(without_external_value_receiving, 450);
 });
 
 test("show has the checks that did not pass, and the mapped values", async () => {

@@ -8,7 +8,7 @@ import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { DUCKDB_TYPES } from "../../../src/storage/ddl.ts";
 import { TABLES } from "../../../src/tables/all.ts";
-import type { Table } from "../../../src/tables/declare.ts";
+import type { Column, Table } from "../../../src/tables/declare.ts";
 import { VIEWS } from "../../../src/tables/views.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { capture } from "../capture.ts";
@@ -61,13 +61,16 @@ suite("the schema", () => {
     for (const line of text.split("\n")) assert.ok(line.length <= 80 || !line.trim().includes("  "), line);
   });
 
-  test("as text says of tables with instants what makes them UTC", async () => {
-    assert.match(
-      await capture(schemaCommand, ["run"]),
-      /\n\ntimestamp is an instant, .*SET TimeZone = 'UTC'\n$/,
-    );
-    assert.doesNotMatch(await capture(schemaCommand, ["content_tags"]), /TimeZone/);
-  });
+  for (const format of ["text", "markdown"]) {
+    test(`as ${format} says of tables with instants what makes them UTC`, async () => {
+      const of = (table: string) => capture(schemaCommand, [table, "--format", format]);
+      assert.match(
+        await of("run"),
+        /\n\ntimestamp is an instant, .*SET TimeZone = 'UTC' \(other tools: docs\/tables\.md#time-zones\)\n$/,
+      );
+      assert.doesNotMatch(await of("content_tags"), /TimeZone/);
+    });
+  }
 
   test("of one table is that table alone, in each format", async () => {
     for (const format of ["text", "json", "markdown", "mermaid", "sql", "dbt"]) {
@@ -158,15 +161,33 @@ test("the views of a warehouse have the columns that are shown, each with its ty
     columns.filter(({ comment }) => comment === null || comment === ""),
     [],
   );
-  const { views } = JSON.parse(await schema("json"));
+  const warehouse = await sampleWarehouse();
+  const ofRun = (...args: string[]) => capture(schemaCommand, [...args, "--warehouse", warehouse]);
+  const { views } = JSON.parse(await ofRun("--format", "json"));
   assert.equal(views.length, VIEWS.length);
+  const [text, dbt] = [await ofRun(), await ofRun("--format", "dbt")];
   for (const { name, columns: declared } of VIEWS) {
-    const shown = columns.filter(({ table_name }) => table_name === name);
+    const there = columns.filter(({ table_name }) => table_name === name);
     assert.deepEqual(
-      shown.slice(0, declared.length).map((each) => [each.column_name, each.data_type, each.comment]),
+      there.slice(0, declared.length).map((each) => [each.column_name, each.data_type, each.comment]),
       declared.map((each) => [each.name, DUCKDB_TYPES[each.type], each.comment]),
     );
+    const shown: Column[] = views.find((each: { name: string }) => each.name === name).columns;
+    assert.deepEqual(
+      shown.map((each) => [each.name, each.comment]),
+      there.map((each) => [each.column_name, each.comment]),
+    );
+    const own = there.slice(declared.length);
+    assert.equal(own.length > 0, ["content_wide", "content_mapped_wide"].includes(name), name);
+    for (const { column_name, data_type, comment } of own) {
+      const described = `          - name: ${column_name}\n            description: ${JSON.stringify(comment)}\n`;
+      assert.ok(dbt.includes(`${described}            data_type: ${data_type?.toLowerCase()}\n`), described);
+      assert.ok(text.includes(`\n  ${column_name} `), column_name ?? "");
+    }
   }
+  const wide = JSON.parse(await ofRun("content_wide", "--format", "json")).views[0].columns;
+  const typeOf = (column: string) => wide.find(({ name }: Column) => name === column)?.type;
+  assert.deepEqual(["title", "region", "budget"].map(typeOf), ["text", "text[]", "double"]);
   const tables = JSON.parse(await capture(sqlCommand, [`FROM duckdb_views() WHERE NOT internal`, ...asked]));
   assert.deepEqual(
     tables.map((each: Record<string, string>) => [each.view_name, each.comment]).toSorted(),

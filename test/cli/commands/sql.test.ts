@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { chown, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
@@ -347,6 +357,21 @@ test("a terminal without a statement gets the lines that open the file in three 
   for (const tool of ["DuckDB CLI", "Python", "R"]) assert.match(text, new RegExp(`^${tool} \\(`, "m"));
   assert.ok(text.includes("duckdb -readonly -cmd \"SET TimeZone = 'UTC'\" '"), text);
   assert.ok(text.includes(`duckdb.connect(${JSON.stringify(file)}, read_only=True)`), text);
+  assert.match(text, /Without SET TimeZone = 'UTC', .* docs\/tables\.md#time-zones has other tools\.\n$/);
+});
+
+test("of a run of Parquet files alone the lines that read them make instants UTC too", async (t) => {
+  const out = await temporaryFolder(t);
+  await publish(out);
+  const file = join(out, "current/manifest.json");
+  const manifest = JSON.parse(await readFile(file, "utf8"));
+  await chmod(file, 0o644);
+  await writeFile(file, JSON.stringify({ ...manifest, loaders: ["parquet"] }));
+  const input = Object.assign(Readable.from([]), { isTTY: true });
+  const text = await capture(sqlHere, ["--warehouse", out], 80, { input });
+  assert.match(text, /^This run has Parquet files alone/);
+  assert.match(text, /\n {2}duckdb -cmd "SET TimeZone = 'UTC'" -c 'FROM /);
+  assert.match(text, /Without SET TimeZone = 'UTC', .* docs\/tables\.md#time-zones has other tools\.\n$/);
 });
 
 test("the plan of a query is shown as it is drawn", async () => {

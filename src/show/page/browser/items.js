@@ -100,8 +100,8 @@
       offer(filters[key], labels.sort(byLabel));
     }
     offer(filters.status, [
-      ["without", "without external value"],
-      ["apart", "the same at destinations that receive no values"],
+      ["without", "without external value, receiving"],
+      ["apart", "without external value, not receiving"],
       ...[...statuses, ...flags].map((name) => [name, name.replaceAll("_", " ")]),
     ]);
     if (data.changedSince === null) filters.changed.parentElement.hidden = true;

@@ -125,8 +125,11 @@ function enhance(answer) {
   const more = element("button", { type: "button", class: "more", "aria-expanded": "false" });
   const state = { isWhole: false, ordered: all };
   const matching = () => {
-    const text = search.value.trim().toLowerCase();
-    return state.ordered.filter((row) => row.textContent.toLowerCase().includes(text));
+    const words = search.value.trim().toLowerCase().split(/\s+/);
+    return state.ordered.filter((row) => {
+      const text = row.textContent.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
   };
   const draw = () => {
     const rows = matching();
