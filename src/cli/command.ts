@@ -10,7 +10,7 @@ import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { endSoon } from "./end-soon.ts";
-import type { Given } from "./suggested.ts";
+import { type Given, placedError } from "./suggested.ts";
 
 /** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
@@ -103,6 +103,26 @@ export class StopSignals implements Disposable {
 }
 
 export class CliCommand extends Command {
+  /** Its options have what was `given`; what fails names that in the commands that it suggests. */
+  override action(work: Parameters<Command["action"]>[0]): this {
+    return super
+      .action(async (...args) => {
+        try {
+          await work.apply(this, args);
+        } catch (thrown) {
+          throw placedError(thrown, this.#given());
+        }
+      })
+      .hook("preAction", () => {
+        this.setOptionValue("given", this.#given());
+      });
+  }
+
+  #given(): Given {
+    const { given, chosen, warehouse, config, target } = this.opts<Given & { readonly given?: Given }>();
+    return given ?? { chosen, warehouse, config, target };
+  }
+
   /** Of a warehouse that is read: its folder is found also where the option is not given. `given` has the options as they were. */
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {

@@ -12,9 +12,11 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
+import { type Given, placed } from "../suggested.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface CheckFlags extends WantedFlags {
+  readonly given: Given;
   readonly format: AnswerFormat;
 }
 
@@ -68,7 +70,7 @@ async function checkSetup(
   } finally {
     line.clear();
   }
-  await show(out, checkAnswer(findings), flags);
+  await show(out, placed(checkAnswer(findings), flags.given), flags);
   const exitCode = exitCodeOf(findings);
   if (exitCode !== 0) endWith(exitCode);
 }
