@@ -477,7 +477,10 @@ long("a lake takes the run that took the place of the one that it has, and the n
   place.world.external = "red";
   await place.run({ targets });
   const { text } = await place.replay("1", "--config", config);
-  assert.match(text, /lake still has the old run: "content-warehouse deliver --\S.*" gives the current one\.\n$/);
+  assert.match(
+    text,
+    /lake still has the old run: "content-warehouse deliver --\S.*" gives the current one\.\n$/,
+  );
   const at = ["--config", config, "--warehouse", place.out];
   assert.match(await capture(deliverCommand, at), /^lake: delivered 000004-/);
   const verified = async () =>

@@ -68,7 +68,7 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       const done = "No retained run holds anything of the user any more, but what was done";
       await writeOutcome(environment, { text: placed(text, options.given), done });
       if (elsewhere.failure !== undefined || (left !== "" && keepVersions !== true))
-        throw stillHolds(elsewhere.failure, left);
+        throw stillHolds(report, elsewhere.failure, left);
     });
 }
 
@@ -127,16 +127,22 @@ async function forget(target: Target, signal: AbortSignal): Promise<readonly Rem
   return (await target.forget?.(signal)) ?? [];
 }
 
-function stillHolds(failure: WarehouseError | undefined, left: string): WarehouseError {
+/** Runs that are pruned may have known whom no retained one knows. */
+function stillHolds(
+  { named }: EraseReport,
+  failure: WarehouseError | undefined,
+  left: string,
+): WarehouseError {
+  const so =
+    named === 0
+      ? "No retained run knows the user, but targets have what earlier runs knew"
+      : "The user is erased in the warehouse folder, but not in all targets";
   const why = [failure?.message, left.trimEnd()]
     .filter((each) => each !== undefined && each !== "")
     .join(" ");
   const again =
     failure === undefined ? "Then erase again; --keep-versions leaves that." : "Then erase again.";
-  return new WarehouseError(
-    failure?.code ?? "target.refused",
-    `The user is erased in the warehouse folder, but not in all targets: ${why} ${again}`,
-  );
+  return new WarehouseError(failure?.code ?? "target.refused", `${so}: ${why} ${again}`);
 }
 
 function targetsText(outcomes: readonly Forgotten[]): string {
