@@ -1,6 +1,6 @@
 /** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
 import type { Clock } from "../common/clock.ts";
-import type { WarehouseError } from "../common/errors.ts";
+import { isOutage, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
 import { clauseOf } from "../common/printable.ts";
 import type { RunEvent } from "../common/run-events.ts";
@@ -25,6 +25,8 @@ export interface Observed {
   readonly warehouse: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Since when runs before this one found that the service answers nobody, ISO 8601; null: it is not known to be so. */
+  readonly outSince: string | null;
 }
 
 /** Opens those that the settings name, and OpenTelemetry where the process has it. Never throws. */
@@ -71,10 +73,11 @@ export type Observers = ReturnType<typeof observersOf>;
 
 export function observersOf(
   observers: readonly Observer[],
-  { warehouse, clock, log }: Observed,
+  { warehouse, clock, outSince }: Omit<Observed, "settings" | "log">,
   tellMs: number,
 ) {
   const warned = new Set<Observer>();
+  const told: string[] = [];
   let starting: Promise<void> | undefined;
   let pipeline: string | null = null;
   let run: string | null = null;
@@ -83,14 +86,14 @@ export function observersOf(
   function warn(observer: Observer, thrown: unknown): void {
     if (warned.has(observer)) return;
     warned.add(observer);
-    log.warn(sentenceOf(observer, thrown));
+    told.push(sentenceOf(observer, thrown));
   }
 
   async function tell(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
-    const told = observers.map((observer) =>
+    const telling = observers.map((observer) =>
       within(tellMs, (signal) => work(observer, signal)).catch((thrown: unknown) => warn(observer, thrown)),
     );
-    await Promise.all(told);
+    await Promise.all(telling);
   }
 
   async function ended(how: EndedRun): Promise<void> {
@@ -120,16 +123,28 @@ export function observersOf(
       starting = tell((observer, signal) => observer.onStart(started, signal));
     },
 
-    async published(summary: RunSummary, content: PublishedContent, exitCode: number): Promise<void> {
+    /** Gives what went wrong with observers, a sentence each. */
+    async published(
+      summary: RunSummary,
+      content: PublishedContent,
+      exitCode: number,
+    ): Promise<readonly string[]> {
       const outcome = { ok: true, exitCode, ...summary } as const;
-      await ended({ outcome, content, endedMs: clock.now() });
+      await ended({ outcome, content, current: summary.current, endedMs: clock.now() });
+      return told;
     },
 
-    /** What was refused since another run is under way is no end of a run: the other one tells of its own. */
-    async failed({ code, message, exitCode }: WarehouseError): Promise<void> {
-      if (code === "run.locked") return;
-      const outcome = { ok: false, code, message, exitCode, warehouse, run, pipeline } as const;
-      await ended({ outcome, content: null, endedMs: clock.now() });
+    /** Likewise. What was refused since another run is under way is no end of a run: the other one tells of its own. */
+    async failed(
+      { code, message, exitCode }: WarehouseError,
+      current: RunSummary["current"] | null,
+    ): Promise<readonly string[]> {
+      if (code === "run.locked") return [];
+      const outageSince = isOutage({ code, exitCode }) ? outSince : null;
+      const failure = { code, message, exitCode, outageSince };
+      const outcome = { ok: false, ...failure, warehouse, run, pipeline } as const;
+      await ended({ outcome, content: null, current, endedMs: clock.now() });
+      return told;
     },
   };
 }

@@ -28,8 +28,8 @@ Examples:
   $ content-warehouse check --instance north --fleet fleet.json
 
 Without a pipeline it is nightly that is checked. It asks the service for one item and the configured destinations,
-where one is missing also for those that items name, before a first run also for body types, and changes nothing but that it finishes what a delivery left in a lake. It
-says what a run would ask for, and how long that takes. Exit code 0: a run can begin (a warning does not keep it from
+where one is missing also those that items name, before a first run body types too, and changes nothing but that it
+finishes what a delivery left in a lake. It says what a run would ask for, and how long that takes. Exit code 0: a run can begin (a warning does not keep it from
 that). Else the code that "run" with the same arguments would end with. What the content alone shows, such as a
 departure from the specification (--contract freeze), only a run finds out.
 `;

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Option } from "commander";
-import type { DestinationName } from "../../api/destination.ts";
 import { systemClock } from "../../common/clock.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
@@ -144,7 +143,7 @@ async function verifiedDestinations(
       `${client.host} answers: the token may read ${counted(items, "item")}.\n`,
     );
     const lookups = createLookups(client, config.lookupMethod);
-    const known = (wanted: Destinations, unmatched: readonly DestinationName[]) => {
+    const known = (wanted: Destinations, unmatched: Destinations) => {
       const { aliases, destinations: configured } = config;
       return knownDestinations(client, { aliases, lookups, wanted, unmatched, configured }, signal);
     };

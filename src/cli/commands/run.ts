@@ -33,6 +33,7 @@ interface RunFlags extends WantedFlags {
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
+  readonly outSince?: string;
   /** Of the program: false with `--no-color`. */
   readonly color?: boolean;
 }
@@ -73,6 +74,12 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     )
     .logFormat()
     .option("--json", "print one JSON object to standard output instead of the summary")
+    .addOption(
+      new Option(
+        "--out-since <instant>",
+        "what a fleet's worker knows of an outage, for onFinish",
+      ).hideHelp(),
+    )
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
       const flags = command.optsWithGlobals<RunFlags>();
@@ -103,6 +110,8 @@ async function run(
     log,
     signal: stop.signal,
     onProgress: display.onProgress,
+    isQuiet: flags.quiet === true,
+    outSince: flags.outSince ?? null,
     ...thisMachine(),
   }).finally(() => display.end());
   await writeSummary(summary, { ...flags, given }, environment, log);
