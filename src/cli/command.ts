@@ -199,9 +199,15 @@ export class CliCommand extends Command {
   }
 
   format(...choices: readonly string[]): this {
-    return this.choice("--format <format>", "form of the answer", choices, "table")
-      .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
-      .hook("preAction", refuseTwoForms);
+    return this.choice("--format <format>", "form of the answer", choices, "table").json();
+  }
+
+  /** Beside --format. */
+  json(): this {
+    return this.addOption(new Option("--json", "the same as --format json").implies({ format: "json" })).hook(
+      "preAction",
+      refuseTwoForms,
+    );
   }
 
   logFormat(): this {

@@ -67,3 +67,15 @@ test("whatever takes a warehouse takes the configuration that says where it is",
   assert.ok(readers.length > 20, readers.map(({ name }) => name).join());
   for (const { name, options } of readers) assert.ok(options.includes("--config"), name);
 });
+
+test("whatever answers as JSON by --format does so by --json", async () => {
+  const formatted = everyCommand(await program()).filter(({ options }) =>
+    options.some(({ long, argChoices }) => long === "--format" && argChoices?.includes("json")),
+  );
+  assert.ok(formatted.length > 12, String(formatted.length));
+  for (const { name, options } of formatted.map((each) => ({ name: each.name(), options: each.options })))
+    assert.ok(
+      options.some(({ long }) => long === "--json"),
+      name,
+    );
+});

@@ -48,6 +48,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "form of the output", Object.keys(FORMATS), "text")
+    .json()
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, options: Options) => {
