@@ -134,7 +134,7 @@ test("two nights are built again with a table that was written today, and the th
     text,
     new RegExp(`^2 runs built again by version \\S+, in place of the old; current is now ${names[1]}\\.`),
   );
-  assert.match(text, /"content-warehouse deliver" gives it the current one\.\n$/);
+  assert.match(text, /"content-warehouse deliver --\S.*" gives it the current one\.\n$/);
 
   const [first = "", second = ""] = names.map((name) => join(folder.runs, name));
   for (const [index, now] of [first, second].entries()) {
@@ -477,7 +477,10 @@ long("a lake takes the run that took the place of the one that it has, and the n
   place.world.external = "red";
   await place.run({ targets });
   const { text } = await place.replay("1", "--config", config);
-  assert.match(text, /lake still has the old run: "content-warehouse deliver" gives the current one\.\n$/);
+  assert.match(
+    text,
+    /lake still has the old run: "content-warehouse deliver --\S.*" gives the current one\.\n$/,
+  );
   const at = ["--config", config, "--warehouse", place.out];
   assert.match(await capture(deliverCommand, at), /^lake: delivered 000004-/);
   const verified = async () =>

@@ -99,8 +99,8 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
   };
 }
 
-/** What `runs` answers, the newest run first. `unpin`: the whole command that ends a pin. */
-export async function runsAnswer(folder: OutputFolder, unpin: string): Promise<Answer> {
+/** What `runs` answers, the newest run first. */
+export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
@@ -120,7 +120,9 @@ export async function runsAnswer(folder: OutputFolder, unpin: string): Promise<A
   );
   return {
     lead:
-      pinned === undefined ? "" : `Pinned: ${pinnedText(pinned)}; "${unpin}" makes the latest run current.`,
+      pinned === undefined
+        ? ""
+        : `Pinned: ${pinnedText(pinned)}; "content-warehouse runs unpin" makes the latest run current.`,
     facts: {
       current: current?.run ?? null,
       latest: latest?.run ?? null,
