@@ -67,7 +67,7 @@ export interface NextRun {
 
 /** Where raw documents of the run before are missing or damaged, nothing: all items are asked for. */
 export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Promise<Reuse> {
-  const nothing = { run: "", documents: new Map(), rejected: new Set<string>(), rereadDays, whyNone: null };
+  const nothing = { run: "", documents: new Map(), failed: new Set<string>(), rereadDays, whyNone: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReusedFrom(path));
@@ -78,7 +78,7 @@ export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Prom
     const paths = files.map(({ path }) => path);
     const kept = await readReusable({ run, directory, paths });
     if (!paths.some((path) => path.startsWith("raw/item/")))
-      return { ...nothing, rejected: kept?.rejected ?? nothing.rejected, whyNone: { kind: "no_documents" } };
+      return { ...nothing, failed: kept?.failed ?? nothing.failed, whyNone: { kind: "no_documents" } };
     if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
     const whyNone = whyNoneOf(kept, { settings, erased: manifest.erasedAt !== undefined });
     return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };

@@ -80,9 +80,9 @@ class DetailsReader {
       const document = reusableFor(item, reuse);
       if (document !== undefined) this.#reusable.set(item.id, document);
     }
-    const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.rejected.has(id)).length;
+    const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
     this.#budget = new FailureBudget(
-      { total: asked, few: this.#reusable.size > 0, excused: reuse.rejected },
+      { total: asked, few: this.#reusable.size > 0, excused: reuse.failed },
       settings.singlesLimits,
     );
   }
