@@ -7,7 +7,7 @@ import { type Config, treatmentOf } from "../config/config.ts";
 import type { DetailsRead, Reuse } from "../extract/passes/single-items.ts";
 import { type Details, isWanted, type Wanted } from "../extract/wanted-columns.ts";
 import { changedMost } from "../raw/changed-most.ts";
-import type { ChangedMost, DocumentSetting, DocumentSettings } from "../raw/extract-record.ts";
+import type { ChangedMost, DocumentSetting, DocumentSettings, WhyNoneKind } from "../raw/extract-record.ts";
 import { isReusedFrom, type KeptItems, readReusable, type WhyNone } from "../raw/reusable.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
@@ -58,6 +58,14 @@ const SETTING_TEXTS: Readonly<Record<DocumentSetting, string>> = {
 export function otherSettingsText(names: readonly DocumentSetting[]): string {
   return `not as in the run before: ${names.map((name) => SETTING_TEXTS[name]).join(", ")}`;
 }
+
+/** Clauses about the documents of the run before. */
+export const WHY_NONE_TEXTS = {
+  no_documents: "it kept no raw documents of them",
+  erased: "somebody was erased from it",
+  none_fits: "their answers were of other states than its listing, or had URLs signed for one answer alone",
+  none_as_listed: "none is of an item as it is listed now",
+} as const satisfies Record<Exclude<WhyNoneKind, "damaged" | "settings">, string>;
 
 export interface NextRun {
   readonly baseline: Baseline;
