@@ -269,6 +269,11 @@ export interface Target {
    * out, and is made again from the Parquet files. `run` is one that it has.
    */
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
+  /**
+   * Looks whether `restore` could give that run now, as far as the sizes of its files tell, and gives the bytes of its manifest.
+   * Throws what `restore` would throw.
+   */
+  readonly manifest?: (run: TargetRun, signal: AbortSignal) => Promise<Uint8Array>;
   /** Runs that it can restore, the newest first. */
   readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
   /**

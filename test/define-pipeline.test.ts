@@ -541,7 +541,7 @@ test("whatever is handed over, what comes of it is a pipeline or a WarehouseErro
     }),
     { numRuns: many(10_000, 200_000) },
   );
-  assert.ok(composed > 10, `${composed} could be composed`);
+  assert.ok(composed > 0, "some could be composed");
 });
 
 suite("a composition", () => {

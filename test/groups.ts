@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { either } from "./long.ts";
 
 /** Those of the long form take long: with few of them the last one would run alone. */
-const GROUPS = either(6, 60);
+const GROUPS = either(6, 40);
 /**
  * What is done before each test of a file would be done before each of its group; providers and memory are a process's.
  */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `npm test` and `npm run test:all`: the tests in their short form, or all of each and the long suites, these one at a
+# `npm test` and `npm run test:all`: the tests in their short form, or all of each and the long suites, these two at a
 # time; with paths, those files alone. Tests with other engines are left to `npm run test:engines`. What Node compiles is
 # kept, since hundreds of processes compile the same. Several files share a process, see groups.ts. With a large
 # young generation runs of a few items take a tenth less of the processor.
@@ -26,5 +26,5 @@ groups=$(mktemp -d)
 files 3 "$options" $(node test/groups.ts "$groups")
 status=$?
 rm -rf "$groups"
-if [ "$form" = all ]; then files 1 "" 'test/soak/*.soak.ts' || status=$?; fi
+if [ "$form" = all ]; then files 2 "" 'test/soak/*.soak.ts' || status=$?; fi
 exit "$status"

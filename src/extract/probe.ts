@@ -1,9 +1,10 @@
 import { isObject } from "../common/objects.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { listRequest } from "./http/request.ts";
+import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
+import { isTooLarge } from "./passes/listing.ts";
 
 export interface Probe {
   /** Items that the token may read. */
@@ -39,20 +40,35 @@ export async function probeService(
 /** Items of which the custom fields are looked at. */
 const ITEMS_OF_PROBE = 25;
 
-/** Names of the custom fields that the first items carry. Throws what the client throws. */
+/** Names of the custom fields that the first items carry, or where these are too large, the first one. Throws what the client throws. */
 export async function probeFieldNames(
   client: Pick<HttpClient, "readAs">,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const request = listRequest({
-    mode: "full",
-    page: 1,
-    perPage: ITEMS_OF_PROBE,
-    columns: [],
-    gallery: false,
+  const ask = (perPage: number) => firstOf(client, { mode: "full", perPage, signal });
+  const documents = await ask(ITEMS_OF_PROBE).catch((thrown: unknown) => {
+    if (!isTooLarge(thrown)) throw thrown;
+    return ask(1);
   });
+  return documents.flatMap(fieldNamesIn);
+}
+
+/** Requests the ID and times of one item. Throws what the client throws. */
+export async function probeBasic(client: Pick<HttpClient, "readAs">, signal: AbortSignal): Promise<void> {
+  await firstOf(client, { mode: "basic", perPage: 1, signal });
+}
+
+async function firstOf(
+  client: Pick<HttpClient, "readAs">,
+  {
+    mode,
+    perPage,
+    signal,
+  }: { readonly mode: ListMode; readonly perPage: number; readonly signal: AbortSignal },
+): Promise<unknown[]> {
+  const request = listRequest({ mode, page: 1, perPage, columns: [], gallery: false });
   const { value } = await client.readAs(request, signal, (answer) =>
-    Array.from(readList(decodeBytes(answer)).documents, ({ document }) => document).flatMap(fieldNamesIn),
+    Array.from(readList(decodeBytes(answer)).documents, ({ document }) => document),
   );
   return value;
 }

@@ -284,7 +284,8 @@ export function defineTable<const Name extends string>(declaration: Declaration<
   if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
   const [fault] = table.columns.flatMap(({ faults }) => faults);
   if (fault !== undefined) throw new TypeError(`${table.name}: ${fault}`);
-  const derived = table.columns.find(({ make }) => make !== undefined);
+  // A view shows what the function made for its table.
+  const derived = isView(table) ? undefined : table.columns.find(({ make }) => make !== undefined);
   if (derived !== undefined && table.rows.kind === "program")
     throw new TypeError(`${table.name}: ${derived.name} has make, but the table's rows have its values`);
   for (const name of table.key) {

@@ -1,7 +1,15 @@
 /** Making a local run from what a target keeps of it. */
+import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
-import { assertOfOneKind, assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
+import {
+  assertOfOneKind,
+  assertSameInstance,
+  type Baseline,
+  baselineOf,
+  instanceOf,
+  readBaseline,
+} from "../warehouse/baseline.ts";
 import {
   described,
   goesOnFromUndone,
@@ -18,11 +26,11 @@ import {
   removeStaging,
   runsIn,
 } from "../warehouse/layout.ts";
-import { readManifestFile } from "../warehouse/manifest.ts";
+import { MANIFEST_FILE, type ManifestFile, parseManifest, readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { goOnFrom, listRuns } from "../warehouse/retention.ts";
+import { assertReadable, goOnFrom, listRuns, type PublishedRun } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
-import { latestIn } from "./published-run.ts";
+import { type Current, latestIn } from "./published-run.ts";
 import { restoreDatabase } from "./restored-database.ts";
 
 /** A target that keeps published runs. */
@@ -56,10 +64,9 @@ export async function restoreRun(
       throw targetError(target, thrown);
     });
     await restoreDatabase(staging, signal);
-    const { manifest, sha256 } = await readManifestFile(staging.result);
-    const restored = { run: manifest.run, sequence: manifest.sequence, sha256 };
-    if (!sameRun(restored, run)) throw notAsked(target, restored, run);
-    assertSameInstance(instanceOf(before), manifest.instance, folder.root, "moved");
+    const found = await readManifestFile(staging.result);
+    assertAsked(target, found, run);
+    assertSameInstance(instanceOf(before), found.manifest.instance, folder.root, "moved");
     await publishCopy(folder, staging);
     return name;
   } finally {
@@ -73,10 +80,12 @@ async function freeName(folder: OutputFolder, { run, sha256 }: TargetRun): Promi
   return isTaken && sha256 !== undefined ? folderBeside(run, sha256) : run;
 }
 
-function notAsked({ name }: Target, found: TargetRun, wanted: TargetRun): WarehouseError {
-  return new WarehouseError(
+function assertAsked({ name }: Target, { manifest, sha256 }: ManifestFile, wanted: TargetRun): void {
+  const given = { run: manifest.run, sequence: manifest.sequence, sha256 };
+  if (sameRun(given, wanted)) return;
+  throw new WarehouseError(
     "verify.failed",
-    `The target ${name} gave the ${described(found)} for the ${described(wanted)}; nothing was restored: restore another run.`,
+    `The target ${name} gave the ${described(given)} for the ${described(wanted)}; nothing was restored: restore another run.`,
   );
 }
 
@@ -144,25 +153,17 @@ export async function restoreNewest(
       warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
   }
   const current = await latestIn(folder);
-  const foreign = states.flatMap(({ target, last }) =>
-    last !== null && isForeign(last, current) ? [{ target, last }] : [],
-  );
-  const [newest] = foreign
-    .flatMap(({ target, last }) => {
-      const here = current?.kept.find((each) => sameRun(each, last));
-      const get = here
-        ? () => goOnFrom(folder, here.run)
-        : keepsRuns(target) && (() => restoreRun(folder, target, last, signal));
-      return get ? [{ target, last, get, isHere: here !== undefined }] : [];
-    })
-    .toSorted((a, b) => b.last.sequence - a.last.sequence);
+  const foreign = foreignTo(current, states);
+  const newest = newestOf(current, foreign);
   if (newest !== undefined) {
-    const { target, last, get, isHere } = newest;
-    const name = await get();
+    const { target, last, here } = newest;
+    const name = await (newest.here === undefined
+      ? restoreRun(folder, newest.target, last, signal)
+      : goOnFrom(folder, newest.here.run));
     const runs = await listRuns(folder);
     const restored = runs.find((each) => each.latest);
     const isFork = current && restored && goesOnWithout(current, restored, runs);
-    const got = isHere
+    const got = here
       ? `The target ${target.name} was rolled back to the run ${last.run}`
       : restoredFrom(target, last);
     warn(restoredText(got, last, { name, fork: isFork ? current : undefined }));
@@ -174,6 +175,81 @@ export async function restoreNewest(
       `The target ${target.name} has the ${described(last)}, which was made elsewhere, and keeps no runs, so this run cannot go on from it: what it says of changes does not tell what changes there.`,
     );
   }
+}
+
+type Told = Pick<TargetState, "target"> & { readonly last: TargetRun };
+
+/** What a run goes on from, by a target. `here`: the same in the folder; undefined: the target keeps it. */
+type Newest = { readonly last: TargetRun } & (
+  | { readonly target: Target; readonly here: PublishedRun }
+  | { readonly target: KeepingTarget; readonly here: undefined }
+);
+
+/** Targets whose last run was made elsewhere, or that were rolled back. */
+function foreignTo(current: Current | undefined, states: readonly TargetState[]): readonly Told[] {
+  return states.flatMap(({ target, last }) =>
+    last !== null && isForeign(last, current) ? [{ target, last }] : [],
+  );
+}
+
+function newestOf(current: Current | undefined, foreign: readonly Told[]): Newest | undefined {
+  const found = foreign.flatMap(({ target, last }): Newest[] => {
+    const here = current?.kept.find((each) => sameRun(each, last));
+    if (here !== undefined) return [{ target, last, here }];
+    return keepsRuns(target) ? [{ target, last, here }] : [];
+  });
+  return found.toSorted((a, b) => b.last.sequence - a.last.sequence)[0];
+}
+
+/** What a run would go on from, by a target. */
+export interface GoesOnFrom {
+  readonly target: string;
+  readonly run: string;
+  /** Whether the folder has it. */
+  readonly isHere: boolean;
+  /** By its manifest; `none` where the target does not show that. Where it is not here, nothing is in its directory. */
+  readonly baseline: Baseline;
+}
+
+/**
+ * What {@link restoreNewest} would make the latest run, as far as names and sizes of its files tell; null: nothing.
+ * Changes nothing. Throws what that would throw.
+ */
+export async function lookAtNewest(
+  folder: OutputFolder,
+  states: readonly TargetState[],
+  signal: AbortSignal,
+): Promise<GoesOnFrom | null> {
+  const current = await latestIn(folder);
+  const newest = newestOf(current, foreignTo(current, states));
+  if (newest === undefined) return null;
+  const { target, last, here } = newest;
+  const said = { target: target.name, run: last.run };
+  if (here !== undefined) {
+    assertReadable(here);
+    return { ...said, isHere: true, baseline: await baselineOf(folder, here.run) };
+  }
+  return { ...said, isHere: false, baseline: await keptBaseline(folder, newest.target, last, signal) };
+}
+
+async function keptBaseline(
+  folder: OutputFolder,
+  target: KeepingTarget,
+  run: TargetRun,
+  signal: AbortSignal,
+): Promise<Baseline> {
+  const before = await readBaseline(folder);
+  assertOfOneKind(before, { isLimited: false, root: folder.root });
+  const bytes = await target.manifest?.(run, signal).catch((thrown: unknown) => {
+    signal.throwIfAborted();
+    throw targetError(target, thrown);
+  });
+  if (bytes === undefined) return { kind: "none" };
+  const found = parseManifest(bytes, `${target.name}: ${MANIFEST_FILE}`);
+  const { manifest, sha256 } = found;
+  assertAsked(target, found, run);
+  assertSameInstance(instanceOf(before), manifest.instance, folder.root, "moved");
+  return { kind: "run", run: manifest.run, directory: join(folder.runs, run.run), manifest, sha256 };
 }
 
 /** What the folder knows was made here, or rolled back by a person; but that may have been in the target since. */

@@ -58,7 +58,11 @@ export type Before =
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
   const run = await latestRun(folder);
-  if (run === undefined) return { kind: "none" };
+  return run === undefined ? { kind: "none" } : baselineOf(folder, run);
+}
+
+/** The same of one that goes on from another run than the latest. `run`: name of its folder. */
+export async function baselineOf(folder: OutputFolder, run: string): Promise<Baseline> {
   const directory = join(folder.runs, run);
   try {
     const { manifest, sha256 } = await readManifestFile(directory);

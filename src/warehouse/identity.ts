@@ -166,6 +166,16 @@ export function runNamed<Run extends RunKey>(
   return runs.find((each) => nameOf(each.run) === name && !isPutAside(each, past));
 }
 
+/** The same of a run that somebody stated with the digest of its manifest; null: it is another by now, and the name decides. */
+export function runStated<Run extends RunKey>(
+  { run, sha256 }: { readonly run: string; readonly sha256: string | null },
+  runs: readonly Run[],
+  past: readonly RunKey[],
+): Run | undefined {
+  const key = previousKey({ previousRun: run, previousSha256: sha256 ?? undefined });
+  return key && runs.find((each) => sameRun(each, key) && !isPutAside(each, past));
+}
+
 function beforeOf({ manifest }: KeptRun): RunKey | undefined {
   if (manifest instanceof WarehouseError || manifest.supersedes !== undefined) return undefined;
   return previousKey(manifest);

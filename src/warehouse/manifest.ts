@@ -163,7 +163,15 @@ export async function readManifest(directory: string): Promise<Manifest> {
 /** The same with what tells the run from all others. */
 export async function readManifestFile(directory: string): Promise<ManifestFile> {
   const file = join(directory, MANIFEST_FILE);
-  const { bytes, content } = await parseFile(file);
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw unreadable(file, "it is missing or cannot be opened", cause);
+  });
+  return parseManifest(bytes, file);
+}
+
+/** `file`: where the bytes stand, for messages. Throws `config.newer_version` and `verify.failed`. */
+export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
+  const content = jsonIn(bytes, file);
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -181,13 +189,11 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
   throw unreadable(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
-async function parseFile(file: string): Promise<{ readonly bytes: Buffer; readonly content: unknown }> {
+function jsonIn(bytes: Uint8Array, file: string): unknown {
   try {
-    const bytes = await readFile(file);
-    return { bytes, content: JSON.parse(bytes.toString()) };
+    return JSON.parse(Buffer.from(bytes).toString());
   } catch (cause) {
-    const reason = cause instanceof SyntaxError ? "it is not JSON" : "it is missing or cannot be opened";
-    throw unreadable(file, reason, cause);
+    throw unreadable(file, "it is not JSON", cause);
   }
 }
 

@@ -145,13 +145,18 @@ export async function goOnFrom(folder: OutputFolder, wanted: string): Promise<st
   return run;
 }
 
-/** A run that readers can be given. */
+/** A run that readers can be given, sealed. */
 async function findWhole(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
   const found = await findRun(folder, wanted);
-  if (found.manifest instanceof WarehouseError) throw found.manifest;
-  assertWhole(found.directory, found.manifest);
+  assertReadable(found);
   await sealTree(found.directory);
   return found;
+}
+
+/** Throws `verify.failed` where the files of a run are not there with their sizes, and what is wrong with its manifest. */
+export function assertReadable({ directory, manifest }: PublishedRun): void {
+  if (manifest instanceof WarehouseError) throw manifest;
+  assertWhole(directory, manifest);
 }
 
 function assertWhole(directory: string, manifest: Manifest): void {

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { generateContentSet } from "../generator/generate.ts";
-import { either, long } from "../long.ts";
+import { long, many } from "../long.ts";
 import { differences } from "./compare.ts";
 import { readFolder } from "./content-set.ts";
 import { runNightly, serve, temporaryFolder } from "./exporting.ts";
@@ -36,7 +36,7 @@ function destinationsOf(folder: string): ExportOptions["destinations"] {
     .map(({ identification, platform }) => ({ name: identification, platform }));
 }
 
-const ITEMS = either(120, 5_000);
+const ITEMS = many(120, 5_000);
 
 test(`the export of ${ITEMS.toLocaleString("en-US")} generated items has the rows that a second program works out of the content set`, async (t) => {
   const folder = join(await temporaryFolder(t), "set");

@@ -18,6 +18,7 @@ import { CANARY, temporaryFolder, treeOf } from "./running.ts";
 import { item, type Reply, Scripted } from "./scripted.ts";
 
 const PARQUET = packagePath("test/run/parquet-pipeline.ts");
+const ONE_LISTING = packagePath("test/engines/small-pipeline.ts");
 const DATABASE = packagePath("test/run/duckdb-pipeline.ts");
 
 interface Place {
@@ -261,6 +262,41 @@ const FAULTS: Readonly<
       world.service.script = ({ kind }) => (kind === "destinations" ? { status: 403 } : undefined);
     },
   ],
+  "full documents that the token may not read": [
+    20,
+    "credentials",
+    ({ service }) => {
+      service.script = ({ kind, mode }) => (kind === "list" && mode === "full" ? { status: 403 } : undefined);
+    },
+  ],
+  "a list of IDs and times that the token may not read": [
+    20,
+    "credentials",
+    ({ service, args }) => {
+      args.splice(0, 1, ONE_LISTING);
+      service.script = ({ kind, mode }) =>
+        kind === "list" && mode === "basic" ? { status: 403 } : undefined;
+    },
+  ],
+  "custom fields of items that the token may not read": [
+    20,
+    "credentials",
+    ({ service }) => {
+      service.items = [
+        item("a", 1, { newsroom_id: "one" }),
+        item("b", 1, { custom_fields: [{ id: "1", name: "x" }] }),
+      ];
+      service.script = ({ kind }) => (kind === "custom_fields" ? { status: 403 } : undefined);
+    },
+  ],
+  "custom fields of the configuration that the token may not read": [
+    20,
+    "credentials",
+    ({ service, settings }) => {
+      settings.customFields = ["x"];
+      service.script = ({ kind }) => (kind === "custom_fields" ? { status: 403 } : undefined);
+    },
+  ],
   "a personal field that there is not": [
     2,
     "personal fields",
@@ -284,6 +320,21 @@ const FAULTS: Readonly<
       world.service.script = () => ({ status: 503 });
     },
   ],
+  "an empty disk, and a table's file of the lake's last run that is gone": [
+    26,
+    "target",
+    lost("content", /\.parquet$/),
+  ],
+  "an empty disk, and a raw document of the lake's last run that is another": [
+    26,
+    "target",
+    lost("_published", /dynamic.*\.parquet$/, "x"),
+  ],
+  "an empty disk, and a manifest of the lake's last run that is another": [
+    26,
+    "target",
+    lost("_published", /manifest\.json$/, "{}"),
+  ],
   "a lake that has another instance by that name": [
     26,
     "target",
@@ -296,6 +347,22 @@ const FAULTS: Readonly<
   ],
 };
 
+/** An empty disk, and a lake whose last run is not as it was delivered. */
+function lost(folder: string, name: RegExp, content?: string): Fault {
+  return async (world) => {
+    await published(world);
+    await removeTree(world.warehouse);
+    lakeIn(world);
+    const place = join(world.cwd, "lake", folder);
+    const files = (await readdir(place, { recursive: true })).filter((each) => name.test(each));
+    assert.ok(files.length > 0);
+    for (const file of files) {
+      await rm(join(place, file));
+      if (content !== undefined) await writeFile(join(place, file), content);
+    }
+  };
+}
+
 /** The same of what keeps no run from being published. */
 const LATER: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>> = {
   "a lake that cannot be reached": [
@@ -306,6 +373,15 @@ const LATER: Readonly<Record<string, readonly [exitCode: number, fault: Fault]>>
     },
   ],
   "a table of the lake that another program has changed": [26, blocked],
+  "a lake that has a file where the folder of a table belongs": [
+    26,
+    async (world) => {
+      await published(world);
+      lakeIn(world);
+      await removeTree(join(world.cwd, "lake/content"));
+      await writeFile(join(world.cwd, "lake/content"), "");
+    },
+  ],
   "a lake, and no temporary folder": [
     26,
     async (world) => {
@@ -422,6 +498,23 @@ suite("check ends as a run does, and says what the run says, of", () => {
       assert.deepEqual(await both(t, exitCode, fault), { failed, published: 0 });
     });
   }
+  test("an empty disk, for which the lake has a run to go on from", async (t) => {
+    const world = await worldOf(t);
+    await published(world);
+    const [run = ""] = await readdir(join(world.warehouse, "runs"));
+    await removeTree(world.warehouse);
+    lakeIn(world);
+    await configured(world);
+    const { exitCode, out } = await command(checkCommand, world.args, world);
+    assert.equal(exitCode, 0, out);
+    const restores = `a run restores ${run} from the target lake, which keeps all of its files, and goes on from it`;
+    assert.ok(out.includes(restores), out);
+    assert.match(out, /requests +about 3;.*, less what the restored run lends$/m);
+    assert.ok(!out.includes("nothing is published"), out);
+    const ran = await night(world);
+    assert.equal(ran.exitCode, 0, ran.err);
+    assert.ok(ran.err.includes(`Restored the run ${run} from the target lake`), ran.err);
+  });
   test("a table of the lake that waits, which keeps the run from nothing else", async (t) => {
     const world = await worldOf(t);
     await blocked(world);

@@ -76,7 +76,7 @@ export interface ExportOptions {
   readonly log?: Log;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
-  /** One unless told otherwise, and two in the long form: each takes as long to start as a small run. */
+  /** One unless told otherwise: each takes as long to start as a small run. */
   readonly threads?: number;
   readonly freeBytes?: FreeBytes;
 }

@@ -16,7 +16,7 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
-import { few, long } from "../long.ts";
+import { long, sweep } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
 import { temporaryFolder } from "./running.ts";
 import {
@@ -116,7 +116,7 @@ const PUT_ASIDE =
 const LATER =
   /^Restored the run 000003-\S+ from the target lake: this run goes on from it, and not from 000002-\S+ of this machine;/;
 
-for (const { name, order, killed, next } of few(SCHEDULES, 1)) {
+for (const { name, order, killed, next } of sweep(SCHEDULES, 4)) {
   long(`two runs of one second, and one history: ${name}; ${next} runs first the next night`, async (t) => {
     const world = await inOneHistory(t);
     const forked = await nightOf(world, { night: 1, order, killed });

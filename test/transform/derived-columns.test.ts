@@ -5,6 +5,7 @@ import type { JsonObject, View } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { boolean, type Column, defineTable, text } from "../../src/tables/declare.ts";
+import { contentWide } from "../../src/tables/views.ts";
 import { itemRows } from "../../src/transform/rows.ts";
 import { exportFrom, openPublished, temporaryFolder } from "../run/running.ts";
 import { item, Scripted } from "../run/scripted.ts";
@@ -64,6 +65,15 @@ function cellOf(column: Column, ...documents: readonly JsonObject[]): Cell | und
   );
   return cell;
 }
+
+test("a view has its column as that of the table", () => {
+  const { columns } = withEvergreen(evergreen);
+  const wide = defineTable({ ...contentWide, columns });
+  assert.deepEqual(
+    wide.columns.find(({ name }) => name === "is_evergreen"),
+    evergreen,
+  );
+});
 
 test("each value is that of the latest document; what it has emptied is not an earlier one's", () => {
   const place = text("place", {

@@ -54,6 +54,7 @@ const FACTS: Partial<Readonly<Record<keyof Facts, readonly [CheckName, string]>>
   lock: ["lock", "the lock"],
   found: ["current run", "the current run"],
   targets: ["target", "the targets"],
+  goesOnFrom: ["target", "the run that a target has"],
   baseline: ["current run", "the current run"],
   isKnownAddress: ["instance", "the instance"],
   source: ["service", "the service"],

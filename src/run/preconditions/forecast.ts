@@ -15,7 +15,7 @@ import { type RecordedRun, readRunBefore, reusedTonight, singlesWanted } from ".
 import { ok, skipped, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
 
-type Known = Partial<Pick<Facts, "resumable">> &
+type Known = Partial<Pick<Facts, "resumable" | "goesOnFrom">> &
   Pick<Facts, "options" | "pipeline" | "folder" | "baseline" | "source" | "client" | "personalFields"> & {
     readonly answer: NonNullable<Facts["answer"]>;
   };
@@ -42,14 +42,17 @@ export const FORECAST: readonly Step[] = [
 async function* forecastFindings(known: Known) {
   const { config } = known.options;
   const { baseline, folder } = known;
-  const before = await readRunBefore(baseline, folder.staging);
+  // What is to be restored shows its manifest alone.
+  const isHere = known.goesOnFrom?.isHere ?? true;
+  const before = isHere ? await readRunBefore(baseline, folder.staging) : undefined;
   const tonight = await tonightOf(known, before);
   const forecast = forecastOf(tonight, before);
   const { singles, ratePerSecond } = tonight;
   const { rereadDays, reread, raw, deadlineMinutes } = config;
   const table = forecastSection(forecast, { rereadDays, reread, raw, singles });
   const read = known.resumable == null ? "" : ", less what the interrupted run has read";
-  const text = `${forecastText(forecast, ratePerSecond)}${read}`;
+  const lent = isHere ? "" : ", less what the restored run lends";
+  const text = `${forecastText(forecast, ratePerSecond)}${read}${lent}`;
   const fits = deadlineMinutes === null || (forecast.milliseconds ?? 0) <= deadlineMinutes * 60_000;
   const finding = fits
     ? ok("requests", text)

@@ -1,13 +1,14 @@
-/** The service: asked, in a check, for one page of one item and for the destinations. */
+/** The service: asked, in a check, for the destinations and for one answer of each other kind that the run reads. */
 import { asWarehouseError, codeOf, type WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration } from "../../common/figures.ts";
 import { hint } from "../../common/nearest.ts";
-import type { HttpResponse } from "../../extract/http/client.ts";
+import type { HttpClient, HttpResponse } from "../../extract/http/client.ts";
 import { type ConnectionFacts, ConnectionWatch } from "../../extract/http/connection-watch.ts";
 import type { ServiceUrl } from "../../extract/http/service-url.ts";
 import { createLookups, type DestinationLookup } from "../../extract/lookups.ts";
-import { type Probe, probeService } from "../../extract/probe.ts";
+import { type Probe, probeBasic, probeFieldNames, probeService } from "../../extract/probe.ts";
 import { assertSameInstance, hasAnswered, instanceOf, rateOf } from "../../warehouse/baseline.ts";
+import type { RunOptions } from "../context.ts";
 import { findPersonalFields } from "../personal-fields.ts";
 import {
   comparisonOf,
@@ -114,7 +115,34 @@ export const SERVICE: readonly Step[] = [
       );
     },
   }),
+  // What a run reads at last.
+  step({
+    name: "credentials",
+    tells: [],
+    needs: ["options", "pipeline", "client", "answer"],
+    async *look({ options, pipeline, client }) {
+      try {
+        await readEachKind(options, pipeline, client);
+      } catch (thrown) {
+        const { code } = asWarehouseError(thrown);
+        yield failed(code === "source.credentials" ? "credentials" : "service", thrown);
+      }
+    },
+  }),
 ];
+
+/** One answer of each kind that a run of the pipeline reads, but single items and those that were read already. */
+async function readEachKind(
+  { config, signal }: Pick<RunOptions, "config" | "signal">,
+  { listings, customFields }: Facts["pipeline"],
+  client: HttpClient,
+): Promise<void> {
+  const found = listings.includes("full") ? await probeFieldNames(client, signal) : [];
+  // One listing is certified by a further pass over IDs and times.
+  if (listings.length === 1) await probeBasic(client, signal);
+  const names = customFields && [...config.customFields, ...customFields, ...found];
+  await createLookups(client, config.lookupMethod).customFields(names?.slice(0, 1) ?? [], signal);
+}
 
 const NONE: Facts["baseline"] = { kind: "none" };
 

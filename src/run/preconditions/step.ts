@@ -7,7 +7,7 @@ import type { PreviousHistory } from "../../load/history-previous.ts";
 import type { Observers } from "../../observe/observers.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { PersonalFields } from "../../raw/personal/fields.ts";
-import type { TargetState } from "../../targets/restore.ts";
+import type { GoesOnFrom, TargetState } from "../../targets/restore.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
 import type { Taken } from "../../warehouse/disk.ts";
 import type { PreparedOutput } from "../../warehouse/layout.ts";
@@ -37,6 +37,8 @@ export interface Facts {
   /** The current run as it was before a target's was restored. */
   readonly found: Baseline;
   readonly targets: readonly TargetState[];
+  /** Another run than the latest of the folder; null: that one, as always in a run, which has restored the other. */
+  readonly goesOnFrom: GoesOnFrom | null;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly fingerprint: string;

@@ -5,7 +5,7 @@ import { publishes } from "../../pipeline.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { type Current, currentIn } from "../../targets/published-run.ts";
-import { askTargets, restoreNewest, type TargetState } from "../../targets/restore.ts";
+import { askTargets, lookAtNewest, restoreNewest, type TargetState } from "../../targets/restore.ts";
 import { standingTold } from "../../targets/target-states.ts";
 import { targetsOf } from "../delivery.ts";
 import { knownInstance } from "../source.ts";
@@ -25,10 +25,12 @@ export const TARGETS: readonly Step[] = [
     },
     async go({ options: { signal, log }, folder, targets }) {
       await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
+      return { goesOnFrom: null };
     },
     async *look({ options: { signal }, pipeline, folder, targets }) {
       const current = await currentIn(folder);
       for (const state of targets) yield await targetFinding(state, { pipeline, current, signal });
+      yield { learnt: { goesOnFrom: await lookAtNewest(folder, targets, signal) } };
     },
   }),
 ];

@@ -2,6 +2,8 @@
 import { beforeEnd } from "../../common/clock.ts";
 import { counted, fileSize } from "../../common/figures.ts";
 import { treatmentOf } from "../../config/config.ts";
+import type { PreviousHistory } from "../../load/history-previous.ts";
+import type { GoesOnFrom } from "../../targets/restore.ts";
 import {
   assertComparable,
   assertOfOneKind,
@@ -105,16 +107,21 @@ export const CURRENT_RUN: readonly Step[] = [
   }),
   step({
     name: "current run",
-    needs: ["options", "pipeline", "folder", "targets"],
-    async meet({ options: { config }, pipeline, folder }) {
+    needs: ["options", "pipeline", "folder", "goesOnFrom"],
+    async meet({ options: { config }, pipeline, folder, goesOnFrom }) {
       // After a target's run was restored it is another one.
+      const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
       // A limited run is on its own.
-      const baseline: Baseline = config.limit === null ? await readBaseline(folder) : { kind: "none" };
+      const baseline: Baseline = config.limit === null ? latest : { kind: "none" };
       assertComparable(baseline, config.acceptShrink);
       assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-      return { baseline, past: await previousHistory(baseline, pipeline, folder) };
+      const isHere = goesOnFrom?.isHere ?? true;
+      const past: PreviousHistory = isHere
+        ? await previousHistory(baseline, pipeline, folder)
+        : { kind: "none" };
+      return { baseline, past };
     },
-    async *look({ options, folder, baseline, past }) {
+    async *look({ options, folder, goesOnFrom, baseline, past }) {
       const pinned = pinnedOf(await listRuns(folder));
       if (pinned !== undefined)
         yield warning(
@@ -122,6 +129,7 @@ export const CURRENT_RUN: readonly Step[] = [
           `${pinnedText(pinned)}: a run is published, and becomes current by "content-warehouse runs unpin"; the delivery after that takes it to targets.`,
         );
       for (const sentence of historyWarnings(past)) yield warning("current run", sentence);
+      if (goesOnFrom !== null) return yield ok("current run", goesOnFromText(goesOnFrom));
       if (baseline.kind === "none") yield ok("current run", "nothing is published yet");
       if (baseline.kind === "run") yield await verified(folder, options.signal);
     },
@@ -154,6 +162,12 @@ export const CURRENT_RUN: readonly Step[] = [
     },
   }),
 ];
+
+function goesOnFromText({ target, run, isHere, baseline }: GoesOnFrom): string {
+  if (isHere) return `a run goes on from ${run}, to which the target ${target} was rolled back`;
+  const kept = baseline.kind === "run" ? ", which keeps all of its files" : "";
+  return `a run restores ${run} from the target ${target}${kept}, and goes on from it`;
+}
 
 /** Whether readers see what was published: a run does not depend on it, and takes the place of what is damaged. */
 async function verified(folder: OutputFolder, signal: AbortSignal): Promise<Finding> {

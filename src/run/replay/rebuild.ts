@@ -11,6 +11,7 @@ import { type Landed, readRaw } from "../../raw/read-raw.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { loadPipeline, pipelineUrl } from "../../transform/pipelines.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
+import { runStated, withPast } from "../../warehouse/identity.ts";
 import {
   createStaging,
   type OutputFolder,
@@ -19,7 +20,7 @@ import {
 } from "../../warehouse/layout.ts";
 import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
 import { assertRawWhole, rawDocumentsOf } from "../../warehouse/raw-documents.ts";
-import { listRuns } from "../../warehouse/retention.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { type Built, build } from "../build.ts";
 import type { Building } from "../building.ts";
 import { heldAgainst } from "../previous-history.ts";
@@ -147,16 +148,9 @@ async function heldAgainstThen(
   { facts }: Landed,
   pipeline: Pipeline,
 ) {
-  const { before } = facts;
-  const runs = before.kind === "run" ? await listRuns(folder) : [];
-  const [kept] = runs.flatMap(({ directory, manifest, sha256 }): KeptRun[] => {
-    if (before.kind !== "run" || sha256 === undefined || manifest instanceof WarehouseError) return [];
-    const isIt = manifest.run === before.run && (before.sha256 ?? sha256) === sha256;
-    return isIt ? [{ kind: "run", run: manifest.run, directory, manifest, sha256 }] : [];
-  });
   return heldAgainst(facts, {
     own: published,
-    kept,
+    kept: keptBefore(facts, published, await listRuns(folder)),
     pipeline,
     renamed: new Map(),
     temporaryDirectory: place,
@@ -164,3 +158,15 @@ async function heldAgainstThen(
 }
 
 type KeptRun = Extract<Baseline, { kind: "run" }>;
+
+function keptBefore(
+  { before }: Landed["facts"],
+  published: ReadableRun,
+  runs: readonly PublishedRun[],
+): KeptRun | undefined {
+  if (before.kind !== "run") return undefined;
+  const found = runStated(before, runs, withPast(published, runs));
+  if (found?.sha256 === undefined || found.manifest instanceof WarehouseError) return undefined;
+  const { directory, manifest, sha256 } = found;
+  return { kind: "run", run: manifest.run, directory, manifest, sha256 };
+}

@@ -9,6 +9,7 @@ import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs
 import { readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
+import { runNamed, sameRun } from "../../warehouse/identity.ts";
 import { type PagePart, partOf } from "./page.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
@@ -36,7 +37,7 @@ export async function changesOf(
   { hasHistory, manifest, earlier }: Comparable,
 ): Promise<RunChanges> {
   const content = await contentSections(connection, account, { manifest, earlier });
-  const mapped = hasHistory ? await mappedChanges(connection, account.run) : { lead: WITHOUT_HISTORY };
+  const mapped = hasHistory ? await mappedChanges(connection, account) : { lead: WITHOUT_HISTORY };
   const before = mapped.compared?.before ?? earlier?.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
   const part = partOf("changes", "Changes", command, [...(mapped.sections ?? []), ...content].map(cut));
@@ -50,12 +51,13 @@ interface MappedChanges extends Partial<RunChanges> {
   readonly sections?: readonly Section[];
 }
 
-async function mappedChanges(connection: DuckDBConnection, run: string): Promise<MappedChanges> {
+async function mappedChanges(connection: DuckDBConnection, account: RunAccount): Promise<MappedChanges> {
   const known = await readKnownRuns(connection);
-  const after = known.find((each) => each.run === run);
-  const before = known.find((each) => each.run === after?.previousRun);
+  const after = known.find((each) => sameRun(each, account));
+  // A history has one run of a name.
+  const before = runNamed(after?.previousRun ?? "", known, []);
   if (after === undefined || before === undefined) return { lead: BEGINS };
-  const pair = { before: comparedRun(before), after: comparedRun(after), basis: run };
+  const pair = { before: comparedRun(before), after: comparedRun(after), basis: account.run };
   const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
   return { lead, sections, compared: { ...totals, before: pair.before } };
 }

@@ -1,27 +1,16 @@
 /** Coverage as a table of fields by destinations, whose cells are the more coloured the more is missing. */
+import { without } from "../../audit/mapping/value-counts.ts";
+import type { Coverage } from "../../audit/questions/coverage.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 
-/** A row of the coverage, as far as a cell says it. */
-export interface Covered {
-  readonly custom_field_id: string | null;
-  readonly custom_field: string | null;
-  readonly destination_id: string | null;
-  readonly destination: string | null;
-  readonly items: number | null;
-  readonly values: number | null;
-  readonly mapped: number | null;
-  readonly unmapped: number | null;
-  readonly unknown_value: number | null;
-  readonly ambiguous: number | null;
-  readonly collision: number | null;
-}
+type Covered = Coverage["coverage"][number];
 
 /** What a share does not say of the values, with the mark that a cell has of it. */
 const FLAWS = [
-  { of: ({ ambiguous }: Covered) => ambiguous ?? 0, mark: "†", word: "ambiguous" },
+  { of: ({ ambiguous }: Covered) => ambiguous, mark: "†", word: "ambiguous" },
   {
-    of: ({ collision }: Covered) => collision ?? 0,
+    of: ({ collision }: Covered) => collision,
     mark: "‡",
     word: "under a name that several fields have",
   },
@@ -69,11 +58,6 @@ ${leftOut.length > 0 && html`<p class="note">Left out here: ${leftOut.join(" and
 `;
 }
 
-/** Values without an external value. */
-function missing({ unmapped, unknown_value }: Covered): number {
-  return (unmapped ?? 0) + (unknown_value ?? 0);
-}
-
 interface Named {
   readonly id: string | null;
   readonly name: string | null;
@@ -85,7 +69,7 @@ function sideOf(rows: readonly Covered[], of: (row: Covered) => Named, limit: nu
   for (const row of rows) {
     const { id, name } = of(row);
     const known = found.get(id ?? "") ?? { id, text: name ?? id ?? "", missing: 0 };
-    found.set(id ?? "", { ...known, missing: known.missing + missing(row) });
+    found.set(id ?? "", { ...known, missing: known.missing + without(row) });
   }
   const shown = [...found.values()].sort((a, b) => b.missing - a.missing).slice(0, limit);
   shown.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : (a.id ?? "") < (b.id ?? "") ? -1 : 1));
@@ -94,13 +78,13 @@ function sideOf(rows: readonly Covered[], of: (row: Covered) => Named, limit: nu
 
 function cellOf(row: Covered | undefined, notCovered: string): Markup {
   if (row === undefined) return html`<td class="heat-none blank" title="not mapped">–</td>`;
-  const [mapped, values] = [row.mapped ?? 0, row.values ?? 0];
-  const possible = mapped + missing(row);
+  const { mapped, values, items } = row;
+  const possible = mapped + without(row);
   if (possible > 0) {
     const step = STEPS.findIndex(({ least }) => mapped / possible >= least);
     const flaws = FLAWS.filter(({ of }) => of(row) > 0);
     const told = flaws.map(({ of, word }) => `, ${count(of(row))} ${word}`).join("");
-    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(row.items ?? 0, "item")}${told}`;
+    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(items, "item")}${told}`;
     const marks =
       flaws.length > 0 &&
       html`<span class="flaws" aria-hidden="true">${flaws.map(({ mark }) => mark)}</span><span class="visually-hidden">${told}</span>`;

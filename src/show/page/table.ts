@@ -1,4 +1,5 @@
 /** A section of an answer as a table that the page's script sorts, searches and writes as CSV. */
+import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
 import type { Cell, Column, Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { headOf, isNumber, shownCell, shownColumns, shownText } from "../answer.ts";
@@ -132,7 +133,13 @@ function standIn(value: Cell): Part {
 }
 
 /** Words that need attention. */
-const POOR = /^(unmapped|unknown_value|unsettled|limited|warning|failed)$/;
+const POOR: ReadonlySet<string> = new Set([
+  ...WITHOUT_EXTERNAL_VALUE,
+  "unsettled",
+  "limited",
+  "warning",
+  "failed",
+]);
 
 /** Words such as `mapping_changed`, which a narrow column breaks between their parts. */
 const CAUSES_TOLD = /^[a-z]+_[a-z]+(, [a-z_]+)*$/;
@@ -143,7 +150,7 @@ function inWords(text: string): Markup {
 
 function cellMarkup(name: string, column: Column, value: NonNullable<Cell>): Part {
   const text = shownText(column, value);
-  if (["status", "verdict"].includes(name) && POOR.test(text)) return html`<span class="poor">${text}</span>`;
+  if (["status", "verdict"].includes(name) && POOR.has(text)) return html`<span class="poor">${text}</span>`;
   if (column.kind === "name")
     return html`<code>${CAUSES_TOLD.test(text) ? inWords(text) : foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;

@@ -4,7 +4,7 @@ import { minuteOf } from "../../common/figures.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import type { InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import type { Store } from "../store/store.ts";
+import { bytesOf, type Store } from "../store/store.ts";
 import { type Claim, keyedFiles } from "./claim.ts";
 import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
@@ -139,7 +139,7 @@ export async function keepShort(
 /** A claim of another process: a table must never name a file that is not there. Throws `target.refused`. */
 async function assertUploaded(store: Store, claim: Claim, tables: Claim["tables"]): Promise<void> {
   await inParallel(LANES, keyedFiles(tables), async (_, { key, bytes }) => {
-    for await (const found of store.list(key)) if (found.key === key && found.bytes === bytes) return;
+    if ((await bytesOf(store, key)) === bytes) return;
     throw new WarehouseError(
       "target.refused",
       `${key} in ${store.address} is missing, so the delivery of ${claim.run} cannot be finished; repeat it where that run is published: content-warehouse deliver ${claim.run}.`,

@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { proveDeliverable } from "./check.ts";
 import { forgetEarlier } from "./forget.ts";
 import { highestTaken, lastRun } from "./last.ts";
-import { restorableRuns, restoreRun } from "./restore.ts";
+import { manifestOf, restorableRuns, restoreRun } from "./restore.ts";
 import { type OpenLake, stageDelivery } from "./stage.ts";
 
 export interface LakeOptions extends StoreOptions {
@@ -95,6 +95,7 @@ export function lakeIn(
     stage: (run) => stageDelivery(open, run, systemClock),
     check: (signal, tables) => open(signal, (place) => proveDeliverable(place, tables, signal)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
+    manifest: (run, signal) => open(signal, (place) => manifestOf(place, run)),
     restorable: (signal) => open(signal, restorableRuns),
     forget: (signal) => open(signal, (place) => forgetEarlier(place, name)),
   };

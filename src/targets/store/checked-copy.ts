@@ -47,13 +47,18 @@ export function changedFile(file: string): WarehouseError {
 export function changedObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} in ${address} has another content than was delivered; somebody changed it: remove it and run again, or restore another run.`,
+    `${key} in ${address} has another content than was delivered; somebody changed it: remove it, and ${WAY_OUT}.`,
   );
 }
 
 export function missingObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} is missing in ${address}; somebody removed it: run again, or restore another run.`,
+    `${key} is missing in ${address}; somebody removed it: ${WAY_OUT}.`,
   );
 }
+
+/** A run on an empty disk goes on from the last run that was delivered, whatever else was restored. */
+const WAY_OUT =
+  'put it back, or run where its run is still published; else get an earlier run by "content-warehouse restore --run", ' +
+  'if there is one, take the instance out of the lake by "content-warehouse lake remove", and run again';

@@ -233,6 +233,9 @@ async function* objectsBelow(root: string, folder: string, wanted: Wanted): Asyn
     const key = folder + entry.name;
     if (entry.isDirectory()) {
       if (mayHold(`${key}/`, wanted)) yield* objectsBelow(root, `${key}/`, wanted);
+    } else if (wanted.prefix.startsWith(`${key}/`)) {
+      // Whoever puts an object there would fail so: ENOTDIR.
+      await readdir(join(root, key));
     } else if (key.startsWith(wanted.prefix) && isAfter(key, wanted.after)) {
       const found = await orNull(stat(join(root, key)));
       if (found !== null) yield { key, bytes: found.size, modifiedMs: found.mtimeMs };

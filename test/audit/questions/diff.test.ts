@@ -8,9 +8,9 @@ import { rowsBy } from "../../../src/storage/rows-by.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
-import { either, long } from "../../long.ts";
+import { long, many } from "../../long.ts";
 
-const ITEMS = either(500, 5_000);
+const ITEMS = many(500, 5_000);
 const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
 const runOf = (sequence: number) => ({
   run: runName(sequence, startOf(sequence)),

@@ -67,7 +67,7 @@ test("all that a run of the sample needs is ok, one line each, and the folder st
   assert.deepEqual(await treeOf(cwd), []);
 });
 
-test("the service is asked for one item, for each destination, once, and in a first run for body types", async (t) => {
+test("the service is asked for one item, for each destination, for full items, and in a first run for body types", async (t) => {
   const cwd = await temporaryFolder(t);
   const service = await Scripted.start(t, itemsOf(30));
   await writeFile(
@@ -85,6 +85,7 @@ test("the service is asked for one item, for each destination, once, and in a fi
       ["list", 1],
       ["destinations", 0],
       ["destinations", 0],
+      ["list", 25],
       // In a first run nobody knows how many items are events.
       ["list", 1000],
     ],

@@ -99,11 +99,20 @@ suite("a store in a folder", () => {
   });
 
   test("says that a file stands where a folder is needed", async () => {
-    const file = join(root, randomUUID());
+    const folder = join(root, randomUUID());
+    const file = join(folder, "content");
+    await mkdir(folder);
     await writeFile(file, "");
-    await assert.rejects(openFileStore(file, NEVER).put("x", Buffer.from("")), {
+    const refused = (of: string) => ({
       code: "target.refused",
-      message: `${pathToFileURL(file).href} has a file where a folder is needed, or the other way round; choose another folder.`,
+      message: `${pathToFileURL(of).href} has a file where a folder is needed, or the other way round; choose another folder.`,
     });
+    await assert.rejects(openFileStore(file, NEVER).put("x", Buffer.from("")), refused(file));
+    const store = openFileStore(folder, NEVER);
+    await assert.rejects(Array.fromAsync(store.list("content/_delta_log/")), refused(folder));
+    assert.deepEqual(
+      Array.from(await Array.fromAsync(store.list("con")), ({ key }) => key),
+      ["content"],
+    );
   });
 });
