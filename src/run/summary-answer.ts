@@ -13,7 +13,7 @@ import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { missedText } from "../targets/deliver.ts";
 import { pinnedText } from "../warehouse/pin.ts";
-import { otherSettingsText } from "./reuse.ts";
+import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set([
   "Unsettled",
@@ -113,16 +113,26 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused({ count: number, wanted, oldestSeconds, otherSettings, changedMost }: Reused): string {
+function reused(reused: Reused): string {
+  const { count: number, wanted, oldestSeconds } = reused;
   const days = Math.floor(oldestSeconds / DAY_SECONDS);
   const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
   const oldest = number === 0 ? "" : `, of which the listing says nothing new, the oldest ${age} old`;
+  const why = 2 * number < wanted ? whyFew(reused) : [];
+  return [`${count(number)} of ${counted(wanted, "single item")}${oldest}`, ...why].join("; ");
+}
+
+function whyFew({ due, whyNone, finding, otherSettings, changedMost }: Reused): string[] {
+  if (whyNone === "settings") return [otherSettingsText(otherSettings)];
+  if (whyNone !== null) {
+    const reason = whyNone === "damaged" ? finding : WHY_NONE_TEXTS[whyNone];
+    return [`none of the run before can be reused: ${reason}`];
+  }
+  const isDue = due > 0 && `${count(due)} were due to be read again`;
   const changed =
-    changedMost === null
-      ? ""
-      : `; ${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
-  const why = otherSettings.length === 0 ? changed : `; ${otherSettingsText(otherSettings)}`;
-  return `${count(number)} of ${counted(wanted, "single item")}${oldest}${why}`;
+    changedMost !== null &&
+    `${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
+  return [isDue, changed].filter((part) => part !== false);
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
