@@ -4,7 +4,8 @@
  *
  *     $ CHAT_URL=https://chat.example.com/hooks/... content-warehouse run nightly --config ./notify-chat.ts
  *
- * A chat that cannot be reached is a warning, and changes nothing about the run.
+ * A chat that cannot be reached is a warning, and changes nothing about the run. An outage that a fleet's runs meet again
+ * and again is posted once.
  */
 import { defineConfig, type RunOutcome } from "content-warehouse";
 
@@ -18,6 +19,7 @@ function textOf(outcome: RunOutcome): string {
 
 export default defineConfig({
   onFinish: async (outcome, signal) => {
+    if (!outcome.ok && outcome.outageSince !== null) return;
     const response = await fetch(process.env.CHAT_URL ?? "", {
       method: "POST",
       headers: { "content-type": "application/json" },

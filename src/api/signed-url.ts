@@ -1,28 +1,36 @@
 /** URLs that are signed anew for each answer: who may read the file, and until when, is no part of what it is. */
 
-const SIGNED = /^https?:\/\/[^?]+\?/i;
+/** All but what ends a URL in a text, in HTML or in JSON. */
+const REST = String.raw`[^\x00-\x20"<>\\]*`;
+
+/** What a parameter begins with, in HTML too. */
+const START = String.raw`(?:\?|&(?:amp;)?)`;
 
 /** Without one of these a URL is not signed, whatever its other parameters are called. */
-const SIGNATURE = /^(?:x-(?:amz|goog|oss|cos)-signature|signature|sig|hmac|token)$/i;
+const SIGNATURE = `${START}(?:x-(?:amz|goog|oss|cos)-signature|signature|sig|hmac|token)=`;
+
+const NAMES =
+  "x-(?:amz|goog|oss|cos)-[^=&]+|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv])";
 
 /** Parameters of the signatures of object stores and content networks. */
-const PARAMETER =
-  /^(?:x-(?:amz|goog|oss|cos)-.+|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv]))$/i;
+const PARAMETER = String.raw`${START}(?:${NAMES})=[^&#"'<>)\x00-\x20\\]*`;
 
-/** The same for an engine that works on many texts at once. Patterns take capitals and small letters alike. */
+/**
+ * For an engine that works on many texts at once, and in a time that is linear in their length. Patterns take capitals
+ * and small letters alike.
+ */
 export const SIGNED_URL_PATTERNS = {
-  url: SIGNED.source,
-  /** Of the name of a parameter. */
-  signature: SIGNATURE.source.slice(1, -1),
-  parameter: PARAMETER.source.slice(1, -1),
+  url: `https?://${REST}${SIGNATURE}${REST}`,
+  parameter: PARAMETER,
 } as const;
 
-/** A URL without the parameters that sign it; another text as it is. */
+const IS_SIGNED = new RegExp(SIGNATURE, "i");
+const URLS = new RegExp(`https?://${REST}`, "gi");
+const PARAMETERS = new RegExp(PARAMETER, "gi");
+
+/** A text without the parameters that sign the URLs in it, be it one or have some. */
 export function withoutSignature(text: string): string {
-  if (!SIGNED.test(text) || !URL.canParse(text)) return text;
-  const url = new URL(text);
-  const names = [...url.searchParams.keys()];
-  if (!names.some((name) => SIGNATURE.test(name))) return text;
-  for (const name of names.filter((each) => PARAMETER.test(each))) url.searchParams.delete(name);
-  return url.href;
+  // Most texts have none, and some are long.
+  if (!IS_SIGNED.test(text)) return text;
+  return text.replace(URLS, (url) => (IS_SIGNED.test(url) ? url.replace(PARAMETERS, "") : url));
 }

@@ -12,7 +12,7 @@ import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { sectionName } from "./answer-form.ts";
 import { endSoon } from "./end-soon.ts";
-import type { Given } from "./suggested.ts";
+import { type Given, placedError } from "./suggested.ts";
 
 /** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
@@ -105,6 +105,26 @@ export class StopSignals implements Disposable {
 }
 
 export class CliCommand extends Command {
+  /** Its options have what was `given`; what fails names that in the commands that it suggests. */
+  override action(work: Parameters<Command["action"]>[0]): this {
+    return super
+      .action(async (...args) => {
+        try {
+          await work.apply(this, args);
+        } catch (thrown) {
+          throw placedError(thrown, this.#given());
+        }
+      })
+      .hook("preAction", () => {
+        this.setOptionValue("given", this.#given());
+      });
+  }
+
+  #given(): Given {
+    const { given, chosen, warehouse, config, target } = this.opts<Given & { readonly given?: Given }>();
+    return given ?? { chosen, warehouse, config, target };
+  }
+
   /** Of a warehouse that is read: its folder is found also where the option is not given. `given` has the options as they were. */
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {
@@ -182,14 +202,19 @@ export class CliCommand extends Command {
 
   /** Options that say how its answer is drawn. `sections`: keys of its parts, if it has several; `inCsv`: the one that CSV has. */
   answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
-    this.choice("--format <format>", "form of the answer", ANSWER_FORMATS, "table")
-      .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
-      .spreadsheet()
-      .hook("preAction", refuseTwoForms);
+    this.choice("--format <format>", "form of the answer", ANSWER_FORMATS, "table").json().spreadsheet();
     if (sections.length === 0) return this;
     const csv = `csv has one part: ${sectionName(inCsv)} unless given`;
     const description = `only this part of the answer (${csv})`;
     return this.choice("--section <section>", description, sections.map(sectionName));
+  }
+
+  /** Beside --format. */
+  json(): this {
+    return this.addOption(new Option("--json", "the same as --format json").implies({ format: "json" })).hook(
+      "preAction",
+      refuseTwoForms,
+    );
   }
 
   logFormat(): this {

@@ -9,7 +9,6 @@ import { targetStates } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment, StopSignals } from "./command.ts";
-import { type Given, suggested } from "./suggested.ts";
 import { delivered, deliveryLines, type TargetOptions, targetsOfFolder } from "./targets.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
@@ -20,23 +19,18 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 export async function deliverRollback(
   folder: OutputFolder,
   { run, sequence }: Pick<PublishedRun, "run" | "sequence">,
-  {
-    targets,
-    given,
-    stop,
-  }: { readonly targets: readonly Target[]; readonly given: Given; readonly stop: StopSignals },
+  { targets, stop }: { readonly targets: readonly Target[]; readonly stop: StopSignals },
 ): Promise<{ readonly lines: readonly string[]; readonly failure: WarehouseError | undefined }> {
   const { signal } = stop;
   const done = await inTemporaryFolder("rollback", (temporaryDirectory) =>
     delivered(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
   ).catch((thrown: unknown) => ({ run, deliveries: undelivered(targets, thrown) }));
   const lines = deliveryLines(done.run, done.deliveries);
-  const again = suggestedRollback(sequence, given);
-  return { lines, failure: deliveryError(done.run, done.deliveries, currentBut(again)) };
+  return { lines, failure: deliveryError(done.run, done.deliveries, currentBut(rollbackTo(sequence))) };
 }
 
-function suggestedRollback(sequence: number, given: Given): string {
-  return suggested(`runs rollback ${sequence} --deliver`, given);
+function rollbackTo(sequence: number): string {
+  return `content-warehouse runs rollback ${sequence} --deliver`;
 }
 
 /**
@@ -62,7 +56,7 @@ export async function targetLines(
     );
     const others = states.flatMap(({ target, state }) => (state === "current" ? [] : [target]));
     if (others.length === 0) return lines;
-    const command = `"${suggestedRollback(current.sequence, options.given)}"`;
+    const command = `"${rollbackTo(current.sequence)}"`;
     // A run that targets were rolled back from.
     const isUndone = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
     const otherwise = isUndone ? "; else the next run goes on from what they have" : "";

@@ -45,6 +45,11 @@ export function exitCodeFor(code: ErrorCode): number {
   return CODES[code].exitCode;
 }
 
+/** Whether the service answers nobody: its failures that end with 21. */
+export function isOutage({ code, exitCode }: { readonly code: string; readonly exitCode: number }): boolean {
+  return exitCode === CODES["source.unavailable"].exitCode && code.startsWith("source.");
+}
+
 /** An error whose message is one sentence for the operator: the cause, then the way out. */
 export class WarehouseError extends Error {
   override readonly name = "WarehouseError";

@@ -20,6 +20,8 @@ export interface ConfigFile {
   /** Absolute; paths in the file go from here. */
   readonly folder: string;
   readonly value: unknown;
+  /** Whether it can compute what it says. */
+  readonly isModule: boolean;
 }
 
 /** The file that was named, or the one in the working directory; `null` where there is none. */
@@ -28,7 +30,8 @@ export async function readConfigFile(cwd: string, named: string | undefined): Pr
   if (name === null) return null;
   const path = resolve(cwd, name);
   if (!existsSync(path)) throw invalid(`There is no configuration file ${printable(name)}.`);
-  return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
+  const value = await settingsIn(path, printable(name));
+  return { name: printable(name), folder: dirname(path), value, isModule: extname(path) !== ".json" };
 }
 
 /** Name of the configuration file in a folder; `null` where there is none. Throws where there are several. */

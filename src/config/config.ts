@@ -215,7 +215,11 @@ function settingsIn(
   env: ConfigInputs["env"],
   named?: NamedInstance,
 ): { settings: Settings; faults: readonly ConfigFault[] } {
-  const meant = { name: instanceIn(env), isOfMany: named?.isOfMany ?? false };
+  const meant = {
+    name: instanceIn(env),
+    isOfMany: named?.isOfMany ?? false,
+    isModule: file?.isModule ?? false,
+  };
   const result = readConfigSpec(file === null ? {} : file.value, meant, (proxy) =>
     proxiesIn(file, { proxy }, env),
   );

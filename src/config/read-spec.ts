@@ -16,7 +16,7 @@ export type ConfigSpecResult = { readonly settings: Settings } | { readonly prob
 /** `instance`: the one that is meant, where several share the settings. `proxiesBy`: by the setting `proxy`. */
 export function readConfigSpec(
   value: unknown,
-  instance: MeantInstance = { name: undefined, isOfMany: false },
+  instance: MeantInstance = { name: undefined, isOfMany: false, isModule: false },
   proxiesBy: (setting: string | undefined) => ProxyFor = () => () => null,
 ): ConfigSpecResult {
   const result = configSpec.safeParse(value);

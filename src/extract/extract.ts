@@ -32,7 +32,13 @@ import {
   repair,
   replayRepaired,
 } from "./passes/repair.ts";
-import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
+import {
+  type DetailsRead,
+  NONE_REUSED,
+  type Reuse,
+  type Reused,
+  readDetails,
+} from "./passes/single-items.ts";
 import { type Details, isWanted } from "./wanted-columns.ts";
 
 export interface ExtractOptions {
@@ -71,7 +77,7 @@ class Extractor {
   /** Groups of items that were asked for after passes. */
   #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
-  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: { count: 0, oldestSeconds: 0 } };
+  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: NONE_REUSED };
   #reuse: Promise<Reuse> | undefined;
   /** Of a limited run: IDs of the items that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
@@ -220,11 +226,19 @@ class Extractor {
   }
 
   /** The field that changed most would be named wrongly where settings are others: they make other documents too. */
-  async #whyFewReused(): Promise<Pick<Extraction["detailsReused"], "otherSettings" | "changedMost">> {
-    const whyNone = this.#details.asked === 0 ? null : (await this.#reusable()).whyNone;
-    if (whyNone?.kind === "settings") return { otherSettings: whyNone.names, changedMost: null };
-    const changedMost = whyNone === null ? await this.#options.changedMost(this.#details) : null;
-    return { otherSettings: [], changedMost };
+  async #whyFewReused(): Promise<Omit<Extraction["detailsReused"], keyof Reused>> {
+    const { asked, reused } = this.#details;
+    const unknown = { whyNone: null, finding: null, otherSettings: [], changedMost: null };
+    if (asked === 0) return unknown;
+    const { run, whyNone } = await this.#reusable();
+    if (whyNone !== null) {
+      const otherSettings = whyNone.kind === "settings" ? whyNone.names : [];
+      const finding = whyNone.kind === "damaged" ? whyNone.finding : null;
+      return { ...unknown, whyNone: whyNone.kind, finding, otherSettings };
+    }
+    const changedMost = await this.#options.changedMost(this.#details);
+    const isNoneAsListed = run !== "" && reused.count + reused.due === 0 && changedMost === null;
+    return { ...unknown, whyNone: isNoneAsListed ? "none_as_listed" : null, changedMost };
   }
 
   async #readDetails({ wanted, ...pass }: Pass): Promise<void> {
@@ -237,6 +251,7 @@ class Extractor {
       reused: {
         count: before.reused.count + read.reused.count,
         oldestSeconds: Math.max(before.reused.oldestSeconds, read.reused.oldestSeconds),
+        due: before.reused.due + read.reused.due,
       },
       gone: [...before.gone.filter((id) => !asked.has(id)), ...read.gone],
       rejected: [...before.rejected.filter((id) => !asked.has(id)), ...read.rejected],

@@ -1,5 +1,6 @@
 /** What the end of a run means for its job: ours does what the documentation says to other schedulers. */
 import { z } from "zod";
+import { isOutage } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import type { FleetInstance } from "./fleet.ts";
 import type { RunEnd } from "./run-process.ts";
@@ -46,7 +47,7 @@ export type Outcome =
 export function serviceAfter(outcome: Outcome): "there" | "out" | "not asked" {
   if (outcome.after === "done") return "there";
   const { exitCode, code } = outcome;
-  if (exitCode === UNAVAILABLE) return code?.startsWith("source.") ? "out" : "not asked";
+  if (exitCode === UNAVAILABLE) return isOutage({ code: code ?? "", exitCode }) ? "out" : "not asked";
   return exitCode !== null && exitCode >= 20 && exitCode <= DELIVERY ? "there" : "not asked";
 }
 

@@ -29,6 +29,8 @@ interface RunProcessOptions {
   readonly entry: string;
   readonly fleet: Fleet;
   readonly instance: FleetInstance;
+  /** Since when runs before found that its service answers nobody; null: it is not known to be so. */
+  readonly outSince: Date | null;
   /** Takes the log of the run, each line with the instance. */
   readonly log: Log;
 }
@@ -37,9 +39,10 @@ interface RunProcessOptions {
  * Starts a run. Its process has a group of its own, so that a signal from a terminal reaches it through this one alone,
  * and a channel, whose end tells it to end too where this one was killed.
  */
-export function startRun({ entry, fleet, instance, log }: RunProcessOptions) {
+export function startRun({ entry, fleet, instance, outSince, log }: RunProcessOptions) {
   const { name, memoryMb } = instance;
   const run = ["run", "--instance", name, "--fleet", fleet.path, "--json", "--log-format", "json"];
+  if (outSince !== null) run.push("--out-since", outSince.toISOString());
   const child = spawn(process.execPath, [`--max-old-space-size=${memoryMb}`, entry, ...run], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: true,
@@ -68,7 +71,8 @@ async function relay(stream: Readable, instance: string, log: Log): Promise<stri
   for await (const line of createInterface({ input: stream })) {
     const entry = parseIfJson(line);
     if (isObject(entry) && typeof entry.msg === "string") {
-      const write = entry.level === "info" ? log.info : log.warn;
+      const { level } = entry;
+      const write = level === "info" || level === "error" ? log[level] : log.warn;
       write(entry.msg, { ...(entry as LogFields), instance });
     } else if (line.trim() !== "") {
       last = line.trim();

@@ -42,9 +42,9 @@ export interface JobReport {
   readonly seconds: number;
   /** Null: it was ended before it came to one. */
   readonly outcome: Outcome | null;
-  /** `given back`: this worker ends. `taken over`: another has the job, because this one was not heard of. */
   /** Null: the service is there and was before, or was not asked. */
   readonly outage: Outage | null;
+  /** `given back`: this worker ends. `taken over`: another has the job, because this one was not heard of. */
   readonly became: "done" | "retry" | "dead letter" | "given back" | "taken over";
 }
 
@@ -93,7 +93,10 @@ async function runJob(queue: Queue, job: Attempt, options: WorkOptions): Promise
   const since = await orLog(log, outSince(queue, job.instance), null);
   const held = new HeldBack(log);
   const said = since === null ? options : { ...options, log: held.log };
-  const ended = instance === undefined ? unknownInstance(queue) : await runOf(queue, job, instance, said);
+  const ended =
+    instance === undefined
+      ? unknownInstance(queue)
+      : await runOf(queue, job, { instance, outSince: since }, said);
   const became = ended === "taken over" ? ended : await settle(queue, job, ended);
   const outcome = typeof ended === "string" ? null : ended;
   const outage = outcome && outageOf(outcome, since, clock);
@@ -145,14 +148,14 @@ function unknownInstance({ fleet }: Queue): Outcome {
 async function runOf(
   queue: Queue,
   job: Attempt,
-  instance: FleetInstance,
+  { instance, outSince }: { readonly instance: FleetInstance; readonly outSince: Date | null },
   options: WorkOptions,
 ): Promise<Outcome | "given back" | "taken over"> {
   const { entry, log, signal, killSignal } = options;
   const lost = new AbortController();
   using hold = await holdJob(queue, job, options, () => lost.abort());
   if (hold === null) return "taken over";
-  const run = startRun({ entry, fleet: queue.fleet, instance, log });
+  const run = startRun({ entry, fleet: queue.fleet, instance, outSince, log });
   using _stop = addAbortListener(signal, () => run.stop("SIGTERM"));
   using _kill = addAbortListener(killSignal, () => run.stop("SIGKILL"));
   using _lost = addAbortListener(lost.signal, () => run.stop("SIGKILL"));

@@ -9,7 +9,9 @@ import type { RunPublished } from "./outcome.ts";
 import { besideFile, gaugesOf, labelText, PREFIX, replaceMetrics, type Sample } from "./prometheus-text.ts";
 
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
-const OF_PUBLISHED = linesAbout("(?:published|current)_");
+const OF_PUBLISHED = linesAbout("published_");
+/** Of the run that readers see. */
+const OF_CURRENT = linesAbout("current_");
 /** What is known before a run ends. */
 const OF_ATTEMPT = linesAbout("attempt_");
 
@@ -44,14 +46,17 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       bytes += event.bytes;
     },
     onEnd: async (ended) => {
-      const { outcome, content, endedMs } = ended;
+      const { outcome, content, current, endedMs } = ended;
       const lines = await linesOf(file);
       if (content === null && isOfAnother(lines, run)) return;
       const published =
         content === null
           ? lines.filter((line) => OF_PUBLISHED.test(line))
           : publishedMetrics(outcome, endedMs);
-      const text = [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published].join("");
+      const seen =
+        current === null ? lines.filter((line) => OF_CURRENT.test(line)) : currentMetrics(run, current);
+      const all = [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published, ...seen];
+      const text = all.join("");
       await orUnwritable(file, replaceMetrics(file, text));
     },
     check: async () => {
@@ -126,20 +131,21 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
         : withoutSamples(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
-    ...currentMetrics(outcome, endedMs),
   ];
 }
 
-function currentMetrics({ warehouse, run, current }: RunPublished, endedMs: number): string[] {
+function currentMetrics(
+  { warehouse }: MeasuredRun,
+  { publishedAt, pinnedSince }: NonNullable<EndedRun["current"]>,
+): string[] {
   const gauge = gaugesOf({ warehouse });
   const instant = (text: string | null): Sample[] => (text === null ? [] : [[{}, Date.parse(text) / 1000]]);
-  const published: Sample[] = current.run === run ? [[{}, endedMs / 1000]] : instant(current.publishedAt);
   return [
-    gauge("current_timestamp_seconds", "When the run that readers see was published.", published),
+    gauge("current_timestamp_seconds", "When the run that readers see was published.", instant(publishedAt)),
     gauge(
       "current_pinned_timestamp_seconds",
       "Since when the run that readers see is pinned; none: it is not.",
-      instant(current.pinnedSince),
+      instant(pinnedSince),
     ),
   ];
 }

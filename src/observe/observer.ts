@@ -3,6 +3,7 @@ import type { Check } from "../audit/checks/checks.ts";
 import type { OnEvent } from "../common/run-events.ts";
 import type { Table } from "../tables/declare.ts";
 import type { RunFailed, RunPublished } from "./outcome.ts";
+import type { RunSummary } from "./run-summary.ts";
 
 /** A run that has its name: from here on it asks the service. */
 export interface StartedRun {
@@ -33,8 +34,8 @@ export interface PublishedContent {
   readonly checks: readonly Check[];
 }
 
-/** `endedMs`: milliseconds since 1970. */
-export type EndedRun = { readonly endedMs: number } & (
+/** `endedMs`: milliseconds since 1970. `current`: the run that readers see then; null: none, or nobody can tell. */
+export type EndedRun = { readonly endedMs: number; readonly current: RunSummary["current"] | null } & (
   | { readonly outcome: RunPublished; readonly content: PublishedContent }
   | {
       readonly outcome: RunFailed;

@@ -1,7 +1,7 @@
 /** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
 import { FailedTests } from "../audit/checks/test-results.ts";
 import type { Clock } from "../common/clock.ts";
-import type { WarehouseError } from "../common/errors.ts";
+import { isOutage, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
 import { clauseOf } from "../common/printable.ts";
 import type { RunEvent } from "../common/run-events.ts";
@@ -26,6 +26,8 @@ export interface Observed {
   readonly warehouse: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Since when runs before this one found that the service answers nobody, ISO 8601; null: it is not known to be so. */
+  readonly outSince: string | null;
 }
 
 /** Opens those that the settings name, and OpenTelemetry where the process has it. Never throws. */
@@ -72,10 +74,11 @@ export type Observers = ReturnType<typeof observersOf>;
 
 export function observersOf(
   observers: readonly Observer[],
-  { warehouse, clock, log }: Observed,
+  { warehouse, clock, outSince }: Omit<Observed, "settings" | "log">,
   tellMs: number,
 ) {
   const warned = new Set<Observer>();
+  const told: string[] = [];
   let starting: Promise<void> | undefined;
   let pipeline: string | null = null;
   let run: string | null = null;
@@ -84,14 +87,14 @@ export function observersOf(
   function warn(observer: Observer, thrown: unknown): void {
     if (warned.has(observer)) return;
     warned.add(observer);
-    log.warn(sentenceOf(observer, thrown));
+    told.push(sentenceOf(observer, thrown));
   }
 
   async function tell(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
-    const told = observers.map((observer) =>
+    const telling = observers.map((observer) =>
       within(tellMs, (signal) => work(observer, signal)).catch((thrown: unknown) => warn(observer, thrown)),
     );
-    await Promise.all(told);
+    await Promise.all(telling);
   }
 
   async function ended(how: EndedRun): Promise<void> {
@@ -121,18 +124,27 @@ export function observersOf(
       starting = tell((observer, signal) => observer.onStart(started, signal));
     },
 
-    async published(summary: RunSummary, content: PublishedContent, exitCode: number): Promise<void> {
+    /** Gives what went wrong with observers, a sentence each. */
+    async published(
+      summary: RunSummary,
+      content: PublishedContent,
+      exitCode: number,
+    ): Promise<readonly string[]> {
       const outcome = { ok: true, exitCode, ...summary } as const;
-      await ended({ outcome, content, endedMs: clock.now() });
+      await ended({ outcome, content, current: summary.current, endedMs: clock.now() });
+      return told;
     },
 
-    /** What was refused since another run is under way is no end of a run: the other one tells of its own. */
-    async failed(error: WarehouseError): Promise<void> {
+    /** Likewise. What was refused since another run is under way is no end of a run: the other one tells of its own. */
+    async failed(error: WarehouseError, current: RunSummary["current"] | null): Promise<readonly string[]> {
       const { code, message, exitCode } = error;
-      if (code === "run.locked") return;
+      if (code === "run.locked") return [];
       const checks = error instanceof FailedTests ? error.checks : [];
-      const outcome = { ok: false, code, message, exitCode, warehouse, run, pipeline } as const;
-      await ended({ outcome, content: null, checks, endedMs: clock.now() });
+      const outageSince = isOutage(error) ? outSince : null;
+      const failure = { code, message, exitCode, outageSince };
+      const outcome = { ok: false, ...failure, warehouse, run, pipeline } as const;
+      await ended({ outcome, content: null, checks, current, endedMs: clock.now() });
+      return told;
     },
   };
 }

@@ -7,7 +7,13 @@ import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
-import type { ChangedMost, DocumentSetting, Extraction, PassRecord } from "../raw/extract-record.ts";
+import type {
+  ChangedMost,
+  DocumentSetting,
+  Extraction,
+  PassRecord,
+  WhyNoneKind,
+} from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
@@ -91,15 +97,21 @@ export interface Reused {
   readonly wanted: number;
   /** Age of the oldest document when its item was listed. */
   readonly oldestSeconds: number;
-  /** Settings that are others than in the run before: none could be reused. */
+  /** Those that were asked for because they were read so long ago. */
+  readonly due: number;
+  /** Why none could be reused; null: some could, or each was due or changed. */
+  readonly whyNone: WhyNoneKind | null;
+  /** What is wrong with the run before, in a clause; null: it is not `damaged`. */
+  readonly finding: string | null;
+  /** Settings that are others than in the run before. */
   readonly otherSettings: readonly DocumentSetting[];
-  /** Where settings are the same, why they are fewer than half; null: they are not, or nobody knows. */
+  /** Why they are fewer than half; null: they are not, or nobody knows. */
   readonly changedMost: ChangedMost | null;
 }
 
 export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | null {
-  const { count, otherSettings, changedMost } = detailsReused;
-  const isToldOf = count > 0 || otherSettings.length > 0 || changedMost !== null;
+  const { count, due, whyNone, changedMost } = detailsReused;
+  const isToldOf = count + due > 0 || whyNone !== null || changedMost !== null;
   return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 

@@ -65,6 +65,8 @@ export interface MeantInstance {
   readonly name: string | undefined;
   /** Whether others of the fleet have the same configuration. */
   readonly isOfMany: boolean;
+  /** Whether that is a module, which can have put the name in itself. */
+  readonly isModule: boolean;
 }
 
 type Observing = Partial<Pick<Given, "metricsFile" | "openLineage">>;
@@ -72,7 +74,7 @@ type Observing = Partial<Pick<Given, "metricsFile" | "openLineage">>;
 /** A sentence for each setting that does not tell the instances of a fleet apart, or names an instance that is not known. */
 export function instanceProblems(
   { metricsFile, openLineage }: Observing,
-  { name, isOfMany }: MeantInstance,
+  { name, isOfMany, isModule }: MeantInstance,
 ): string[] {
   const settings = Object.entries({
     metricsFile,
@@ -87,12 +89,16 @@ export function instanceProblems(
             `\`${setting}\`: \`${INSTANCE}\` stands for the name of an instance, and none is named; set CONTENT_WAREHOUSE_INSTANCE.`,
           ]
         : [];
-    // A module may have put the name there.
-    if (!isOfMany || name === undefined || text.includes(name)) return [];
+    if (!isOfMany || name === undefined || (isModule && hasWord(text, name))) return [];
     return [
       `\`${setting}\`: several instances of the fleet would have the same; put \`${INSTANCE}\` where the name of each is to stand.`,
     ];
   });
+}
+
+/** `word`: lower-case letters, digits and hyphens. As a part of a longer word it stands there by chance. */
+function hasWord(text: string, word: string): boolean {
+  return new RegExp(`(^|[^a-z0-9])${word}([^a-z0-9]|$)`).test(text);
 }
 
 interface Given {

@@ -14,7 +14,7 @@ export interface TwoListings {
   readonly wants: (item: { readonly event: boolean }) => boolean;
 }
 
-/** Null where no field differs in at least half of the items that are compared. Errors: those of {@link RawRows}. */
+/** Null where none differs. Errors: those of {@link RawRows}. */
 export function changedMost({ before, now, wants }: TwoListings): ChangedMost | null {
   const sample = sampleOf(now, wants);
   const changes = new Map<string, number>();
@@ -32,7 +32,7 @@ export function changedMost({ before, now, wants }: TwoListings): ChangedMost | 
     if (sample.size === 0) break;
   }
   const [field = "", items = 0] = [...changes].sort((a, b) => b[1] - a[1])[0] ?? [];
-  return items > 0 && 2 * items >= compared ? { field, items, compared } : null;
+  return items > 0 ? { field, items, compared } : null;
 }
 
 function sampleOf(files: readonly string[], wants: TwoListings["wants"]): Map<string, JsonObject> {

@@ -54,6 +54,10 @@ export type DocumentSetting = (typeof DOCUMENT_SETTINGS)[number];
 const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
 export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
 
+/** Why none of the run before was reused; the last: no document of it is of an item as it is listed now. */
+const WHY_NONE = ["damaged", "settings", "no_documents", "erased", "none_fits", "none_as_listed"] as const;
+export type WhyNoneKind = (typeof WHY_NONE)[number];
+
 /** What came of the requests for items. */
 const extraction = z.strictObject({
   passes: z.array(pass).readonly(),
@@ -86,18 +90,29 @@ const extraction = z.strictObject({
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
   /**
-   * Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed. Why they
-   * are few: settings that are others than in the run before, else the field that changed most; null: they are at least
-   * half of all, or nobody knows.
+   * Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed; how many
+   * would have, were they not due to be read again. Why there is none: its kind, and settings that are others than in the
+   * run before, or what is wrong with that run. Else, where they are fewer than half, the field that changed most.
    */
   detailsReused: z
     .strictObject({
       count,
       oldestSeconds: z.number().nonnegative(),
+      due: count.default(0),
+      whyNone: z.enum(WHY_NONE).nullable().default(null),
+      finding: z.string().nullable().default(null),
       otherSettings: z.array(z.enum(DOCUMENT_SETTINGS)).readonly().default([]),
       changedMost: changedMost.nullable().default(null),
     })
-    .default({ count: 0, oldestSeconds: 0, otherSettings: [], changedMost: null }),
+    .default({
+      count: 0,
+      oldestSeconds: 0,
+      due: 0,
+      whyNone: null,
+      finding: null,
+      otherSettings: [],
+      changedMost: null,
+    }),
   /** Items that the service then said are gone. */
   detailsGone: ids,
   /** And those that could not be had: each is a reject. */

@@ -66,13 +66,25 @@ export class RawRenewal {
     this.#builder.take((rows) => this.#parts.write(to, rows));
   }
 
-  /** The drift of the run, of which every document was copied. */
+  /**
+   * The drift of the run, of which every document was copied. Unknown fields are counted anew, but for those that the
+   * policy took before: they are in no document.
+   */
   drift(then: readonly DriftEntry[]): readonly DriftEntry[] {
     if (this.#renewal.policyThen === null) return then;
     const all = new Drift();
-    const isCounted = ({ kind }: DriftEntry) => kind === "unknown_field";
-    for (const entry of then) if (!isCounted(entry)) all.add(entry);
-    for (const entry of this.#found.sorted()) if (isCounted(entry)) all.add(entry);
+    const found = this.#found.sorted().filter(({ kind }) => kind === "unknown_field");
+    const counts = new Map(found.map(({ path, count }) => [path, count]));
+    const dropped = new Set(then.flatMap(({ path, kind }) => (kind === "personal_dropped" ? path : [])));
+    for (const entry of found) all.add(entry);
+    for (const entry of then) {
+      const { kind, path, count } = entry;
+      const taken = count - (counts.get(path) ?? 0);
+      if (kind !== "unknown_field") all.add(entry);
+      // An earlier replay noted the last name alone.
+      else if (taken > 0 && (dropped.has(path) || dropped.has(lastName(path))))
+        all.add({ ...entry, count: taken });
+    }
     for (const [path, count] of this.dropped)
       all.add({ path, kind: "personal_dropped", count, order: 0, contentId: null, example: null });
     return all.sorted();
@@ -125,6 +137,10 @@ function preparerAgain(policy: PersonalPolicy, onDropped: (field: string) => voi
     shape === "dynamic" || shape === "full"
       ? items(shape, document, at, drift).unknown
       : lookups(shape, document, drift);
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1);
 }
 
 function textOf(cell: EncodedCell | Cell | undefined): string {

@@ -26,8 +26,8 @@ export interface ReusableItems {
   readonly run: string;
   /** By fingerprint, of which the item's ID is a part. */
   readonly documents: ReadonlyMap<string, Reusable>;
-  /** IDs of items that could not be read singly. */
-  readonly rejected: ReadonlySet<string>;
+  /** IDs of items that were asked for singly in vain: they could not be read, or were gone. */
+  readonly failed: ReadonlySet<string>;
 }
 
 /** Why no document of the run before stands in for a request. */
@@ -78,8 +78,8 @@ export async function readReusable({ run, directory, paths }: RunBefore): Promis
         documents.set(fingerprint, { file, row, observedAt });
     }
   }
-  const { detailsRejected, documentSettings: settings } = record;
-  return { run, documents, rejected: new Set(detailsRejected), settings };
+  const { detailsRejected, detailsGone, documentSettings: settings } = record;
+  return { run, documents, failed: new Set([...detailsRejected, ...detailsGone]), settings };
 }
 
 const DAY_MICROS = 24 * 60 * 60 * 1_000_000;

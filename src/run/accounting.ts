@@ -63,7 +63,7 @@ export function limitReasons({ limit, passes }: ExtractRecord): string[] {
 const EXAMPLES = 3;
 
 /** Items that were listed, or that the run before had, and that single-item requests did not give. */
-export function singlesWarnings(extraction: Extraction): string[] {
+export function singlesWarnings(extraction: ExtractRecord): string[] {
   const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked } = extraction;
   return [
     ...itemsWarning(
@@ -83,7 +83,14 @@ export function singlesWarnings(extraction: Extraction): string[] {
       "what the listings say counts; see run_rejects",
     ),
     ...missingWarning(extraction),
+    ...damagedWarning(extraction),
   ];
+}
+
+/** Raw documents of the run before. */
+function damagedWarning({ before, detailsReused: { whyNone, finding } }: ExtractRecord): string[] {
+  if (whyNone !== "damaged" || before.kind === "none") return [];
+  return [`Nothing of the run ${before.run} is reused, and all single items are asked for: ${finding}.`];
 }
 
 /** The run after this one compares with this one: it does not know these items. */

@@ -55,6 +55,7 @@ export interface TablesBuilt
   readonly checks: readonly DatedCheck[];
   /** Of the warnings those whose check the run before warned of too. */
   readonly ongoing: WarningTexts["ongoing"];
+  readonly fresh: WarningTexts["fresh"];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -156,7 +157,7 @@ interface Found extends Pick<Conclusion, "reasons"> {
   readonly drift: readonly CountedDrift[];
 }
 
-type Judgement = Omit<TablesBuilt, "tables" | "statement" | "ongoing" | keyof Judged> &
+type Judgement = Omit<TablesBuilt, "tables" | "statement" | "ongoing" | "fresh" | keyof Judged> &
   Pick<JudgedMatching, "ignoredDestinations"> &
   Judged;
 
@@ -206,7 +207,7 @@ async function dated({ before, landed, staging }: Building, judged: Judged) {
     temporaryDirectory: staging.temporary,
   });
   const told = warningTexts(judged.warnings, checks);
-  return { checks, warnings: [...warnings, ...told.warnings], ongoing: told.ongoing };
+  return { checks, warnings: [...warnings, ...told.warnings], ongoing: told.ongoing, fresh: told.fresh };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */

@@ -32,6 +32,10 @@ export interface RunOptions {
   readonly threads: number;
   readonly nodeVersion: string;
   readonly freeBytes: FreeBytes;
+  /** Whether the log has only what the night before had not; false unless given. */
+  readonly isQuiet?: boolean;
+  /** Since when runs before this one found that the service answers nobody, ISO 8601; null unless given. */
+  readonly outSince?: string | null;
 }
 
 /** What a run has wherever it runs in earnest. */

@@ -136,7 +136,8 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
-      reuse: () => reuseTonight(run, wanted),
+      reuse: () =>
+        reuseOf({ baseline, rereadDays: config.rereadDays, settings: documentSettings(run, wanted) }),
       changedMost: async (read) => changedMostOf(run, { read, details: wanted.details, files: index.files }),
       resumed,
       findMissing: async (listed) =>
@@ -150,16 +151,4 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
     },
   );
   return { extraction, landed: { items: itemIndex, index }, fieldNames: landing.fieldNames };
-}
-
-/** Warns where what there is cannot be read. */
-async function reuseTonight(run: RunContext, wanted: Wanted) {
-  const { baseline, options } = run;
-  const { rereadDays } = options.config;
-  const reuse = await reuseOf({ baseline, rereadDays, settings: documentSettings(run, wanted) });
-  if (reuse.whyNone?.kind === "damaged")
-    options.log.warn(
-      `Nothing of the run ${reuse.run} is reused, and all single items are asked for: ${reuse.whyNone.finding}.`,
-    );
-  return reuse;
 }

@@ -7,7 +7,10 @@ import { exitCodeOf } from "../observe/outcome.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import type { ObserveSettings } from "../observe/settings.ts";
 import { RUN_TABLES } from "../tables/all.ts";
+import { outputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import { newWarnings } from "../warehouse/new-warnings.ts";
+import { listRuns } from "../warehouse/retention.ts";
 import type { Built } from "./build.ts";
 import type { RunContext, RunOptions } from "./context.ts";
 import { originOf } from "./source.ts";
@@ -31,23 +34,38 @@ const UNOBSERVED: ObserveSettings = { onFinish: null, metricsFile: null, openLin
  * run throws.
  */
 export async function observed(
-  { config, clock, log, signal }: RunOptions,
+  { config, clock, log, signal, outSince = null, isQuiet = false }: RunOptions,
   run: (observers: Observers) => Promise<Published>,
 ): Promise<Exported> {
   const { limit, observe, warehouse } = config;
   const settings = limit === null ? observe : UNOBSERVED;
-  const observers = await openObservers({ settings, warehouse, clock, log });
+  const observers = await openObservers({ settings, warehouse, clock, log, outSince });
   let published: Published;
   try {
     published = await run(observers);
   } catch (thrown) {
     const error = failureOf(thrown, { config, signal });
-    await observers.failed(error);
+    for (const warning of await observers.failed(error, await shownIn(warehouse))) log.warn(warning);
     throw error;
   }
   const { summary, content, failure } = published;
-  await observers.published(summary, content, exitCodeOf(summary));
+  const warnings = await observers.published(summary, content, exitCodeOf(summary));
+  if (limit === null) {
+    const fresh = await newWarnings(outputFolder(warehouse), { of: "observers", warnings, ongoing: [] }, log);
+    for (const warning of isQuiet ? fresh : warnings) log.warn(warning);
+  }
   return { summary, failure };
+}
+
+/** The run that readers see, whatever became of the one that failed. */
+async function shownIn(warehouse: string): Promise<RunSummary["current"] | null> {
+  // A folder that cannot be read is what the run failed by, or the next one does.
+  const runs = await listRuns(outputFolder(warehouse)).catch(() => []);
+  const shown = runs.find(({ current }) => current);
+  if (shown === undefined) return null;
+  const { run, manifest, pinnedSince } = shown;
+  const publishedAt = manifest instanceof WarehouseError ? null : manifest.endedAt;
+  return { run, publishedAt, pinnedSince: pinnedSince?.toISOString() ?? null };
 }
 
 /** What an ended run leaves behind, for its message. */

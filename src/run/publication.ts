@@ -60,7 +60,10 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     removedRuns: retired.removed,
     // A failure is told by itself, night after night.
     warnings: failure === null ? warnings : [...warnings, failure.message],
-    newWarnings: await newWarnings(folder, { warnings, ongoing: built.ongoing }, options.log),
+    newWarnings: [
+      ...(await newWarnings(folder, { of: "run", warnings, ongoing: built.ongoing }, options.log)),
+      ...built.fresh,
+    ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
   };

@@ -7,7 +7,7 @@ import { type Config, treatmentOf } from "../config/config.ts";
 import type { DetailsRead, Reuse } from "../extract/passes/single-items.ts";
 import { type Details, isWanted, type Wanted } from "../extract/wanted-columns.ts";
 import { changedMost } from "../raw/changed-most.ts";
-import type { ChangedMost, DocumentSetting, DocumentSettings } from "../raw/extract-record.ts";
+import type { ChangedMost, DocumentSetting, DocumentSettings, WhyNoneKind } from "../raw/extract-record.ts";
 import { isReusedFrom, type KeptItems, readReusable, type WhyNone } from "../raw/reusable.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
@@ -59,6 +59,14 @@ export function otherSettingsText(names: readonly DocumentSetting[]): string {
   return `not as in the run before: ${names.map((name) => SETTING_TEXTS[name]).join(", ")}`;
 }
 
+/** Clauses about the documents of the run before. */
+export const WHY_NONE_TEXTS = {
+  no_documents: "it kept no raw documents of them",
+  erased: "somebody was erased from it",
+  none_fits: "their answers were of other states than its listing, or had URLs signed for one answer alone",
+  none_as_listed: "none is of an item as it is listed now",
+} as const satisfies Record<Exclude<WhyNoneKind, "damaged" | "settings">, string>;
+
 export interface NextRun {
   readonly baseline: Baseline;
   readonly rereadDays: number;
@@ -67,7 +75,7 @@ export interface NextRun {
 
 /** Where raw documents of the run before are missing or damaged, nothing: all items are asked for. */
 export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Promise<Reuse> {
-  const nothing = { run: "", documents: new Map(), rejected: new Set<string>(), rereadDays, whyNone: null };
+  const nothing = { run: "", documents: new Map(), failed: new Set<string>(), rereadDays, whyNone: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReusedFrom(path));
@@ -78,7 +86,7 @@ export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Prom
     const paths = files.map(({ path }) => path);
     const kept = await readReusable({ run, directory, paths });
     if (!paths.some((path) => path.startsWith("raw/item/")))
-      return { ...nothing, rejected: kept?.rejected ?? nothing.rejected, whyNone: { kind: "no_documents" } };
+      return { ...nothing, failed: kept?.failed ?? nothing.failed, whyNone: { kind: "no_documents" } };
     if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
     const whyNone = whyNoneOf(kept, { settings, erased: manifest.erasedAt !== undefined });
     return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };

@@ -13,7 +13,7 @@ import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { missedText } from "../targets/deliver.ts";
 import { pinnedText } from "../warehouse/pin.ts";
-import { otherSettingsText } from "./reuse.ts";
+import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set([
   "Unsettled",
@@ -24,12 +24,9 @@ const WORTH_A_LOOK: ReadonlySet<string> = new Set([
   "To add",
 ]);
 
-/** Makes a whole command of one such as `deliver`: to be pasted, and about the same warehouse. */
-type Suggest = (command: string) => string;
-
-export function summaryAnswer(summary: RunSummary, suggest: Suggest): Answer {
+export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
-  const rows = fieldsOf(summary, suggest)
+  const rows = fieldsOf(summary)
     .filter((field) => field !== false)
     .map(([name, text]) => ({ name, text: lineOrLines(name, text), notable: WORTH_A_LOOK.has(name) }));
   return {
@@ -47,10 +44,10 @@ function lineOrLines(name: string, text: string): string {
   return name === "To add" ? text : text.replaceAll(/\s*\n\s*/g, " ");
 }
 
-function fieldsOf(summary: RunSummary, suggest: Suggest): (Field | false)[] {
+function fieldsOf(summary: RunSummary): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
   const { verdict } = summary;
-  const pinnedRun = pinned(summary.current, suggest);
+  const pinnedRun = pinned(summary.current);
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [missedText(target, failure.code)],
   );
@@ -73,14 +70,14 @@ function fieldsOf(summary: RunSummary, suggest: Suggest): (Field | false)[] {
       `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
     ...contradicting(summary).map((text): Field => ["Differing", text]),
-    ...drifted(summary, suggest).map((text): Field => ["Drift", text]),
-    ["Checks", checks(summary, suggest)],
+    ...drifted(summary).map((text): Field => ["Drift", text]),
+    ["Checks", checks(summary)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
-    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary, suggest)}`],
+    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
-    ["Next", suggest(nextQuestion(summary))],
+    ["Next", `content-warehouse ${nextQuestion(summary)}`],
   ];
 }
 
@@ -116,16 +113,26 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused({ count: number, wanted, oldestSeconds, otherSettings, changedMost }: Reused): string {
+function reused(reused: Reused): string {
+  const { count: number, wanted, oldestSeconds } = reused;
   const days = Math.floor(oldestSeconds / DAY_SECONDS);
   const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
   const oldest = number === 0 ? "" : `, of which the listing says nothing new, the oldest ${age} old`;
+  const why = 2 * number < wanted ? whyFew(reused) : [];
+  return [`${count(number)} of ${counted(wanted, "single item")}${oldest}`, ...why].join("; ");
+}
+
+function whyFew({ due, whyNone, finding, otherSettings, changedMost }: Reused): string[] {
+  if (whyNone === "settings") return [otherSettingsText(otherSettings)];
+  if (whyNone !== null) {
+    const reason = whyNone === "damaged" ? finding : WHY_NONE_TEXTS[whyNone];
+    return [`none of the run before can be reused: ${reason}`];
+  }
+  const isDue = due > 0 && `${count(due)} were due to be read again`;
   const changed =
-    changedMost === null
-      ? ""
-      : `; ${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
-  const why = otherSettings.length === 0 ? changed : `; ${otherSettingsText(otherSettings)}`;
-  return `${count(number)} of ${counted(wanted, "single item")}${oldest}${why}`;
+    changedMost !== null &&
+    `${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
+  return [isDue, changed].filter((part) => part !== false);
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -138,10 +145,10 @@ function published({ directory, bytesPublished, filesPublished, unchanged }: Run
 }
 
 /** Nothing where readers see this run. */
-function pinned({ run, pinnedSince }: RunSummary["current"], suggest: Suggest): string {
+function pinned({ run, pinnedSince }: RunSummary["current"]): string {
   if (pinnedSince === null) return "";
   const stays = pinnedText({ run, pinnedSince: new Date(pinnedSince) });
-  return `${stays}: readers get later runs by "${suggest("runs unpin")}", and targets by the delivery after it`;
+  return `${stays}: readers get later runs by "content-warehouse runs unpin", and targets by the delivery after it`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {
@@ -196,10 +203,10 @@ function rows({ tables }: RunSummary): string {
 }
 
 /** What helps where a delivery failed. A target that went on with another run takes the next one alone. */
-function deliverAgain({ deliveries }: RunSummary, suggest: Suggest): string {
+function deliverAgain({ deliveries }: RunSummary): string {
   const failures = deliveries.flatMap(({ failure }) => failure ?? []);
   const isFenced = failures.every(({ code }) => code === "target.fenced");
-  return isFenced ? "run again, which goes on from what is there" : `"${suggest("deliver")}" repeats it`;
+  return isFenced ? "run again, which goes on from what is there" : '"content-warehouse deliver" repeats it';
 }
 
 /** What targets have: of those that do not, why is said beside the summary. */
@@ -220,14 +227,14 @@ function argument({ run, current }: RunSummary): string {
 const CHECKS_NAMED = 3;
 
 /** Those that warn, the first few by name: what is new is not lost among what is known. */
-function checks(summary: RunSummary, suggest: Suggest): string {
+function checks(summary: RunSummary): string {
   const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
   const named = warnings
     .slice(0, CHECKS_NAMED)
     .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
   const more = warnings.length - named.length;
-  const asked = `"${suggest(`runs show${argument(summary) || " current"}`)}"`;
+  const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
   const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";
   return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
 }
@@ -252,7 +259,7 @@ const DRIFT: readonly (readonly [
 ];
 
 /** What is new by name, the rest as one figure. No line where the service keeps to the specification. */
-function drifted(summary: RunSummary, suggest: Suggest): string[] {
+function drifted(summary: RunSummary): string[] {
   const { drift, previousRun } = summary;
   if (drift === null) return [];
   const isTold = previousRun === null ? () => true : isFresh;
@@ -267,7 +274,10 @@ function drifted(summary: RunSummary, suggest: Suggest): string[] {
   const known = DRIFT.flatMap(([part]) => drift[part]).filter((line) => !isFresh(line)).length;
   if (known === 0) return told;
   const them = known === 1 ? "it" : "them";
-  return [...told, `${count(known)} known before; "${suggest(`drift${argument(summary)}`)}" lists ${them}`];
+  return [
+    ...told,
+    `${count(known)} known before; "content-warehouse drift${argument(summary)}" lists ${them}`,
+  ];
 }
 
 /** Whether something departs from the specification that did not in the run before. */

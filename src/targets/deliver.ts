@@ -126,12 +126,12 @@ interface Undelivered {
   readonly repeats: string;
 }
 
-/** `command`: the whole command that repeats the delivery. */
+/** `command`: the one that repeats the delivery. */
 export function publishedBut(command = "content-warehouse deliver"): Undelivered {
   return { is: "published", repeats: `"${command}" repeats it, and the next run delivers itself.` };
 }
 
-/** Of a run that somebody rolled back to, by a whole command. */
+/** Of a run that somebody rolled back to, by that command. */
 export function currentBut(command: string): Undelivered {
   return { is: "current now", repeats: `"${command}" repeats it.` };
 }

@@ -47,29 +47,25 @@ export async function targetStates(
   return states;
 }
 
-/** What `targets` answers. `suggested`: a whole command to paste, made of its name and what follows that. */
-export function targetsAnswer(
-  states: readonly TargetState[],
-  current: Current | undefined,
-  suggested: (command: string) => string,
-): Answer {
+/** What `targets` answers. */
+export function targetsAnswer(states: readonly TargetState[], current: Current | undefined): Answer {
   const rows = states.map((state) => ({
     ...state,
-    command: state.command === null ? null : suggested(state.command),
+    command: state.command === null ? null : `content-warehouse ${state.command}`,
   }));
   return {
     lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}${pinnedClause(current)}`}.`,
     facts: { current: current?.run ?? null, pinnedSince: current?.pinnedSince?.toISOString() ?? null },
     sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows, limit: 1000 })],
-    next: states.flatMap((state) => nextOf(state, suggested)),
+    next: states.flatMap(nextOf),
   };
 }
 
-function nextOf({ target, command, here }: TargetState, suggested: (command: string) => string): string[] {
+function nextOf({ target, command, here }: TargetState): string[] {
   if (command === null) return [];
   const brings =
     command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
-  return [`${target}: "${suggested(command)}" ${brings}.`];
+  return [`${target}: "content-warehouse ${command}" ${brings}.`];
 }
 
 /** Targets are to have what is current, whatever is published since. */

@@ -10,7 +10,11 @@ import type { OutputFolder } from "./layout.ts";
 /** SHA-256 of the sentences: they may name what is erased later. */
 const form = z.array(z.string());
 
+const FILES = { run: ".warnings.json", observers: ".observer-warnings.json" } as const;
+
 export interface NightsWarnings {
+  /** Whose they are: each has a file of its own. */
+  readonly of: "run" | "observers";
   readonly warnings: readonly string[];
   /** Those of checks that the run before warned of too, whatever their figures. */
   readonly ongoing: readonly string[];
@@ -18,14 +22,14 @@ export interface NightsWarnings {
 
 /**
  * Gives the warnings that the night before had not, and keeps what this one has for the next. Where that cannot be kept,
- * a person reads them once more. Needs the lock.
+ * a person reads them once more.
  */
 export async function newWarnings(
   folder: OutputFolder,
-  { warnings, ongoing }: NightsWarnings,
+  { of, warnings, ongoing }: NightsWarnings,
   log: Log,
 ): Promise<string[]> {
-  const file = join(folder.root, ".warnings.json");
+  const file = join(folder.root, FILES[of]);
   const digests = new Map(warnings.map((warning) => [warning, hash("sha256", warning)]));
   try {
     const before = new Set(await readSealed(file, form));

@@ -1,13 +1,15 @@
 /**
- * `node test/bench/nights.ts [items] [details] [plain]`: what nights cost over one warehouse. A service whose days pass at
- * once has one event in ten; before each night one item in fifty is edited. Eight nights, one without an edit, and the
- * same with all single items read anew, whose rows must be equal. Each night is a process of its own. `plain`: items
- * have little but a title. Prints a JSON line a night. No test asserts a time.
+ * `node test/bench/nights.ts [items] [details] [whole|plain] [turns]`: what nights cost over one warehouse. A service
+ * whose days pass at once has one event in ten; before each night one item in fifty is edited. Eight nights, one without
+ * an edit, and the same with all single items read anew, whose rows must be equal; then a replay of the last two edited
+ * or unchanged nights is verified, without a difference. With `turns`: so many times a first night and one without a
+ * change beside it, each time in an empty warehouse. Each night is a process of its own. `plain`: items have little but
+ * a title. Prints a JSON line a night. No test asserts a time.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -17,6 +19,7 @@ import { createService } from "../../src/service/service.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import type { Night, NightReport } from "./night.ts";
+import type { VerificationReport } from "./verified-replay.ts";
 
 const NIGHTS = 8;
 const EDITED = 50;
@@ -27,7 +30,7 @@ const PLAIN = ["id", "slug", "content_type", "created_at", "updated_at", "title"
 /** Requests a second, of which the time of a run is computed. */
 const RATE = 20;
 
-const [, , count = "20000", details = "events", form = "whole"] = process.argv;
+const [, , count = "20000", details = "events", form = "whole", turns = "0"] = process.argv;
 const folder = await mkdtemp(join(tmpdir(), "content-warehouse-nights-"));
 try {
   await benchNights(folder);
@@ -41,13 +44,19 @@ async function benchNights(out: string): Promise<void> {
   await writeItems(data, await eventsIn(data));
   let day = 0;
   let port = 0;
-  const night = async (name: string, rereadDays: number) => {
+  const night = async (name: string, rereadDays: number, warehouse = out) => {
     const now = () => Date.now() + day * DAY_MS;
     const service = await createService({ data, port, now });
     port = Number(new URL(service.url).port);
     const [token = ""] = service.contentSet.tokens.keys();
     try {
-      const report = await nightOf({ folder: out, url: service.url, token, details, rereadDays });
+      const report = await ownProcess<NightReport>("night.ts", {
+        folder: warehouse,
+        url: service.url,
+        token,
+        details,
+        rereadDays,
+      } satisfies Night);
       const { requests, ...rest } = report;
       const seconds = Math.round(requests / RATE);
       process.stdout.write(`${JSON.stringify({ night: name, requests, seconds, ...rest })}\n`);
@@ -56,16 +65,30 @@ async function benchNights(out: string): Promise<void> {
       await service.close();
     }
   };
+  for (let turn = 1; turn <= Number(turns); turn++) {
+    const warehouse = join(out, String(turn));
+    await mkdir(warehouse);
+    await night(`first, turn ${turn}`, REREAD_DAYS, warehouse);
+    await night(`none edited, turn ${turn}`, REREAD_DAYS, warehouse);
+    await removeTree(warehouse);
+  }
+  if (turns !== "0") return;
   await night("first", REREAD_DAYS);
+  let edited: NightReport | undefined;
   for (day = 1; day < NIGHTS; day++) {
     await edit(data, day);
-    await night(`one in ${EDITED} edited`, REREAD_DAYS);
+    edited = await night(`one in ${EDITED} edited`, REREAD_DAYS);
   }
   const unchanged = await night("none edited", REREAD_DAYS);
   const anew = await night("none edited, all read anew", 0);
   process.stdout.write(
     `${JSON.stringify({ equal: await equalTables(unchanged.directory, anew.directory) })}\n`,
   );
+  for (const { directory } of [edited, unchanged].filter((each) => each !== undefined)) {
+    const verified = await ownProcess<VerificationReport>("verified-replay.ts", directory);
+    process.stdout.write(`${JSON.stringify({ replay: directory, ...verified })}\n`);
+    assert.deepEqual([verified.differences, verified.otherFiles], [[], []]);
+  }
 }
 
 interface Line {
@@ -113,13 +136,14 @@ async function edit(data: string, day: number): Promise<void> {
   await writeItems(data, items);
 }
 
-async function nightOf(settings: Night): Promise<NightReport> {
-  const program = new URL("./night.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
+/** What a program of this folder prints. */
+async function ownProcess<Report>(name: string, argument: object | string): Promise<Report> {
+  const program = new URL(name, import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, JSON.stringify(argument)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
-  assert.equal(code, 0, said);
+  const [said, [code, signal]] = await Promise.all([text(child.stdout), once(child, "close")]);
+  assert.equal(code ?? signal, 0, said);
   return JSON.parse(said);
 }
 

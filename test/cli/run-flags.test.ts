@@ -30,14 +30,14 @@ long(
 );
 
 /** Runs against a service without destinations: what each wrote. */
-async function nights(t: TestContext) {
+async function nights(t: TestContext, pipeline = SMALL) {
   const service = await Scripted.start(t, itemsOf(2));
   const cwd = await temporaryFolder(t);
   const settings = { destinations: [{ name: "Shop" }] };
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const night = (flags: readonly string[]) => ran(runCommand, [SMALL, ...flags], { env, cwd });
-  return { night };
+  const night = (flags: readonly string[]) => ran(runCommand, [pipeline, ...flags], { env, cwd });
+  return { night, cwd, service };
 }
 
 async function outputOf(t: TestContext, flags: readonly string[]) {
@@ -74,6 +74,25 @@ test("--quiet says a warning once: of a night like the one before nothing, and a
   const { warnings, newWarnings } = JSON.parse((await night(["--destination", "Mall", "--json"])).text);
   assert.deepEqual([warnings, newWarnings], [[unknown("Mall", "External")], []]);
   assert.match((await night(["--quiet"])).err, /There is no destination "Shop"/);
+});
+
+test("--quiet says of an observer and of checks what is new, and the same no second time", async (t) => {
+  const { night, cwd, service } = await nights(t, "parquet");
+  const settings = { metricsFile: "missing/run.prom" };
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
+  assert.match(
+    (await night(["--quiet"])).err,
+    /^[^\n]* warn {2}`metricsFile` failed: \S+ cannot be written \(ENOENT\); [^\n]*\n$/,
+  );
+  assert.equal((await night(["--quiet"])).err, "");
+  assert.match((await night([])).err, /`metricsFile` failed/);
+  service.items = itemsOf(2).map((item) => ({ ...item, author: "5f1e0c2ab4d3e90017c0ffe1" }));
+  const { err } = await night(["--quiet"]);
+  assert.match(
+    err,
+    /^[^\n]* warn {2}1 check warns since this run \([^()]*: 2\); "content-warehouse runs show" has each\.\n$/,
+  );
+  assert.equal((await night(["--quiet"])).err, "");
 });
 
 long("--quiet leaves warnings alone, as JSON where that is asked for", async (t) => {

@@ -1,20 +1,58 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { everyCommand, program } from "../../src/cli/program.ts";
-import { suggested } from "../../src/cli/suggested.ts";
+import { type Given, placed, TAKEN } from "../../src/cli/suggested.ts";
+
+const CHOSEN = { fleet: { path: "/srv/fleet.json" }, instance: { name: "north" } };
 
 test("a suggested command names the places that were given, quoted, and an instance in their place", () => {
-  const given = { warehouse: "/srv/my warehouse", config: "cw.config.json" };
-  assert.equal(suggested("deliver", {}), "content-warehouse deliver");
+  const given = { warehouse: "/srv/my warehouse", config: "cw.config.json", target: "lake" };
+  const folder = "--warehouse '/srv/my warehouse' --config cw.config.json";
+  const said = (text: string, more: Given = {}) => placed(text, { ...given, ...more });
+  assert.equal(placed('"content-warehouse deliver" does it', {}), '"content-warehouse deliver" does it');
+  assert.equal(said("content-warehouse deliver"), `content-warehouse deliver --target lake ${folder}`);
   assert.equal(
-    suggested("runs unpin", given),
-    "content-warehouse runs unpin --warehouse '/srv/my warehouse' --config cw.config.json",
+    said('"content-warehouse runs unpin", then "content-warehouse lake vacuum".'),
+    `"content-warehouse runs unpin ${folder}", then "content-warehouse lake vacuum --target lake --config cw.config.json".`,
   );
-  const chosen = { fleet: { path: "/srv/fleet.json" }, instance: { name: "north" } };
   assert.equal(
-    suggested("deliver", { ...given, chosen, target: "lake" }),
-    "content-warehouse deliver --target lake --instance north --fleet /srv/fleet.json",
+    said('run "content-warehouse run" again', { run: "nightly --sample" }),
+    `run "content-warehouse run nightly --sample ${folder}" again`,
   );
+  for (const whole of ["run nightly --sample", "init", "lake vacuum --config a", "runs --help"])
+    assert.equal(said(`"content-warehouse ${whole}"`), `"content-warehouse ${whole}"`);
+  const chosen = CHOSEN;
+  const instance = "--instance north --fleet /srv/fleet.json";
+  assert.deepEqual(
+    placed(
+      { next: ["content-warehouse deliver"], why: 'by "content-warehouse run"', none: null },
+      { chosen },
+    ),
+    {
+      next: [`content-warehouse deliver ${instance}`],
+      why: `by "content-warehouse run ${instance}"`,
+      none: null,
+    },
+  );
+  assert.equal(
+    placed("name another folder with --warehouse.", { chosen }),
+    "name another folder as `warehouse` of north in /srv/fleet.json.",
+  );
+});
+
+test("what a suggested command is given, it takes", async () => {
+  const commands = (await program()).commands;
+  for (const [name, options] of Object.entries(TAKEN)) {
+    const command = commands.find((each) => each.name() === name);
+    assert.ok(command !== undefined, name);
+    const parts = command.commands.length === 0 ? [command] : command.commands;
+    for (const part of parts)
+      for (const option of [...options, "instance", "fleet"])
+        assert.ok(
+          part.options.some(({ long }) => long === `--${option}`),
+          `${name} ${part.name()} --${option}`,
+        );
+  }
 });
 
 test("whatever takes a warehouse takes the configuration that says where it is", async () => {
@@ -28,4 +66,16 @@ test("whatever takes a warehouse takes the configuration that says where it is",
   );
   assert.ok(readers.length > 20, readers.map(({ name }) => name).join());
   for (const { name, options } of readers) assert.ok(options.includes("--config"), name);
+});
+
+test("whatever answers as JSON by --format does so by --json", async () => {
+  const formatted = everyCommand(await program()).filter(({ options }) =>
+    options.some(({ long, argChoices }) => long === "--format" && argChoices?.includes("json")),
+  );
+  assert.ok(formatted.length > 12, String(formatted.length));
+  for (const { name, options } of formatted.map((each) => ({ name: each.name(), options: each.options })))
+    assert.ok(
+      options.some(({ long }) => long === "--json"),
+      name,
+    );
 });

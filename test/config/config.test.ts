@@ -608,6 +608,9 @@ test("a proxy of another kind, and an http:// service by a proxy, are refused wi
     ["https://night:CANARY-PW@proxy:443", undefined],
     ["http://night:CANARY-PW%@proxy:3128", undefined],
     ["night:CANARY-PW@proxy", undefined],
+    ["http://night:CANARY-PW@proxy:3128/x", undefined],
+    ["http://night:CANARY-PW@proxy:3128?x=1", undefined],
+    ["http://night:CANARY-PW@proxy:3128/#x", undefined],
     ["http://night:CANARY-PW@proxy:3128", "http://127.0.0.1:8080"],
   ] as const) {
     const named = { ...ENV, ...(url !== undefined && { CONTENT_API_URL: url }) };

@@ -320,7 +320,18 @@ suite("a fleet", { concurrency: 2 }, () => {
   });
 
   test("says once that the service of an instance is out, and once that it answers again", async (t) => {
-    const { folder, fleetCommand, service } = await fleetOf(t, { names: ["down"], fleet: { retries: 3 } });
+    const { folder, fleetCommand, service } = await fleetOf(t, {
+      names: ["down"],
+      fleet: { retries: 3, config: "told.mjs" },
+    });
+    const told = join(folder, "told");
+    await writeFile(
+      join(folder, "told.mjs"),
+      `import { appendFileSync } from "node:fs";
+       const said = ({ ok, outageSince }) => (ok ? "published" : outageSince === null ? "out" : "known");
+       const onFinish = (outcome) => appendFileSync(${JSON.stringify(told)}, said(outcome) + " ");
+       export default { ...${JSON.stringify(CONFIG)}, onFinish };`,
+    );
     // An attempt that is told to wait for a minute ends at its first request.
     service("down").script = ({ number }) => (number <= 2 ? UNAVAILABLE : undefined);
     await fleetCommand("enqueue");
@@ -335,8 +346,9 @@ suite("a fleet", { concurrency: 2 }, () => {
     );
     assert.match(over ?? "", new RegExp(`^down: its service answers again; it was out since ${since}$`));
     assert.match(done ?? "", /^down: complete, 3 items, 000001-\S+, .*, attempt 3$/);
-    const told = stderr.split("\n").filter((line) => line.includes("is not available just now (503)"));
-    assert.equal(told.length, 1, stderr);
+    const lines = stderr.split("\n").filter((line) => line.includes("is not available just now (503)"));
+    assert.equal(lines.length, 1, stderr);
+    assert.equal(readFileSync(told, "utf8"), "out known published ");
     assert.deepEqual(more, []);
   });
 

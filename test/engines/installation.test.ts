@@ -1,7 +1,7 @@
 /** The tarball and each line of the pages that installs an optional package, by npm, in an empty folder. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -53,8 +53,11 @@ const SAID = [
 ].map((each) => JSON.stringify(each));
 const written = (name: string, text: string) => `printf '%s' '${text}' > ${name} && `;
 
-/** What needs the packages of a line: without them it says that line, with them it comes as far as to this. */
-const NEEDS: Readonly<Record<string, readonly [command: string, comesTo: RegExp]>> = {
+/**
+ * What needs the packages of a line: without them it says that line, unless something else is named, with them it comes
+ * as far as to this.
+ */
+const NEEDS: Readonly<Record<string, readonly [command: string, comesTo: RegExp, without?: RegExp]>> = {
   "@modelcontextprotocol/sdk": [
     `(printf '%s\\n' '${SAID.join("' '")}'; sleep 5) | content-warehouse mcp`,
     /"name":"list_tables"/,
@@ -67,7 +70,23 @@ const NEEDS: Readonly<Record<string, readonly [command: string, comesTo: RegExp]
     `${written("pg.json", POSTGRES)}content-warehouse targets --config pg.json`,
     /PostgreSQL at 127\.0\.0\.1:1\/reports/,
   ],
-  pg: [`${written("table.json", TABLE)}content-warehouse fleet enqueue --fleet table.json`, /ECONNREFUSED/],
+  pg: [
+    `${written("table.json", TABLE)}content-warehouse fleet enqueue --fleet table.json`,
+    /ECONNREFUSED/,
+    // The line of PostgreSQL as a target has installed it already.
+    /ECONNREFUSED/,
+  ],
+  // Without it nothing is said: a run makes no spans then.
+  "@opentelemetry/api": [
+    `test -f "$(npm root --global)/@opentelemetry/api/package.json" && echo there`,
+    /^there\n$/,
+    /^$/,
+  ],
+  "@opentelemetry/sdk-node": [
+    `OTEL_TRACES_EXPORTER=console node --import ./otel.mjs "$(command -v content-warehouse)" run nightly --sample --quiet`,
+    /name: 'content-warehouse run nightly'/,
+    /Cannot find package '@opentelemetry\/sdk-node'/,
+  ],
   "pg-boss": [
     `${written("fleet.json", FLEET)}content-warehouse fleet enqueue --fleet fleet.json`,
     /ECONNREFUSED/,
@@ -75,13 +94,15 @@ const NEEDS: Readonly<Record<string, readonly [command: string, comesTo: RegExp]
 };
 
 async function linesOfPages(): Promise<ReadonlyMap<string, string>> {
-  const pages = (await readdir(packagePath("docs"))).filter((name) => name.endsWith(".md"));
+  const files = await readdir(packagePath("docs"), { recursive: true });
   const lines = new Map<string, string>();
-  for (const page of pages)
-    for (const [line] of (await readFile(packagePath(`docs/${page}`), "utf8")).matchAll(
-      /npm install --global [^`\n]+/g,
-    ))
-      lines.set(line.replace("npm install --global ", "").replace(/(?<=\w)@[\d.]+/g, ""), line);
+  for (const file of files.filter((name) => /\.(md|m?ts)$/.test(name)))
+    for (const [line] of (await readFile(packagePath(`docs/${file}`), "utf8")).matchAll(
+      /npm install [^`\n#]*[^`\n# ]/g,
+    )) {
+      assert.match(line, /^npm install( --global)?( (@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+)+$/, file);
+      lines.set(line.replace(/^npm install( --global)? /, "").replace(/(?<=\w)@[\d.]+/g, ""), line);
+    }
   return lines;
 }
 
@@ -94,12 +115,15 @@ test("each line installs what its command needs, which names it before", async (
   await done("content-warehouse run nightly --sample --quiet");
   const lines = await linesOfPages();
   assert.deepEqual([...lines.keys()].toSorted(), Object.keys(NEEDS).toSorted());
-  // That of PostgreSQL as a target has installed pg already.
-  for (const [packages, [command, comesTo]] of Object.entries(NEEDS)) {
+  const [, otel = ""] =
+    /```js\n(\/\/ otel\.mjs\n.*?)```/s.exec(await readFile(packagePath("docs/observability.md"), "utf8")) ??
+    [];
+  await writeFile(join(cwd, "otel.mjs"), otel);
+  for (const [packages, [command, comesTo, before]] of Object.entries(NEEDS)) {
     const line = lines.get(packages) ?? assert.fail();
     const without = await ran(command);
-    const after = packages === "pg" ? comesTo : new RegExp(line.replaceAll(".", "\\."));
-    assert.match(without.stdout + without.stderr, after, command);
+    const says = before ?? new RegExp(line.replaceAll(".", "\\."));
+    assert.match(without.stdout + without.stderr, says, command);
     await done(`${line} --no-audit --no-fund`);
     const { stdout, stderr } = await ran(command);
     assert.match(stdout + stderr, comesTo, command);

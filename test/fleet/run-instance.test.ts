@@ -136,6 +136,38 @@ test("instances that share a configuration have metrics of their own, by their n
   assert.match(await readFile(join(folder, "lineage-north.ndjson"), "utf8"), /"namespace":"nights-north"/);
 });
 
+test("only a module's setting tells instances apart by their names, and only by whole ones", async (t) => {
+  const { folder, run } = await fleet(t);
+  const refused = async (instance: string, config: string) => {
+    await writeFile(
+      join(folder, "fleet.json"),
+      JSON.stringify({
+        config,
+        instances: ["no", "north"].map((name) => {
+          return { name, url: `https://${name}.example.com`, tokenEnv: "NORTH" };
+        }),
+      }),
+    );
+    const { message } = await failsWith("config.invalid", run(["--instance", instance]));
+    return message.includes("several instances of the fleet would have the same");
+  };
+  const settings = (metricsFile: string) => JSON.stringify({ metricsFile, perPage: 0 });
+  await writeFile(join(folder, "shared.json"), settings("node_exporter/no.prom"));
+  await writeFile(join(folder, "chance.mjs"), `export default ${settings("node_exporter/cw.prom")}`);
+  await writeFile(
+    join(folder, "computed.mjs"),
+    `export default { metricsFile: "node_exporter/cw-" + process.env.CONTENT_WAREHOUSE_INSTANCE + ".prom", perPage: 0 };`,
+  );
+  assert.deepEqual(
+    [
+      await refused("no", "shared.json"),
+      await refused("no", "chance.mjs"),
+      await refused("no", "computed.mjs"),
+    ],
+    [true, true, false],
+  );
+});
+
 test("--instance finds the warehouse and the configuration for every other command, too", async (t) => {
   const { folder, run } = await fleet(t);
   const url = pathToFileURL(join(folder, "lake")).href;

@@ -20,7 +20,7 @@ async function started(t: TestContext, script: string) {
   assert.ok(instance !== undefined);
   const lines: string[] = [];
   const log = loggedTo(lines);
-  return { run: startRun({ entry, fleet, instance, log }), lines, instance, fleet };
+  return { run: startRun({ entry, fleet, instance, outSince: null, log }), lines, instance, fleet };
 }
 
 function loggedTo(lines: string[]): Log {

@@ -39,7 +39,7 @@ test("a run of another warehouse that publishes nothing leaves the metrics of th
   const published = (warehouse: string) =>
     `content_warehouse_published_timestamp_seconds{warehouse="${warehouse}"} 1\n` +
     `content_warehouse_current_pinned_timestamp_seconds{warehouse="${warehouse}"} 1\n`;
-  const failed = { ok: false, code: "config.invalid", message: "", exitCode: 2 } as const;
+  const failed = { ok: false, code: "config.invalid", message: "", exitCode: 2, outageSince: null } as const;
   const outcome = { ...failed, warehouse: STARTED.warehouse, run: null, pipeline: null };
   const texts: string[] = [];
   for (const warehouse of ["/srv/warehouse-of-another", "/srv/warehouse"]) {
@@ -47,7 +47,8 @@ test("a run of another warehouse that publishes nothing leaves the metrics of th
     const observer = metricsFileObserver(file, STARTED);
     await observer.onStart(STARTED, signal);
     texts.push(await readFile(file, "utf8"));
-    await observer.onEnd({ outcome, content: null, checks: [], endedMs: STARTED.startedMs }, signal);
+    const end = { outcome, content: null, checks: [], current: null, endedMs: STARTED.startedMs };
+    await observer.onEnd(end, signal);
     texts.push(await readFile(file, "utf8"));
   }
   const [begun, ended, ownBegun, ownEnded] = texts;
@@ -69,7 +70,10 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const outcome = { ...named, exitCode: 0, accounting, tables: [], bytesPublished: 7, mappedValues: null };
   const observer = metricsFileObserver(file, { warehouse, startedMs: 0 });
   const content = { tables: [], checks: [] };
-  await observer.onEnd({ outcome: outcome as unknown as RunPublished, content, endedMs: 1500 }, signal);
+  await observer.onEnd(
+    { outcome: outcome as unknown as RunPublished, content, current, endedMs: 1500 },
+    signal,
+  );
   const text = await readFile(file, "utf8");
   const [help, type, duration] = text.split("\n").slice(9);
   assert.equal(help, "# HELP content_warehouse_run_duration_seconds Time that the last run took.");
@@ -83,7 +87,7 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const destinations = [at("receiving", 3, 1), at("ignored", 4, 0), at("receiving", 2, 0)];
   const mappedValues = { mapped: 3, unmapped: 9, unknown: 1, destinations };
   const counted = { ...outcome, mappedValues } as unknown as RunPublished;
-  await observer.onEnd({ outcome: counted, content, endedMs: 1500 }, signal);
+  await observer.onEnd({ outcome: counted, content, current, endedMs: 1500 }, signal);
   const samples = [
     ...(await readFile(file, "utf8")).matchAll(/values_without_external_value\{.*?",(.*)\} (\d+)$/gm),
   ];

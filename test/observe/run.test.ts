@@ -127,6 +127,7 @@ test("a run that fails calls onFinish with the reason, keeps the metrics of the 
     exitCode: 20,
     warehouse: join(folder, "warehouse"),
     run: outcomes[1]?.run,
+    outageSince: null,
     pipeline: "small",
   });
   assert.match(String(outcomes[1]?.run), /^000002-/);

@@ -61,6 +61,16 @@ test("a URL is the same whoever signed it when, at any depth, and another where 
   assert.notEqual(fingerprintOf(document(OTHER_FILE), ""), print);
 });
 
+test("an image that is signed anew within a text changes no fingerprint, and another link does", () => {
+  const html = (url: string, link: string) =>
+    `<p>Ä <img src="${url.replaceAll("&", "&amp;")}" alt='a'> <a href="https://x.example/?se=${link}">b</a></p>`;
+  const print = (body: string) => fingerprintOf({ id: "1", body, custom_fields: { f1: [body] } }, "");
+  assert.equal(print(html(SIGNED_ANEW, "1")), print(html(SIGNED, "1")));
+  assert.notEqual(print(html(OTHER_FILE, "1")), print(html(SIGNED, "1")));
+  assert.notEqual(print(html(SIGNED, "2")), print(html(SIGNED, "1")));
+  assert.notEqual(print(`${SIGNED} one`), print(`${SIGNED} two`));
+});
+
 test("a copy has what listings do not give, and what it is of", () => {
   const document = { id: "1", url: SIGNED, title: "A", payment: 3, favorite: true, unheard_of: { a: [1] } };
   const kept = { updated_at: "2026-11-01T10:00:00Z", place_id: null };
@@ -80,4 +90,5 @@ test("an answer is of a fingerprint where it says the same in the default set, w
 test("a document that would lose what no listing gives is not reused", () => {
   assert.equal(reusablePart({ id: "1", unheard_of: { a: [SIGNED] } }), undefined);
   assert.equal(reusablePart({ id: "1", place_id: SIGNED }), undefined);
+  assert.equal(reusablePart({ id: "1", unheard_of: `<img src="${SIGNED}">` }), undefined);
 });

@@ -131,6 +131,19 @@ test("nights while a run is pinned are published, not current, not delivered, an
   const fifth = await night();
   assert.equal(fifth.current.run, fifth.run);
   assert.equal(fifth.previousRun, fourth.run);
+  const shown = () => metrics().then((all) => all.map((line) => line.split(" ")[1] ?? ""));
+  const failingNight = async () => {
+    service.script = () => ({ status: 401 });
+    await assert.rejects(night());
+    service.script = () => undefined;
+    return await shown();
+  };
+  await runs("rollback", "1", "--pin");
+  const [published = "", pinned] = await failingNight();
+  assert.equal(Number(published), seconds(first.current.publishedAt));
+  assert.ok(Date.now() / 1000 - Number(pinned) < 600, pinned);
+  await runs("unpin");
+  assert.equal((await failingNight()).length, 1, "the pin is gone also where nothing is published");
   assert.deepEqual(
     (await metrics()).map((line) => line.split("{")[0]),
     ["content_warehouse_current_timestamp_seconds"],

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isNew } from "../../src/audit/questions/drift.ts";
 import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
@@ -134,7 +135,7 @@ test("two nights are built again with a table that was written today, and the th
     text,
     new RegExp(`^2 runs built again by version \\S+, in place of the old; current is now ${names[1]}\\.`),
   );
-  assert.match(text, /"content-warehouse deliver" gives it the current one\.\n$/);
+  assert.match(text, /"content-warehouse deliver --\S.*" gives it the current one\.\n$/);
 
   const [first = "", second = ""] = names.map((name) => join(folder.runs, name));
   for (const [index, now] of [first, second].entries()) {
@@ -401,7 +402,11 @@ long("runs that go on from it are replaced, and those beside it are not", async 
 
 /** A service whose items show a person, also in a field that the specification does not know. */
 function withPerson(t: TestContext): Promise<Scripted> {
-  const shown = { contact_email: "CANARYANNA@example.com", author_details: { id: "u1", name: "CANARYANNA" } };
+  const shown = {
+    contact_email: "CANARYANNA@example.com",
+    author_details: { id: "u1", name: "CANARYANNA" },
+    content_type_details: { id: "t1", owner_email: "CANARYANNA@example.com" },
+  };
   return Scripted.start(
     t,
     itemsOf(3).map((each) => ({ ...each, colour: "red", ...shown })),
@@ -437,34 +442,52 @@ for (const policy of either(["drop"], ["drop", "hash"]))
       assert.equal(error, undefined);
       assert.match(
         text,
-        /values that the program did not know as personal that night were dropped, of contact_email, name/,
+        /values that the program did not know as personal that night were dropped, of contact_email, name, owner_email/,
       );
       await assertNowhereIn(join(out, "runs"), ["CANARYANNA"]);
+      assert.deepEqual(await rowsOf(current, UNKNOWN), before);
       const fingerprints = `SELECT DISTINCT fingerprint FROM '${current}/raw/item/*.parquet'`;
       assert.deepEqual(await rowsOf(current, fingerprints), [[""]]);
       assert.deepEqual(await rowsOf(current, DROPPED), [
         ["contact_email", "personal_dropped"],
         ["name", "personal_dropped"],
+        ["owner_email", "personal_dropped"],
       ]);
+      await byOtherVersion(await realpath(current));
+      assert.equal((await replay()).error, undefined);
+      assert.deepEqual(await rowsOf(current, UNKNOWN), before);
     },
   );
 
-long("what another version hashed stays as it is", async (t) => {
-  const service = await withPerson(t);
-  const out = await temporaryFolder(t);
-  const key = new Secret("0123456789abcdef0123456789abcdef");
-  const config = { details: "all", personalData: { policy: "hash", key } } as const;
-  const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
-  const people = "SELECT user_id, name FROM users";
-  const [before, unknown] = [await rowsOf(directory, people), await rowsOf(directory, UNKNOWN)];
-  assert.match(String(before[0]?.[1]), /^[0-9a-f]{64}$/);
-  await byOtherVersion(directory);
-  const { text, error } = await outcome(replayCommand, ["--warehouse", out]);
-  assert.equal(error, undefined);
-  assert.doesNotMatch(text, /dropped/);
-  assert.deepEqual(await rowsOf(join(out, "current"), people), before);
-  assert.deepEqual(await rowsOf(join(out, "current"), UNKNOWN), unknown);
-});
+const DRIFT = "SELECT path, kind, count FROM run_drift ORDER BY ALL";
+
+const TREATMENTS: readonly Config["personalData"][] = [
+  { policy: "drop", key: null },
+  { policy: "hash", key: new Secret("0123456789abcdef0123456789abcdef") },
+];
+
+for (const personalData of TREATMENTS)
+  long(
+    `what another version did under "${personalData.policy}" stays as it is, as does what it found`,
+    async (t) => {
+      const service = await withPerson(t);
+      const out = await temporaryFolder(t);
+      const config = { details: "all", personalData } as const;
+      const night = () => exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config });
+      const { directory } = await night();
+      const people = "SELECT user_id, name FROM users";
+      const [before, drift] = [await rowsOf(directory, people), await rowsOf(directory, DRIFT)];
+      if (personalData.policy === "hash") assert.match(String(before[0]?.[1]), /^[0-9a-f]{64}$/);
+      await byOtherVersion(directory);
+      const { text, error } = await outcome(replayCommand, ["--warehouse", out]);
+      assert.equal(error, undefined);
+      assert.doesNotMatch(text, /dropped/);
+      assert.deepEqual(await rowsOf(join(out, "current"), people), before);
+      assert.deepEqual(await rowsOf(join(out, "current"), DRIFT), drift);
+      const { drift: next } = await night();
+      assert.deepEqual(next?.newFields.filter(isNew), []);
+    },
+  );
 
 long("a lake takes the run that took the place of the one that it has, and the night after it", async (t) => {
   const place = await warehouse(t);
@@ -477,7 +500,10 @@ long("a lake takes the run that took the place of the one that it has, and the n
   place.world.external = "red";
   await place.run({ targets });
   const { text } = await place.replay("1", "--config", config);
-  assert.match(text, /lake still has the old run: "content-warehouse deliver" gives the current one\.\n$/);
+  assert.match(
+    text,
+    /lake still has the old run: "content-warehouse deliver --\S.*" gives the current one\.\n$/,
+  );
   const at = ["--config", config, "--warehouse", place.out];
   assert.match(await capture(deliverCommand, at), /^lake: delivered 000004-/);
   const verified = async () =>

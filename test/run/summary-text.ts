@@ -1,4 +1,4 @@
-import { type Given, suggested } from "../../src/cli/suggested.ts";
+import { type Given, placed } from "../../src/cli/suggested.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { summaryAnswer } from "../../src/run/summary-answer.ts";
 import { answerText, type Screen } from "../../src/show/answer.ts";
@@ -8,6 +8,6 @@ export function summaryText(
   summary: RunSummary,
   { given = summary, ...screen }: Partial<Screen> & { readonly given?: Pick<Given, "warehouse"> } = {},
 ): string {
-  const answer = summaryAnswer(summary, (command) => suggested(command, given));
+  const answer = placed(summaryAnswer(summary), given);
   return answerText(answer, { width: undefined, isColoured: false, ...screen });
 }

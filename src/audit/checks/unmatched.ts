@@ -21,6 +21,11 @@ export interface Matching extends Pick<ExtractRecord, "asked" | "unmatched"> {
 /** Name of the check that warns where the configured destinations have none. */
 export const MAPPED_VALUES_CHECK = "mapped values for the configured destinations";
 
+const DESTINATIONS_CHECK = "configured destinations that the service does not have";
+const FIELDS_CHECK = "custom fields that the service does not have";
+/** Checks whose warnings are sentences about a name each. */
+export const TOLD_BY_NAME: ReadonlySet<string> = new Set([DESTINATIONS_CHECK, FIELDS_CHECK]);
+
 const NAMELESS_CHECK = "destinations in mappings that have no name";
 const IGNORED_CHECK = "names in ignoreDestinations that no destination of the run has";
 
@@ -58,10 +63,10 @@ export function judgeMatching(matching: Matching): JudgedMatching {
     ],
     checks: [
       noneNamed(
-        "configured destinations that the service does not have",
+        DESTINATIONS_CHECK,
         unmatched.destinations.map(({ name }) => name),
       ),
-      noneNamed("custom fields that the service does not have", unmatched.customFields),
+      noneNamed(FIELDS_CHECK, unmatched.customFields),
       noneNamed(NAMELESS_CHECK, nameless),
       ...(matching.asked.ignoreDestinations.length === 0 ? [] : [noneNamed(IGNORED_CHECK, ignored.unknown)]),
       {

@@ -1,11 +1,13 @@
 /** Since when checks warn: carried forward from the run before, so that it is known when the first of the nights is pruned. */
 
 import { asWarehouseError } from "../../common/errors.ts";
-import { count } from "../../common/figures.ts";
+import { count, counted } from "../../common/figures.ts";
+import { firstOf } from "../../common/nearest.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import type { Before } from "../../warehouse/baseline.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../../warehouse/published-tables.ts";
 import { type Check, checksSql, type DatedCheck, WARNING_SPANS, type Warning } from "./checks.ts";
+import { TOLD_BY_NAME } from "./unmatched.ts";
 
 interface Spanned {
   readonly before: Before;
@@ -93,6 +95,21 @@ async function readSpans(published: PublishedFiles, temporaryDirectory: string) 
 export interface WarningTexts {
   readonly warnings: readonly string[];
   readonly ongoing: readonly string[];
+  /** A sentence for the checks that warn since this run, and of which no warning tells; none: there are none. */
+  readonly fresh: readonly string[];
+}
+
+const NAMED = 3;
+
+function freshText(warnings: readonly Warning[], checks: readonly DatedCheck[]): readonly string[] {
+  const told = new Set(warnings.map((warning) => (typeof warning === "string" ? null : warning.check)));
+  const fresh = checks.filter(
+    ({ name, warningRuns }) => warningRuns === 1 && !told.has(name) && !TOLD_BY_NAME.has(name),
+  );
+  if (fresh.length === 0) return [];
+  const named = fresh.map(({ name, figure }) => `${name}: ${count(figure)}`);
+  const warn = `${counted(fresh.length, "check")} ${fresh.length === 1 ? "warns" : "warn"} since this run`;
+  return [`${warn} (${firstOf(named, NAMED)}); "content-warehouse runs show" has each.`];
 }
 
 /** What warns anew first, and what is known with for how many nights. */
@@ -111,5 +128,6 @@ export function warningTexts(warnings: readonly Warning[], checks: readonly Date
   return {
     warnings: [...texts.filter(({ runs }) => runs <= 1).map(({ text }) => text), ...ongoing],
     ongoing,
+    fresh: freshText(warnings, checks),
   };
 }

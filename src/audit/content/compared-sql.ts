@@ -3,16 +3,19 @@ import { SIGNED_URL_PATTERNS } from "../../api/signed-url.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type ComparedColumn, type ComparedTable, isApart } from "./compared-tables.ts";
 
-/** A text without the parameters that sign a URL, where it is one; of JSON, that of each URL in it. */
-export const UNSIGNED = (["text", "json"] as const)
-  .map((kind) => {
-    const { url, signature, parameter } = SIGNED_URL_PATTERNS;
-    const signed = kind === "text" ? url : `"${url.slice(1).replace("[^?]", '[^?"]')}`;
-    return `CREATE OR REPLACE TEMP MACRO made_unsigned_${kind}(given) AS CASE
-      WHEN regexp_matches(given, ${quoteLiteral(signed)}, 'i') AND regexp_matches(given, ${quoteLiteral(`[?&]${signature}=`)}, 'i')
-      THEN regexp_replace(given, ${quoteLiteral(`[?&]${parameter}=[^&"#]*`)}, '', 'gi') ELSE given END;`;
-  })
-  .join("\n");
+const [SIGNED_URL, PARAMETER] = [SIGNED_URL_PATTERNS.url, SIGNED_URL_PATTERNS.parameter].map((pattern) =>
+  quoteLiteral(`(?i)${pattern}`),
+);
+
+/** A text without the parameters that sign the URLs in it. */
+export const UNSIGNED = `CREATE OR REPLACE TEMP MACRO made_unsigned(given) AS CASE
+  WHEN regexp_matches(given, ${SIGNED_URL}) THEN array_to_string(
+    list_transform(
+      list_zip(string_split_regex(given, ${SIGNED_URL}), regexp_extract_all(given, ${SIGNED_URL})),
+      lambda part: concat(part[1], regexp_replace(part[2], ${PARAMETER}, '', 'g'))
+    ),
+    ''
+  ) ELSE given END;`;
 
 type Side = "before_" | "";
 
@@ -28,7 +31,7 @@ function cellOf({ name, isEmptyNull }: ComparedColumn): string {
 function compared(column: ComparedColumn): string {
   const { kind, isSingly } = column;
   const cell = cellOf(column);
-  const value = kind === "text" || kind === "json" ? `made_unsigned_${kind}(${cell}::VARCHAR)` : cell;
+  const value = kind === "text" || kind === "json" ? `made_unsigned(${cell}::VARCHAR)` : cell;
   return isSingly ? `CASE WHEN unread.content_id IS NULL THEN ${value} END` : value;
 }
 

@@ -42,11 +42,11 @@ const RUNS = {
   removed: col.count({ hidden: true }),
   rejected: col.count({ chart: "place" }),
   /** At all destinations, as wherever these words stand: the sum of the two kinds, which runs of earlier versions do not say. */
-  without_external_value: col.count({ head: "without", chart: "place" }),
+  without_external_value: col.count({ head: "without" }),
   unmapped: col.count(),
   unknown_value: col.count({ head: "unknown" }),
   /** Those at destinations that receive values; empty in runs of earlier versions, which do not say where. */
-  without_external_value_receiving: col.count({ head: "receiving" }),
+  without_external_value_receiving: col.count({ head: "receiving", chart: "place" }),
   /** With its size known when it is published, which is after its page is made. */
   took_ms: col.milliseconds({ head: "took", notOnPage: true }),
   size_bytes: col.bytes({ head: "size", notOnPage: true }),
@@ -99,8 +99,8 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
   };
 }
 
-/** What `runs` answers, the newest run first. `unpin`: the whole command that ends a pin. */
-export async function runsAnswer(folder: OutputFolder, unpin: string): Promise<Answer> {
+/** What `runs` answers, the newest run first. */
+export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
@@ -120,7 +120,9 @@ export async function runsAnswer(folder: OutputFolder, unpin: string): Promise<A
   );
   return {
     lead:
-      pinned === undefined ? "" : `Pinned: ${pinnedText(pinned)}; "${unpin}" makes the latest run current.`,
+      pinned === undefined
+        ? ""
+        : `Pinned: ${pinnedText(pinned)}; "content-warehouse runs unpin" makes the latest run current.`,
     facts: {
       current: current?.run ?? null,
       latest: latest?.run ?? null,

@@ -12,9 +12,12 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
+import { type Given, placed } from "../suggested.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
-type CheckFlags = WantedFlags & AnswerFlags;
+interface CheckFlags extends WantedFlags, AnswerFlags {
+  readonly given: Given;
+}
 
 const EXAMPLES = `
 Examples:
@@ -24,10 +27,10 @@ Examples:
   $ content-warehouse check --instance north --fleet fleet.json
 
 Without a pipeline it is nightly that is checked. It asks the service for one item and the configured destinations,
-before a first run also for body types, and changes nothing but that it finishes what a delivery left in a lake. It
-says what a run would ask for, and how long that takes. Exit code 0: a run can begin (a warning does not keep it from
-that). Else the code that "run" with the same arguments would end with. What the content alone shows, such as a
-departure from the specification (--contract freeze), only a run finds out.
+where one is missing also those that items name, before a first run body types too, and changes nothing but that it
+finishes what a delivery left in a lake. It says what a run would ask for, and how long that takes. Exit code 0: a run
+can begin (a warning does not keep it from that). Else the code that "run" with the same arguments would end with. What
+the content alone shows, such as a departure from the specification (--contract freeze), only a run finds out.
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
@@ -66,7 +69,7 @@ async function checkSetup(
   } finally {
     line.clear();
   }
-  await showAnswer(out, checkAnswer(findings), flags);
+  await showAnswer(out, placed(checkAnswer(findings), flags.given), flags);
   const exitCode = exitCodeOf(findings);
   if (exitCode !== 0) endWith(exitCode);
 }

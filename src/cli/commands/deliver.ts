@@ -7,7 +7,7 @@ import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { findRun, listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, existingFolder, invalid, processEnvironment, StopSignals } from "../command.ts";
-import { type Given, suggested } from "../suggested.ts";
+import { placed } from "../suggested.ts";
 import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
@@ -38,27 +38,26 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);
         await finishPublication(folder);
-        await assertNotPast(folder, wanted, options.given);
+        await assertNotPast(folder, wanted);
         stop.signal.throwIfAborted();
         return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
       const text = deliveryLines(run, deliveries)
         .map((line) => `${line}\n`)
         .join("");
-      await writeAnswer(out, options.json === true ? { run, deliveries } : text);
-      const again = suggested(wanted === "current" ? "deliver" : `deliver ${wanted}`, options.given);
+      await writeAnswer(out, placed(options.json === true ? { run, deliveries } : text, options.given));
+      const again = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
       const failure = deliveryError(run, deliveries, publishedBut(again));
       if (failure !== undefined) throw failure;
     });
 }
 
 /** Targets are to have what is pinned until it is no more. Throws `config.invalid` for a later run. */
-async function assertNotPast(folder: OutputFolder, wanted: string, given: Given): Promise<void> {
+async function assertNotPast(folder: OutputFolder, wanted: string): Promise<void> {
   const pinned = pinnedOf(await listRuns(folder));
   const run = await findRun(folder, wanted);
   if (pinned === undefined || !laterRun(run, pinned)) return;
-  const unpin = suggested("runs unpin", { ...given, target: undefined });
   throw invalid(
-    `The run ${run.run} is later than the pinned one, and targets do not get it: ${pinnedText(pinned)} until "${unpin}".`,
+    `The run ${run.run} is later than the pinned one, and targets do not get it: ${pinnedText(pinned)} until "content-warehouse runs unpin".`,
   );
 }

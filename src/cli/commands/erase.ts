@@ -12,7 +12,7 @@ import { freeBytes } from "../../warehouse/disk.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { type Given, suggested } from "../suggested.ts";
+import { placed } from "../suggested.ts";
 import { delivered, type TargetOptions, targetsOfFolder } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
@@ -58,18 +58,17 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       using stop = new StopSignals("nothing was erased");
       await using _lock = await acquireLock(folder);
       const report = await eraseInFolder(folder, userId, stop.signal);
-      const repeatedBy = suggested("deliver", options.given);
-      const elsewhere = await forgetInTargets(folder, { targets, repeatedBy, signal: stop.signal });
-      const left = leftText(elsewhere.outcomes, options.given);
+      const elsewhere = await forgetInTargets(folder, { targets, signal: stop.signal });
+      const left = leftText(elsewhere.outcomes);
       const kept = keepVersions === true && elsewhere.failure === undefined ? left : "";
       const text =
         json === true
           ? jsonLine({ ...report, targets: elsewhere.outcomes })
           : reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes) + kept;
       const done = "No retained run holds anything of the user any more, but what was done";
-      await writeOutcome(environment, { text, done });
+      await writeOutcome(environment, { text: placed(text, options.given), done });
       if (elsewhere.failure !== undefined || (left !== "" && keepVersions !== true))
-        throw stillHolds(elsewhere.failure, left);
+        throw stillHolds(report, elsewhere.failure, left);
     });
 }
 
@@ -97,17 +96,13 @@ interface Elsewhere {
 /** Delivers the current run, and has each target that took it forget what it keeps of others. */
 async function forgetInTargets(
   folder: OutputFolder,
-  {
-    targets,
-    repeatedBy,
-    signal,
-  }: { readonly targets: readonly Target[]; readonly repeatedBy: string; readonly signal: AbortSignal },
+  { targets, signal }: { readonly targets: readonly Target[]; readonly signal: AbortSignal },
 ): Promise<Elsewhere> {
   if (targets.length === 0) return { outcomes: [], failure: undefined };
   return await inTemporaryFolder("erase", async (temporaryDirectory) => {
     const { run, deliveries } = await delivered(folder, "current", { targets, temporaryDirectory, signal });
     const outcomes: Forgotten[] = [];
-    let failure = deliveryError(run, deliveries, publishedBut(repeatedBy));
+    let failure = deliveryError(run, deliveries, publishedBut());
     for (const target of targets) {
       const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
       const left = hasRun
@@ -132,16 +127,22 @@ async function forget(target: Target, signal: AbortSignal): Promise<readonly Rem
   return (await target.forget?.(signal)) ?? [];
 }
 
-function stillHolds(failure: WarehouseError | undefined, left: string): WarehouseError {
+/** Runs that are pruned may have known whom no retained one knows. */
+function stillHolds(
+  { named }: EraseReport,
+  failure: WarehouseError | undefined,
+  left: string,
+): WarehouseError {
+  const so =
+    named === 0
+      ? "No retained run knows the user, but targets have what earlier runs knew"
+      : "The user is erased in the warehouse folder, but not in all targets";
   const why = [failure?.message, left.trimEnd()]
     .filter((each) => each !== undefined && each !== "")
     .join(" ");
   const again =
     failure === undefined ? "Then erase again; --keep-versions leaves that." : "Then erase again.";
-  return new WarehouseError(
-    failure?.code ?? "target.refused",
-    `The user is erased in the warehouse folder, but not in all targets: ${why} ${again}`,
-  );
+  return new WarehouseError(failure?.code ?? "target.refused", `${so}: ${why} ${again}`);
 }
 
 function targetsText(outcomes: readonly Forgotten[]): string {
@@ -154,10 +155,10 @@ function targetsText(outcomes: readonly Forgotten[]): string {
 }
 
 /** A line that says what may still hold the user, and the commands that end it; empty: nothing does. */
-function leftText(outcomes: readonly Forgotten[], { chosen, config }: Given): string {
+function leftText(outcomes: readonly Forgotten[]): string {
   const sentences = outcomes.flatMap(({ target, left }) =>
     (left ?? []).map(({ what, command }) => {
-      const end = command === null ? "" : `; "${suggested(command, { chosen, config })}" ends that`;
+      const end = command === null ? "" : `; "content-warehouse ${command}" ends that`;
       return `${target} may still hold the user in ${what}${end}.`;
     }),
   );

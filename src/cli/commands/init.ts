@@ -9,10 +9,9 @@ import { listed } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { type Config, configFileName, loadConfig } from "../../config/config.ts";
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
-import { DEFAULT_PLATFORM } from "../../extract/content-client.ts";
 import { createLookups } from "../../extract/lookups.ts";
-import { probeDestinationNames, probeService } from "../../extract/probe.ts";
-import { missingDestinations } from "../../run/preconditions/service.ts";
+import { probeService } from "../../extract/probe.ts";
+import { knownDestinations, missingDestinations } from "../../run/preconditions/destinations.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import {
@@ -124,9 +123,6 @@ async function add(asking: Asking, there: string | null, environment: CliEnviron
   await writeAnswer(out, `${text}\n`);
 }
 
-/** So many names are looked up, one request each. */
-const MAX_NAMES = 20;
-
 /** Asks the service for one item, and for each destination. Throws what a run would end with. */
 async function verifiedDestinations(
   asking: Asking,
@@ -147,24 +143,23 @@ async function verifiedDestinations(
       `${client.host} answers: the token may read ${counted(items, "item")}.\n`,
     );
     const lookups = createLookups(client, config.lookupMethod);
-    const named = once(async () => {
-      const names = await probeDestinationNames(client, config.aliases, signal);
-      const wanted = names.slice(0, MAX_NAMES).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
-      const { unmatched } = await lookups.destinations(wanted, signal);
-      return wanted.filter((one) => !unmatched.includes(one)).map(({ name }) => name);
-    });
+    const known = (wanted: Destinations, unmatched: Destinations) => {
+      const { aliases, destinations: configured } = config;
+      return knownDestinations(client, { aliases, lookups, wanted, unmatched, configured }, signal);
+    };
     return await askDestinations(asking, {
       async look(wanted) {
         const found = await lookups.destinations(wanted, signal);
         if (found.unmatched.length === 0) return;
-        const missing = missingDestinations(found, await named());
+        const missing = missingDestinations(found, await known(wanted, found.unmatched));
         throw new WarehouseError(
           "config.not_found",
           `${missing.join(" ")} Correct its name, or give its platform as "NAME:PLATFORM".`,
         );
       },
       async there() {
-        const names = await named();
+        const { found } = await known([], []);
+        const names = found.map(({ name }) => name);
         if (names.length === 0) return "Its items name none.";
         return `Its items name ${listed(
           names.map((name) => JSON.stringify(printable(name))),
@@ -175,15 +170,6 @@ async function verifiedDestinations(
   } finally {
     await client.close();
   }
-}
-
-/** What is asked for once, where it is wanted. */
-function once<Result>(ask: () => Promise<Result>): () => Promise<Result> {
-  let asked: Promise<Result> | undefined;
-  return () => {
-    asked ??= ask();
-    return asked;
-  };
 }
 
 function writtenText(files: readonly FileToWrite[]): string {

@@ -12,6 +12,7 @@ import { assertWhole } from "../../targets/lake/waiting.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
+import { placed } from "../suggested.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
 
@@ -59,7 +60,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
       using stop = new StopSignals("nothing was changed");
       const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
       const { out } = environment;
-      await showAnswer(out, lakeStatusAnswer(status), options);
+      await showAnswer(out, placed(lakeStatusAnswer(status), options.given), options);
       assertUndamaged(status.damaged);
       assertWhole(status.waiting);
     });
@@ -90,13 +91,12 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
       using stop = new StopSignals("nothing was changed");
       const found = await lake.open(stop.signal, (place) => verifyLake(place, run));
       const ok = found.findings.length === 0;
-      await writeAnswer(
-        environment.out,
+      const answer =
         options.json === true
           ? { ok, ...found }
           : foundText(`${found.run} of ${found.instance}`, found, { whole: wholeText(found) }) +
-              waitsText(found.waits),
-      );
+            waitsText(found.waits);
+      await writeAnswer(environment.out, placed(answer, options.given));
       if (ok) return assertNoneWaits(found.waits);
       throw new WarehouseError(
         "verify.failed",
@@ -128,7 +128,8 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       using stop = new StopSignals("what was removed so far stays removed");
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
-      await writeAnswer(environment.out, options.json === true ? removed : vacuumedText(removed));
+      const answer = options.json === true ? removed : vacuumedText(removed);
+      await writeAnswer(environment.out, placed(answer, options.given));
       assertUndamaged(removed.damaged);
       assertWhole(removed.waiting);
     });
@@ -179,7 +180,8 @@ function removeCommand(environment: CliEnvironment): CliCommand {
         options.json === true
           ? jsonLine({ address, ...removed })
           : `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
-      await writeOutcome(environment, { text, done: `${instance} is removed, but what was done` });
+      const done = `${instance} is removed, but what was done`;
+      await writeOutcome(environment, { text: placed(text, options.given), done });
     });
 }
 

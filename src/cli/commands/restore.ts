@@ -10,7 +10,6 @@ import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
-import { suggested } from "../suggested.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 
 interface Options extends TargetOptions {
@@ -54,8 +53,8 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   await finishPublication(folder);
   const there = (await listRuns(folder)).find((each) => sameRun(each, wanted));
   if (there !== undefined) {
-    const rollback = suggested(`runs rollback ${there.run}`, { ...options.given, target: undefined });
-    throw invalid(`${folder.root} has the run ${there.run} already; "${rollback}" makes it current.`);
+    const rollback = `"content-warehouse runs rollback ${there.run}"`;
+    throw invalid(`${folder.root} has the run ${there.run} already; ${rollback} makes it current.`);
   }
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;

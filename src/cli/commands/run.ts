@@ -12,8 +12,8 @@ import { runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
-import { jsonLine, writeOutcome } from "../../show/terminal.ts";
-import { deliveryError, publishedBut } from "../../targets/deliver.ts";
+import { jsonLine, shellWord, writeOutcome } from "../../show/terminal.ts";
+import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames } from "../../transform/pipelines.ts";
 import {
   CliCommand,
@@ -25,7 +25,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { countRepeatedLines } from "../repeated-lines.ts";
-import { type Given, suggested } from "../suggested.ts";
+import { type Given, placed, placedLog } from "../suggested.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
@@ -33,6 +33,7 @@ interface RunFlags extends WantedFlags {
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
+  readonly outSince?: string;
   /** Of the program: false with `--no-color`. */
   readonly color?: boolean;
 }
@@ -73,6 +74,12 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     )
     .logFormat()
     .option("--json", "print one JSON object to standard output instead of the summary")
+    .addOption(
+      new Option(
+        "--out-since <instant>",
+        "what a fleet's worker knows of an outage, for onFinish",
+      ).hideHelp(),
+    )
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
       const flags = command.optsWithGlobals<RunFlags>();
@@ -92,7 +99,8 @@ async function run(
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { log: eachLine, display } = standardError(environment, flags, secrets);
-  using log = countRepeatedLines(eachLine, systemClock);
+  const given = givenFor({ pipeline, warehouse: config.warehouse }, flags, environment);
+  using log = countRepeatedLines(placedLog(eachLine, given), systemClock);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));
@@ -102,15 +110,12 @@ async function run(
     log,
     signal: stop.signal,
     onProgress: display.onProgress,
+    isQuiet: flags.quiet === true,
+    outSince: flags.outSince ?? null,
     ...thisMachine(),
   }).finally(() => display.end());
-  const given = givenFor(summary, flags, environment);
   await writeSummary(summary, { ...flags, given }, environment, log);
-  const undelivered = deliveryError(
-    summary.run,
-    summary.deliveries,
-    publishedBut(suggested("deliver", given)),
-  );
+  const undelivered = deliveryError(summary.run, summary.deliveries);
   for (const error of [failure, undelivered])
     if (error != null) log.error(error.message, { code: error.code });
   const exitCode = exitCodeOf(summary);
@@ -119,12 +124,14 @@ async function run(
 
 /** The places that commands about the run have to name, to be found from the working directory. */
 function givenFor(
-  { warehouse: used }: RunSummary,
-  { chosen, config, warehouse }: RunFlags,
+  { pipeline = "", warehouse: used }: { readonly pipeline: string | undefined; readonly warehouse: string },
+  { chosen, config, warehouse, sample, url }: RunFlags,
   { cwd }: Pick<CliEnvironment, "cwd">,
 ): Given {
   const isFound = used === resolve(cwd, "warehouse");
-  return { chosen, config: config ?? undefined, warehouse: warehouse ?? (isFound ? undefined : used) };
+  const service = sample === true ? " --sample" : url === undefined ? "" : ` --url ${shellWord(url)}`;
+  const run = `${shellWord(pipeline)}${service}`;
+  return { chosen, config, warehouse: warehouse ?? (isFound ? undefined : used), run };
 }
 
 async function writeSummary(
@@ -138,8 +145,10 @@ async function writeSummary(
   if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
   if (quiet === true && json !== true) return;
   const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
-  const suggest = (command: string) => suggested(command, given);
-  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, suggest), screen);
+  const text =
+    json === true
+      ? jsonLine(placed(summary, given))
+      : answerText(placed(summaryAnswer(summary), given), screen);
   const done = "The run is published, but its summary";
   await writeOutcome(environment, { text, done });
 }

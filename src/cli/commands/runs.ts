@@ -19,7 +19,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
-import { type Given, suggested } from "../suggested.ts";
+import { type Given, placed } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 import { withRuns } from "../with-run.ts";
 
@@ -71,11 +71,7 @@ function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
     .action(async ({ warehouse, given, ...form }: Shown) => {
-      await showAnswer(
-        out,
-        await runsAnswer(existingFolder(warehouse), suggested("runs unpin", given)),
-        form,
-      );
+      await showAnswer(out, placed(await runsAnswer(existingFolder(warehouse)), given), form);
     });
 }
 
@@ -125,11 +121,11 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       if (targets === null) {
         // Targets may take long to answer, and keep no run from beginning.
         await lock[Symbol.asyncDispose]();
-        return await writeLines(out, await targetLines(environment, { folder, options, stop }));
+        const lines = await targetLines(environment, { folder, options, stop });
+        return await writeLines(out, placed(lines, options.given));
       }
       const { lines, failure } = await deliverRollback(folder, current, {
         targets,
-        given: options.given,
         stop,
       });
       await writeLines(out, lines);
@@ -148,10 +144,11 @@ function unpinCommand({ out }: CliEnvironment): CliCommand {
     await finishPublication(folder);
     const { run, latest, since } = await unpin(folder);
     const was = `${run} was pinned since ${minuteOf(since)} UTC`;
-    await writeLines(out, [
+    const lines = [
       `current is ${run === latest ? "still" : "now"} ${latest}; ${was}`,
-      `targets keep what they have until "${suggested("deliver", given)}" or the next run`,
-    ]);
+      'targets keep what they have until "content-warehouse deliver" or the next run',
+    ];
+    await writeLines(out, placed(lines, given));
   });
 }
 

@@ -67,6 +67,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
       [...Object.keys(FORMATS), ...Object.keys(FORMATS_OF_TABLES)],
       "text",
     )
+    .json()
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, options: Options) => {

@@ -71,6 +71,7 @@ export function sqlCommand(environment = processEnvironment(), ask: Ask = askPro
       "output format (default: by the extension of --out, otherwise table)",
       FORMATS,
     )
+    .json()
     .option("--out <file>", "write the answer to a file instead of standard output")
     .spreadsheet()
     .option("--max-seconds <n>", "seconds after which the question is ended", positive, 3600)

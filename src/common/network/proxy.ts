@@ -27,6 +27,7 @@ export function readProxy(text: string, namedIn: string): HttpProxy | null {
   const url = URL.parse(text.trim());
   if (url === null || url.protocol !== "http:" || url.hostname === "") return null;
   const { href, host, username, password } = url;
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "") return null;
   try {
     const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
     return { url: new Secret(href), host, secrets: user === ":" ? [] : [new Secret(user)], namedIn };

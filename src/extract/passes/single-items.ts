@@ -36,8 +36,13 @@ export interface DetailsRead {
   readonly reused: Reused;
 }
 
-/** Documents of earlier runs that stood in for requests; how old the oldest is, 0 where there is none. */
-export type Reused = Pick<Extraction["detailsReused"], "count" | "oldestSeconds">;
+/**
+ * Documents of earlier runs that stood in for requests; how old the oldest is, 0 where there is none; how many did not
+ * because they were due.
+ */
+export type Reused = Pick<Extraction["detailsReused"], "count" | "oldestSeconds" | "due">;
+
+export const NONE_REUSED: Reused = { count: 0, oldestSeconds: 0, due: 0 };
 
 /** What may stand in for requests. */
 export interface Reuse extends ReusableItems {
@@ -63,7 +68,7 @@ class DetailsReader {
   readonly #run: string;
   /** By ID: what stands in for a request. */
   readonly #reusable = new Map<string, Reusable>();
-  #reused: Reused = { count: 0, oldestSeconds: 0 };
+  #reused: Reused = NONE_REUSED;
   readonly #gone: string[] = [];
   readonly #rejected: string[] = [];
   #done = 0;
@@ -77,12 +82,14 @@ class DetailsReader {
     this.#queue = new WorkQueue(UNDER_WAY * settings.concurrency, signal);
     this.#run = reuse.run;
     for (const item of wanted) {
-      const document = reusableFor(item, reuse);
-      if (document !== undefined) this.#reusable.set(item.id, document);
+      const document = reuse.documents.get(item.fingerprint);
+      if (document === undefined) continue;
+      if (isItemDue(item, document, reuse)) this.#reused = { ...this.#reused, due: this.#reused.due + 1 };
+      else this.#reusable.set(item.id, document);
     }
-    const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.rejected.has(id)).length;
+    const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
     this.#budget = new FailureBudget(
-      { total: asked, few: this.#reusable.size > 0, excused: reuse.rejected },
+      { total: asked, few: this.#reusable.size > 0, excused: reuse.failed },
       settings.singlesLimits,
     );
   }
@@ -186,9 +193,9 @@ class DetailsReader {
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(answer)) this.#rejected.push(item.id);
     if (reusedFrom !== null) {
-      const { count, oldestSeconds } = this.#reused;
+      const { count, oldestSeconds, due } = this.#reused;
       const seconds = (item.observedAt - reusedFrom) / 1_000_000;
-      this.#reused = { count: count + 1, oldestSeconds: Math.max(oldestSeconds, seconds) };
+      this.#reused = { count: count + 1, oldestSeconds: Math.max(oldestSeconds, seconds), due };
     }
     if (gone) {
       this.#gone.push(item.id);
@@ -201,12 +208,9 @@ class DetailsReader {
   }
 }
 
-/** The document that stands in for a request; undefined: the item is asked for. */
-function reusableFor(item: Listed, { documents, rereadDays }: Reuse): Reusable | undefined {
-  const found = documents.get(item.fingerprint);
-  if (found === undefined) return undefined;
-  const times = { readAt: found.observedAt, now: item.observedAt, days: rereadDays };
-  return isDue(item.id, times) ? undefined : found;
+/** Whether it is asked for though there is a document that could stand in. */
+function isItemDue(item: Listed, { observedAt: readAt }: Reusable, { rereadDays: days }: Reuse): boolean {
+  return isDue(item.id, { readAt, now: item.observedAt, days });
 }
 
 type Answers = Map<string, SingleRead>;

@@ -4,7 +4,7 @@ import { count, counted, duration, fileSize, megabytes } from "../../common/figu
 import type { ListMode } from "../../extract/http/request.ts";
 import { PAGE_SIZES, type PerPage, type UsedSizes } from "../../extract/pages/page-size.ts";
 import type { WhyNone } from "../../raw/reusable.ts";
-import { otherSettingsText } from "../reuse.ts";
+import { otherSettingsText, WHY_NONE_TEXTS } from "../reuse.ts";
 
 /** Requests of one kind that the run before made. */
 export interface Spent {
@@ -225,8 +225,7 @@ function singlesText({ requests }: Forecast, { singles, rereadDays, reread, raw 
 }
 
 const WHY_NONE = {
-  erased: "somebody was erased from it",
-  none_fits: "their answers were of other states than its listing, or had URLs signed for one answer alone",
+  ...WHY_NONE_TEXTS,
   due: "all are due",
   changed: "all items changed in it, and may again",
 } as const;
@@ -236,5 +235,5 @@ function whyNoneText(why: NonNullable<Singles["whyNone"]>, raw: boolean): string
   if (why.kind === "settings") return otherSettingsText(why.names);
   if (why.kind !== "no_documents") return WHY_NONE[why.kind];
   const next = raw ? "" : ", and with `raw` false none will";
-  return `it kept no raw documents of them${next}`;
+  return `${WHY_NONE.no_documents}${next}`;
 }

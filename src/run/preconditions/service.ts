@@ -1,11 +1,10 @@
 /** The service: asked, in a check, for the destinations and for one answer of each other kind that the run reads. */
 import { asWarehouseError, codeOf, type WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration } from "../../common/figures.ts";
-import { hint } from "../../common/nearest.ts";
 import type { HttpClient, HttpResponse } from "../../extract/http/client.ts";
 import { type ConnectionFacts, ConnectionWatch } from "../../extract/http/connection-watch.ts";
 import type { ServiceUrl } from "../../extract/http/service-url.ts";
-import { createLookups, type DestinationLookup } from "../../extract/lookups.ts";
+import { createLookups } from "../../extract/lookups.ts";
 import { type Probe, probeBasic, probeFieldNames, probeService } from "../../extract/probe.ts";
 import { assertSameInstance, hasAnswered, instanceOf, rateOf } from "../../warehouse/baseline.ts";
 import type { RunOptions } from "../context.ts";
@@ -20,6 +19,7 @@ import {
   openThrottle,
   originOf,
 } from "../source.ts";
+import { knownDestinations, missingDestinations } from "./destinations.ts";
 import { type CheckName, type Finding, failed, ok, skipped, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
 
@@ -106,9 +106,17 @@ export const SERVICE: readonly Step[] = [
       const wanted = pipeline.destinations ?? source.destinations;
       if (wanted.length === 0)
         return yield warning("destinations", "none are configured, so there will be no mapped values");
-      const found = await createLookups(client, config.lookupMethod).destinations(wanted, signal);
-      const missing = missingDestinations(found);
-      if (missing.length === 0) return yield ok("destinations", `${count(wanted.length)} found`);
+      const lookups = createLookups(client, config.lookupMethod);
+      const found = await lookups.destinations(wanted, signal);
+      if (found.unmatched.length === 0) return yield ok("destinations", `${count(wanted.length)} found`);
+      const { aliases } = config;
+      const { unmatched } = found;
+      const known = await knownDestinations(
+        client,
+        { aliases, lookups, wanted, unmatched, configured: [] },
+        signal,
+      );
+      const missing = missingDestinations(found, known);
       yield warning(
         "destinations",
         `${missing.join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
@@ -221,20 +229,5 @@ function clockFinding({ date, milliseconds }: HttpResponse, nowMs: number): Find
   return warning(
     "clock",
     `this machine is ${duration(Math.abs(skewMs) / 1000)} ${direction} the service; set the clock (NTP)`,
-  );
-}
-
-/** A sentence for each destination that the service does not have. `names`: of further ones that it has. */
-export function missingDestinations(
-  { unmatched, destinations, others }: DestinationLookup,
-  names: readonly string[] = [],
-): string[] {
-  const known = [
-    ...names,
-    ...[...destinations, ...others].map(({ identification, id }) => identification ?? id),
-  ];
-  return unmatched.map(
-    ({ name, platform }) =>
-      `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}${hint(name, known)}.`,
   );
 }

@@ -85,6 +85,8 @@ test("the service is asked for one item, for each destination, for full items, a
       ["list", 1],
       ["destinations", 0],
       ["destinations", 0],
+      // Names that items have, since one is missing.
+      ["list", 1000],
       ["list", 25],
       // In a first run nobody knows how many items are events.
       ["list", 1000],

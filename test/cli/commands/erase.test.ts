@@ -98,6 +98,9 @@ test("erase ends with 26 while a lake may hold the user, and names the command t
   await capture(deliverCommand, places);
   const erase = (...args: string[]) => outcome(eraseCommand, ["--user", USER, ...places, ...args]);
 
+  const unknown = await outcome(eraseCommand, ["--user", "5f1e0c2ab4d3e90017c0ffe9", ...places]);
+  assert.match(unknown.text, /^nothing to erase: 1 retained run searched, none knows a user /);
+  assert.equal(unknown.error, undefined, "the lake has the current run alone");
   const left = await erase();
   const what = (name: string, lake: string) =>
     `${name} may still hold the user in earlier versions of 8 tables in ${lake}; "content-warehouse lake vacuum --all-versions --target ${name} --config '${config}'" ends that.`;
@@ -112,6 +115,14 @@ test("erase ends with 26 while a lake may hold the user, and names the command t
   assert.match(
     left.text,
     /\nfirst: has the current run, and earlier versions of 8 tables in file:\S+\nsecond: /,
+  );
+  const never = await outcome(eraseCommand, ["--user", "5f1e0c2ab4d3e90017c0ffe9", ...places]);
+  assert.deepEqual(
+    [never.error?.exitCode, never.error?.message],
+    [
+      26,
+      `No retained run knows the user, but targets have what earlier runs knew: ${remaining} Then erase again; --keep-versions leaves that.`,
+    ],
   );
   const kept = await erase("--keep-versions");
   assert.deepEqual([kept.error, kept.text.trimEnd().split("\n").at(-1)], [undefined, remaining]);

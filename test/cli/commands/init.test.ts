@@ -277,4 +277,30 @@ suite("with --add", () => {
     assert.match(await messageOf(cwd, "--warehouse", "w"), /'--add' cannot be used with option '--warehouse/);
     assert.match(await messageOf(cwd, "--destination", "Web CM"), /did you mean "Web CMS"/);
   });
+
+  test("what is on another platform that is known of is told, and suggested with it", async (t) => {
+    const cwd = await temporaryFolder(t);
+    const destinations = [{ name: "Print Archive", platform: "Archive" }];
+    await writeFile(
+      join(cwd, "content-warehouse.config.json"),
+      JSON.stringify({ url, destinations }, null, 2),
+    );
+    const messageOf = async (name: string) =>
+      (await init(cwd, ["--add", "--destination", name], { env })).error?.message ?? "";
+    const no = (name: string, platform: string) =>
+      `There is no destination "${name}" on platform "${platform}"`;
+    const wayOut = 'Correct its name, or give its platform as "NAME:PLATFORM".';
+    assert.deepEqual(
+      [
+        await messageOf("Print Archive"),
+        await messageOf("Print Archiv:Archive"),
+        await messageOf("Web CMS:Archive"),
+      ],
+      [
+        `${no("Print Archive", "External")}, but on "Archive". ${wayOut}`,
+        `${no("Print Archiv", "Archive")} (did you mean "Print Archive:Archive"?). ${wayOut}`,
+        `${no("Web CMS", "Archive")}, but on "External". ${wayOut}`,
+      ],
+    );
+  });
 });

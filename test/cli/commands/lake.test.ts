@@ -210,7 +210,11 @@ suite("commands on a lake", () => {
       text,
       /^removed north from file:\S+: 4 tables \(4 files, 11 rows, \d+ kB\) and the copies of 1 run .*\n.*"content-warehouse lake vacuum --all-versions" ends them now\.\n$/,
     );
-    assert.match((await remove(["south"], "y")).text, /^removed south /);
+    const named = ["--config", join(folder, "content-warehouse.config.json")];
+    assert.match(
+      (await remove(["south", ...named], "y")).text,
+      /^removed south .*\n.* until "content-warehouse lake vacuum --config \S+\.json" finds/,
+    );
     const json = JSON.parse((await remove(["west", "--yes", "--json"])).text);
     assert.deepEqual([json.instance, json.tables, json.rows, json.copies], ["west", 4, 11, 1]);
     assert.doesNotMatch(await answer(lakeCommand, ["status"]), /│ (north|south|west) /);

@@ -76,10 +76,12 @@ test("a rollback says what targets have, brings them back, and holds for other m
   );
   const refused = await a(deliverCommand);
   assert.equal(refused.error?.exitCode, 26);
+  const message = refused.error?.message ?? "";
   assert.match(
-    refused.error?.message ?? "",
-    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver"\.$/,
+    message,
+    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) is delivered/,
   );
+  assert.ok(message.endsWith(` is delivered by a rollback alone: "${rollback}".`), message);
 
   const back = await a(runsCommand, "rollback", "1", "--deliver");
   assert.match(back.text, new RegExp(`^current is now ${first}\nlake: delivered ${first} in .*\n$`));
@@ -114,7 +116,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   );
   assert.match(
     (await b(deliverCommand)).error?.message ?? "",
-    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
+    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver --warehouse \S+"\.$/,
   );
   assert.match(
     (await b(runsCommand, "rollback", "2")).text,
@@ -194,7 +196,7 @@ test("a rollback takes no target back from a run that this warehouse has not", a
   assert.equal(refused.error?.exitCode, 26);
   assert.match(
     refused.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or/,
+    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore --warehouse \S+", or/,
   );
   await b(restoreCommand);
   assert.equal((await b(runsCommand, "rollback", "1", "--deliver")).error, undefined);
@@ -251,6 +253,19 @@ test("what is suggested names the same places, and no target gets a run beyond t
     text.endsWith(`"content-warehouse runs rollback 1 --deliver${places}" brings away and lake to run 1\n`),
     text,
   );
+  const fenced = await ask(deliverCommand, "1", "--target", "lake");
+  assert.ok(
+    fenced.error?.message.endsWith(
+      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver${places}".`,
+    ),
+    fenced.error?.message,
+  );
+  const checked = await outcome(checkCommand, ["parquet", "--url", world.service.url, "--config", config], {
+    cwd,
+    env: { ...process.env, CONTENT_API_TOKEN: "token" },
+  });
+  const becomes = `becomes current by "content-warehouse runs unpin${places}";`;
+  assert.ok(checked.text.includes(becomes), checked.text);
   const part = await ask(runsCommand, "rollback", "1", "--deliver");
   assert.match(part.text, new RegExp(`away: FAILED\nlake: delivered ${first} `));
   assert.ok(
