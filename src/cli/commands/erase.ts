@@ -135,7 +135,7 @@ function stillHolds(
 ): WarehouseError {
   const so =
     named === 0
-      ? "No retained run knows the user, but targets have what earlier runs knew"
+      ? "No retained run knows the user, but targets may have what earlier runs knew"
       : "The user is erased in the warehouse folder, but not in all targets";
   const why = [failure?.message, left.trimEnd()]
     .filter((each) => each !== undefined && each !== "")

@@ -121,7 +121,7 @@ test("erase ends with 26 while a lake may hold the user, and names the command t
     [never.error?.exitCode, never.error?.message],
     [
       26,
-      `No retained run knows the user, but targets have what earlier runs knew: ${remaining} Then erase again; --keep-versions leaves that.`,
+      `No retained run knows the user, but targets may have what earlier runs knew: ${remaining} Then erase again; --keep-versions leaves that.`,
     ],
   );
   const kept = await erase("--keep-versions");
