@@ -466,7 +466,7 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   assert.equal(stated, without, "the manifest has the figure for later runs");
   assert.doesNotMatch(first.section("runs"), /scale/);
   const scale = parsePage(later.html).all("#runs-runs tfoot tr")[0]?.textContent;
-  assert.equal(scale, `scale480 to 1,2000 to 3${figure(without)} to 1,300`);
+  assert.equal(scale, `scale480 to 1,2000 to 3${figure(receiving)} to 1,100`);
   const near = {
     items: { ...items, loaded: 499, rejected: 0 },
     mappedValues: run.manifest.mappedValues,
