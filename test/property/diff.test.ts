@@ -8,7 +8,7 @@ import { CAUSES } from "../../src/tables/history.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { Nights } from "../load/history-world.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
-import { long } from "../long.ts";
+import { long, many } from "../long.ts";
 import fc from "../properties.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import { applyEdit, type Edit, editScript, firstDraft, ITEM_IDS, seed, worldOf } from "./history-script.ts";
@@ -18,7 +18,7 @@ const nameOf = (sequence: number): string => runName(sequence, startOf(sequence)
 
 const NIGHTS = 4;
 /** Scripts of so many nights, each with all pairs of nights; a longer search is for whoever changes the steps. */
-const RUNS = Number(process.env.DIFF_RUNS ?? 3);
+const RUNS = Number(process.env.DIFF_RUNS ?? many(1, 3));
 
 /** Done every night besides: some of it is a removal, a return, and a change of each other kind. */
 const EVERY_NIGHT: readonly Edit[] = [
