@@ -329,6 +329,41 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
   }
 });
 
+test("what fails night after night is as much as a night may have that asks for all items", async (t) => {
+  for (const [how, failure, told] of FAILURES) {
+    await t.test(how, async (t) => {
+      const { run, asked, edit, service, script } = await nights(t, paid(20));
+      const failing = ALL.slice(0, 4);
+      service.script = (question) =>
+        question.kind === "item" && failing.includes(question.id) ? failure : script(question);
+      const oneMore = () => {
+        const id = ALL[failing.length] ?? "";
+        failing.push(id);
+        edit(id, { title: "Edited" });
+      };
+      await run();
+      oneMore();
+      for (const night of ["with a fifth", "with the same"]) {
+        const { verdict } = await run();
+        assert.deepEqual([verdict, asked()], ["complete", failing], night);
+      }
+      await failsWith("source.rejects", run({ maxRejects: { items: 4, share: 0 } }));
+      oneMore();
+      const { message } = await failsWith("source.rejects", run());
+      assert.ok(message.startsWith(`6 of 20 ${told}, limit: 5;`), message);
+    });
+  }
+});
+
+const FAILURES: readonly (readonly [how: string, failure: Reply, told: string])[] = [
+  ["gone", { status: 404 }, "listed items returned 404 or 410 when asked for singly"],
+  [
+    "another item in the answer",
+    { body: { response: { ...paid(1)[0], id: "other" } } },
+    "single-item requests were not answered with the item",
+  ],
+];
+
 const OF_ITEMS = /^raw\/(dynamic|full|item)\//;
 
 long(

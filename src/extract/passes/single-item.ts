@@ -13,19 +13,25 @@ import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
 /** Items that are asked for singly, as far as their failures count. */
 export interface Asked {
+  /** Without those that are excused. */
   readonly total: number;
   /** Whether these are few of many, because others were reused. */
   readonly few: boolean;
-  /** Items that count for nothing: they failed in the run before already, and no document of theirs can be reused. */
+  /** Items that failed in the run before already, and no document of theirs can be reused: none is a new failure. */
   readonly excused: ReadonlySet<string>;
+  /** All that are wanted: were none reused, each would be asked for. */
+  readonly wanted: number;
 }
 
 export function all(total: number): Asked {
-  return { total, few: false, excused: new Set() };
+  return { total, few: false, excused: new Set(), wanted: total };
 }
 
 /** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
-export function singlesLimit({ total, few }: Asked, limits: RejectLimits | null): number {
+export function singlesLimit(
+  { total, few }: Pick<Asked, "total" | "few">,
+  limits: RejectLimits | null,
+): number {
   if (limits !== null) return rejectLimit(total, limits);
   // Of a few, some are no accident where most of them fail.
   const most = few ? Math.max(1, Math.floor(total / 2)) : Number.POSITIVE_INFINITY;
@@ -34,45 +40,66 @@ export function singlesLimit({ total, few }: Asked, limits: RejectLimits | null)
 
 const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
 
-/** Counts single items that could not be had, until there are so many that the service itself is at fault. */
-export class FailureBudget {
-  readonly #asked: Asked;
-  readonly #most: number;
-  #rejected = 0;
-  #gone = 0;
+/** Failures that count together. */
+interface Bound {
+  readonly total: number;
+  readonly most: number;
+  readonly excused: ReadonlySet<string>;
+  rejected: number;
+  gone: number;
+}
 
-  constructor(asked: Asked, limits: RejectLimits | null) {
-    this.#asked = asked;
-    this.#most = singlesLimit(asked, limits);
+/**
+ * Counts single items that could not be had, until there are so many that the service itself is at fault: of what is asked
+ * for, those that failed for the first time; and of all that is wanted, each, or night after night a few more would be excused.
+ */
+export class FailureBudget {
+  readonly #bounds: readonly Bound[];
+
+  constructor({ total, few, excused, wanted }: Asked, limits: RejectLimits | null) {
+    const bound = (of: Pick<Asked, "total" | "few" | "excused">): Bound => {
+      return { ...of, most: singlesLimit(of, limits), rejected: 0, gone: 0 };
+    };
+    this.#bounds = [bound({ total, few, excused }), bound(all(wanted))];
   }
 
   /** Takes a failure of before the run was resumed. */
   note(id: string): void {
-    if (!this.#asked.excused.has(id)) this.#rejected += 1;
+    for (const bound of this.#countedBy(id)) bound.rejected += 1;
   }
 
   /** Throws `thrown` for one too many. */
   reject(id: string, thrown: unknown): void {
     this.note(id);
-    if (this.#rejected > this.#most) throw thrown;
+    if (this.#withTooMany("rejected") !== undefined) throw thrown;
   }
 
-  /** An answer that is of another item, or of none. */
-  tooManyOthers(): WarehouseError {
-    return this.#tooMany(this.#rejected + 1, "single-item requests were not answered with the item");
+  /** Takes an answer that is of another item, or of none. Throws for one too many. */
+  rejectOther(id: string): void {
+    this.note(id);
+    this.#assertFew("rejected", "single-item requests were not answered with the item");
   }
 
   /** A few may be deleted while they are asked for; many are no accident. */
   assertFewGone(id: string): void {
-    if (!this.#asked.excused.has(id)) this.#gone += 1;
-    if (this.#gone > this.#most)
-      throw this.#tooMany(this.#gone, "listed items returned 404 or 410 when asked for singly");
+    for (const bound of this.#countedBy(id)) bound.gone += 1;
+    this.#assertFew("gone", "listed items returned 404 or 410 when asked for singly");
   }
 
-  #tooMany(number: number, what: string): WarehouseError {
+  #countedBy(id: string): readonly Bound[] {
+    return this.#bounds.filter(({ excused }) => !excused.has(id));
+  }
+
+  #withTooMany(failure: "rejected" | "gone"): Bound | undefined {
+    return this.#bounds.find((bound) => bound[failure] > bound.most);
+  }
+
+  #assertFew(failure: "rejected" | "gone", what: string): void {
+    const bound = this.#withTooMany(failure);
+    if (bound === undefined) return;
     const wayOut = "ask the service's operator, or set `maxRejects`";
-    const sentence = `${number} of ${this.#asked.total} ${what}, limit: ${this.#most}; ${wayOut}.`;
-    return new WarehouseError("source.rejects", sentence);
+    const sentence = `${bound[failure]} of ${bound.total} ${what}, limit: ${bound.most}; ${wayOut}.`;
+    throw new WarehouseError("source.rejects", sentence);
   }
 }
 
@@ -112,7 +139,7 @@ export async function readSingle(
 ): Promise<SingleRead> {
   const answer = await answerOf(context, single, budget, signal);
   putOnRecord(context, answer);
-  if (answer.record !== null && isRejected(answer)) budget.reject(single.id, budget.tooManyOthers());
+  if (answer.record !== null && isRejected(answer)) budget.rejectOther(single.id);
   return answer;
 }
 

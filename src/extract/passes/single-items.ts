@@ -89,7 +89,7 @@ class DetailsReader {
     }
     const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
     this.#budget = new FailureBudget(
-      { total: asked, few: this.#reusable.size > 0, excused: reuse.failed },
+      { total: asked, few: this.#reusable.size > 0, excused: reuse.failed, wanted: wanted.length },
       settings.singlesLimits,
     );
   }
