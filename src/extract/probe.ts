@@ -4,7 +4,7 @@ import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
-import { isTooLarge } from "./passes/listing.ts";
+import { maySplit } from "./pages/page-reader.ts";
 
 export interface Probe {
   /** Items that the token may read. */
@@ -40,17 +40,23 @@ export async function probeService(
 /** Items of which the custom fields are looked at. */
 const ITEMS_OF_PROBE = 25;
 
-/** Names of the custom fields that the first items carry, or where these are too large, the first one. Throws what the client throws. */
+/**
+ * Names of the custom fields that the first items carry; where they cannot be read together, the first one, and where it
+ * cannot either, none: a run makes it a reject. Throws what the client throws else.
+ */
 export async function probeFieldNames(
   client: Pick<HttpClient, "readAs">,
-  signal: AbortSignal,
+  { perPage, signal }: { readonly perPage: number | "auto"; readonly signal: AbortSignal },
 ): Promise<string[]> {
-  const ask = (perPage: number) => firstOf(client, { mode: "full", perPage, signal });
-  const documents = await ask(ITEMS_OF_PROBE).catch((thrown: unknown) => {
-    if (!isTooLarge(thrown)) throw thrown;
-    return ask(1);
-  });
-  return documents.flatMap(fieldNamesIn);
+  const most = perPage === "auto" ? ITEMS_OF_PROBE : Math.min(ITEMS_OF_PROBE, perPage);
+  for (const size of new Set([most, 1])) {
+    try {
+      return (await firstOf(client, { mode: "full", perPage: size, signal })).flatMap(fieldNamesIn);
+    } catch (thrown) {
+      if (!maySplit(thrown)) throw thrown;
+    }
+  }
+  return [];
 }
 
 /** Requests the ID and times of one item. Throws what the client throws. */

@@ -27,7 +27,7 @@ export interface FieldSource {
  * client throws.
  */
 export async function findPersonalFields(
-  { personalFields, aliases }: Pick<Config, "personalFields" | "aliases">,
+  { personalFields, aliases, perPage }: Pick<Config, "personalFields" | "aliases" | "perPage">,
   source: FieldSource,
 ): Promise<PersonalFields> {
   if (personalFields.length === 0) return NO_PERSONAL_FIELDS;
@@ -36,7 +36,7 @@ export async function findPersonalFields(
   const specified = new Set(Object.values(aliases));
   const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
   if (unknown.length > 0) {
-    const others = await probeFieldNames(source.client, source.signal);
+    const others = await probeFieldNames(source.client, { perPage, signal: source.signal });
     const sentences = unknown.map((name) => sentenceOf(name, [...others, ...ITEM_FIELD_NAMES]));
     throw new ConfigError(
       sentences.map((sentence) => ({ code: "config.invalid", about: "settings", sentence })),

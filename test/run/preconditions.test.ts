@@ -525,6 +525,16 @@ suite("check ends as a run does, and says what the run says, of", () => {
     const [lead = ""] = out.split("\n\n");
     assert.equal(lead.replaceAll("\n", " "), `1 check failed: a run would ${would}`);
   });
+  test("a page of full documents that is damaged by an item, and larger ones that the service refuses", async (t) => {
+    const { failed, published } = await both(t, 0, ({ service }) => {
+      service.script = ({ kind, mode, page, perPage }) => {
+        if (kind !== "list" || mode !== "full") return undefined;
+        if (perPage > 5) return { status: 500 };
+        return page === 1 ? { body: "{" } : undefined;
+      };
+    });
+    assert.deepEqual({ failed, published }, { failed: undefined, published: 1 });
+  });
   for (const [name, [exitCode, fault]] of few(Object.entries(LATER), 1)) {
     test(`${name}, once it is published`, async (t) => {
       assert.equal((await both(t, exitCode, fault)).published, 1);

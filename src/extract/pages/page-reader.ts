@@ -206,7 +206,7 @@ export class PageReader {
 }
 
 /** Whether smaller pages may tell which item is to blame. */
-function maySplit(thrown: unknown): thrown is SourceError {
+export function maySplit(thrown: unknown): thrown is SourceError {
   return (
     thrown instanceof SourceError && (thrown.code === "source.too_large" || thrown.code === "source.damaged")
   );

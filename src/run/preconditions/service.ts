@@ -145,7 +145,9 @@ async function readEachKind(
   { listings, customFields }: Facts["pipeline"],
   client: HttpClient,
 ): Promise<void> {
-  const found = listings.includes("full") ? await probeFieldNames(client, signal) : [];
+  const found = listings.includes("full")
+    ? await probeFieldNames(client, { perPage: config.perPage, signal })
+    : [];
   // One listing is certified by a further pass over IDs and times.
   if (listings.length === 1) await probeBasic(client, signal);
   const names = customFields && [...config.customFields, ...customFields, ...found];
