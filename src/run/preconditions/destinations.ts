@@ -1,13 +1,14 @@
 /** Destinations that a configuration names and the service does not have: what may be meant. */
 import type { DestinationName } from "../../api/destination.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { hint, listed } from "../../common/nearest.ts";
 import { DEFAULT_PLATFORM } from "../../extract/content-client.ts";
 import type { HttpClient } from "../../extract/http/client.ts";
 import type { createLookups, DestinationLookup } from "../../extract/lookups.ts";
 import { probeDestinationNames } from "../../extract/probe.ts";
 
-/** So many names are looked up on each platform, one request each. */
-const MAX_NAMES = 20;
+/** So many are looked up at most, one request each. */
+const MAX_LOOKUPS = 20;
 
 export interface KnownDestinations {
   /** That items name, on whatever platform they are. */
@@ -25,22 +26,41 @@ export interface AskedDestinations {
   readonly configured: readonly DestinationName[];
 }
 
-/** Looks up what items name on each platform that is known of. Throws what the client throws. */
+/** Looks up what is missing, configured or named by items on each platform that is known of. Throws what the client throws. */
 export async function knownDestinations(
   client: Pick<HttpClient, "readAs">,
   { aliases, lookups, wanted, unmatched, configured }: AskedDestinations,
   signal: AbortSignal,
 ): Promise<KnownDestinations> {
   const names = await probeDestinationNames(client, aliases, signal);
-  const given = [...wanted, ...configured];
+  const given = [...unmatched, ...wanted, ...configured];
   const platforms = new Set([DEFAULT_PLATFORM, ...given.map(({ platform }) => platform)]);
-  const asked = [...new Set([...given.map(({ name }) => name), ...names])].slice(0, MAX_NAMES);
-  const others = [...platforms]
-    .flatMap((platform) => asked.map((name) => ({ name, platform })))
-    .filter((one) => !isAmong(one, wanted));
+  const others = [...new Set([...given.map(({ name }) => name), ...names])]
+    .flatMap((name) => [...platforms].map((platform) => ({ name, platform })))
+    .filter((one) => !isAmong(one, wanted))
+    .slice(0, MAX_LOOKUPS);
   const looked = await lookups.destinations(others, signal);
   const missing = [...unmatched, ...looked.unmatched];
   return { names, found: [...wanted, ...others].filter((one) => !isAmong(one, missing)) };
+}
+
+/** A check has a minute for all that it asks. */
+const SOON_MS = 15_000;
+
+/** {@link knownDestinations}; none where the service does not give them, or not soon: to miss hints is no failure. */
+export async function knownSoon(
+  client: Pick<HttpClient, "readAs">,
+  asked: AskedDestinations,
+  signal: AbortSignal,
+): Promise<KnownDestinations> {
+  const late = AbortSignal.timeout(SOON_MS);
+  try {
+    return await knownDestinations(client, asked, AbortSignal.any([signal, late]));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (!late.aborted && !(thrown instanceof WarehouseError)) throw thrown;
+    return { names: [], found: [] };
+  }
 }
 
 function isAmong({ name, platform }: DestinationName, destinations: readonly DestinationName[]): boolean {

@@ -19,7 +19,7 @@ import {
   openThrottle,
   originOf,
 } from "../source.ts";
-import { knownDestinations, missingDestinations } from "./destinations.ts";
+import { knownSoon, missingDestinations } from "./destinations.ts";
 import { type CheckName, type Finding, failed, ok, skipped, warning } from "./finding.ts";
 import { type Facts, type Step, step } from "./step.ts";
 
@@ -111,11 +111,7 @@ export const SERVICE: readonly Step[] = [
       if (found.unmatched.length === 0) return yield ok("destinations", `${count(wanted.length)} found`);
       const { aliases } = config;
       const { unmatched } = found;
-      const known = await knownDestinations(
-        client,
-        { aliases, lookups, wanted, unmatched, configured: [] },
-        signal,
-      );
+      const known = await knownSoon(client, { aliases, lookups, wanted, unmatched, configured: [] }, signal);
       const missing = missingDestinations(found, known);
       yield warning(
         "destinations",

@@ -97,6 +97,21 @@ test("the service is asked for one item, for each destination, for full items, a
   assert.equal(findings.configuration.detail, "content-warehouse.config.json");
 });
 
+test("a missing destination is a warning, whatever becomes of the search for what is meant, and that is short", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const items = itemsOf(30).map((each, index) => ({ ...each, publish_destination: `Site ${index}` }));
+  const service = await Scripted.start(t, items);
+  const destinations = ["External", "Archive", "Print"].map((platform) => ({ name: "Website", platform }));
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ destinations }));
+  const missing = await found(cwd, at(service));
+  assert.deepEqual([missing.destinations.status, missing.credentials.status], ["warning", "ok"]);
+  assert.equal(service.asked("destinations").length, destinations.length + 20);
+  service.script = ({ columns }) => (columns.includes("publish_destination") ? { status: 500 } : undefined);
+  const unhinted = await found(cwd, at(service));
+  assert.deepEqual([unhinted.destinations.status, unhinted.credentials.status], ["warning", "ok"]);
+  assert.match(unhinted.destinations.detail, /^There is no destination "Website" on platform "External"\. /);
+});
+
 test("fields that are called personal are looked up; a name that nothing has fails with the nearest", async (t) => {
   const check = async (personalFields: readonly string[]) => {
     const cwd = await temporaryFolder(t);
