@@ -59,10 +59,7 @@ export async function restoreRun(
   await removeStaging(folder, name);
   const staging = await createStaging(folder, name);
   try {
-    await target.restore(run, staging.result, signal).catch((thrown: unknown) => {
-      signal.throwIfAborted();
-      throw targetError(target, thrown);
-    });
+    await askTarget(target, signal, () => target.restore(run, staging.result, signal));
     await restoreDatabase(staging, signal);
     const found = await readManifestFile(staging.result);
     assertAsked(target, found, run);
@@ -71,6 +68,16 @@ export async function restoreRun(
     return name;
   } finally {
     await discardStaging(folder, name);
+  }
+}
+
+/** A target may be anybody's code, that gives no promise or throws at once. Throws `target.*`. */
+async function askTarget<T>(target: Target, signal: AbortSignal, ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw targetError(target, thrown);
   }
 }
 
@@ -240,10 +247,7 @@ async function keptBaseline(
 ): Promise<Baseline> {
   const before = await readBaseline(folder);
   assertOfOneKind(before, { isLimited: false, root: folder.root });
-  const bytes = await target.manifest?.(run, signal).catch((thrown: unknown) => {
-    signal.throwIfAborted();
-    throw targetError(target, thrown);
-  });
+  const bytes = await askTarget(target, signal, () => target.manifest?.(run, signal));
   if (bytes === undefined) return { kind: "none" };
   const found = parseManifest(bytes, `${target.name}: ${MANIFEST_FILE}`);
   const { manifest, sha256 } = found;

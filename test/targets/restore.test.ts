@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
-import { askTargets, type KeepingTarget, restoreNewest } from "../../src/targets/restore.ts";
+import { askTargets, type KeepingTarget, lookAtNewest, restoreNewest } from "../../src/targets/restore.ts";
 import { createStaging, nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
 import { latestRun } from "../../src/warehouse/pin.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
@@ -167,4 +167,25 @@ test("a target that cannot be asked keeps no run from beginning, unless it may h
   await assert.rejects(meet(out, [keeper]), { code: "target.unavailable" });
   await publish(out);
   assert.equal((await meet(out, [keeper])).length, 1);
+});
+
+test("a target's own code may throw at once, or give bytes and no promise", async (t) => {
+  const { kept, last } = await elsewhere(t, 1);
+  const folder = await prepareOutput(join(await temporaryFolder(t), "here"));
+  const { signal } = new AbortController();
+  const asked = { instance: null, signal, warn: () => {} };
+  const broken = () => {
+    throw new TypeError("no such place");
+  };
+  const failure = { code: "target.refused", message: /keeper.*no such place/ };
+  const look = async (own: object) => {
+    const target: KeepingTarget = { ...keeping(kept, last), ...own };
+    return lookAtNewest(folder, await askTargets(folder, [target], asked), signal);
+  };
+  await assert.rejects(look({ manifest: broken }), failure);
+  const bytes = await readFile(join(kept, last.run, "manifest.json"));
+  const found = await look({ manifest: () => bytes });
+  assert.equal(found?.baseline.kind, "run");
+  const states = await askTargets(folder, [{ ...keeping(kept, last), restore: broken }], asked);
+  await assert.rejects(restoreNewest(folder, states, asked), failure);
 });
