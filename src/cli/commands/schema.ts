@@ -109,13 +109,19 @@ async function currentRun(warehouse: string | undefined): Promise<ReadableRun | 
     : { ...run, manifest: run.manifest };
 }
 
-/** The views with the columns that they have for the fields of the run. */
+/** The views with the columns that they have for the fields of the run; as declared, where its database cannot be read. */
 async function withColumnsOf(
   run: ReadableRun | undefined,
   tables: readonly Table[],
 ): Promise<readonly ShownTable[]> {
   if (run === undefined || !tables.some(isView)) return tables;
-  const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder));
+  const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder)).catch(
+    (thrown: unknown) => {
+      // The tables of the package are the same, and "content-warehouse verify" says what is damaged.
+      if (thrown instanceof WarehouseError && thrown.code === "verify.failed") return [];
+      throw thrown;
+    },
+  );
   const ofRun = Map.groupBy(found, ({ table }) => table);
   return tables.map((table) => {
     const declared = new Set(table.columns.map(({ name }) => name));

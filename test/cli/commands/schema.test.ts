@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
@@ -224,6 +225,17 @@ test("names that were chosen at the service break no form of the schema", async 
   assert.equal(row?.split(escaped).length, 3, row);
   for (const format of ["json", "dbt", "text", "markdown"])
     assert.ok(!(await of(format)).includes("\u001b"), format);
+});
+
+test("where the database of the current run is damaged or gone, views are shown as declared", async () => {
+  const warehouse = await sampleWarehouse();
+  const file = join(warehouse, "current", "warehouse.duckdb");
+  const of = (...args: string[]) => capture(schemaCommand, ["content_wide", "--format", "json", ...args]);
+  const declared = await of();
+  await writeFile(file, "no database");
+  assert.equal(await of("--warehouse", warehouse), declared);
+  await rm(file);
+  assert.equal(await of("--warehouse", warehouse), declared);
 });
 
 test("personal columns say what the policy of the current run does to them", async () => {
