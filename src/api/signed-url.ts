@@ -10,10 +10,10 @@ const START = String.raw`(?:\?|&(?:amp;)?)`;
 const SIGNATURE = `${START}(?:x-(?:amz|goog|oss|cos)-signature|signature|sig|hmac|token)=`;
 
 const NAMES =
-  "x-(?:amz|goog|oss|cos)-[^=&]+|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv])";
+  "x-(?:amz|goog|oss|cos)-[a-z0-9-]{1,64}|signature|sig|policy|key-pair-id|expires|token|hmac|awsaccesskeyid|googleaccessid|s[ekprtv]|sk(?:oid|tid|[estv])";
 
-/** Parameters of the signatures of object stores and content networks. */
-const PARAMETER = String.raw`${START}(?:${NAMES})=[^&#"'<>)\x00-\x20\\]*`;
+/** Parameters of the signatures of object stores and content networks; what follows a comma may be another URL. */
+const PARAMETER = String.raw`${START}(?:${NAMES})=[^&#"'<>),;\x00-\x20\\]*`;
 
 /**
  * For an engine that works on many texts at once, and in a time that is linear in their length. Patterns take capitals

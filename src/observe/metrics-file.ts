@@ -54,7 +54,10 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
           ? lines.filter((line) => OF_PUBLISHED.test(line))
           : publishedMetrics(outcome, endedMs);
       const seen =
-        current === null ? lines.filter((line) => OF_CURRENT.test(line)) : currentMetrics(run, current);
+        // A run whose manifest cannot be read keeps the instant that was known.
+        current?.publishedAt == null
+          ? lines.filter((line) => OF_CURRENT.test(line))
+          : currentMetrics(run, current);
       const all = [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published, ...seen];
       const text = all.join("");
       await orUnwritable(file, replaceMetrics(file, text));

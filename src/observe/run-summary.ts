@@ -77,7 +77,7 @@ export interface RunSummary {
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
-  /** Of these, those that the night before had not. */
+  /** Those of them that the night before had not, and one sentence for the checks that warn since this run. */
   readonly newWarnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];

@@ -50,10 +50,9 @@ export async function observed(
   }
   const { summary, content, failure } = published;
   const warnings = await observers.published(summary, content, exitCodeOf(summary));
-  if (limit === null) {
-    const fresh = await newWarnings(outputFolder(warehouse), { of: "observers", warnings, ongoing: [] }, log);
-    for (const warning of isQuiet ? fresh : warnings) log.warn(warning);
-  }
+  const found = { of: "observers", warnings, ongoing: [] } as const;
+  const fresh = limit === null ? await newWarnings(outputFolder(warehouse), found, log) : warnings;
+  for (const warning of isQuiet ? fresh : warnings) log.warn(warning);
   return { summary, failure };
 }
 

@@ -22,6 +22,8 @@ const URLS = [
   "https://x.example/c?se=2&sp=r&sig=b#top",
   "https://x.example/c?se=2&sp=r&sig=b#end",
   "see https://x.example/c?sig=a",
+  "https://x.example/c?sig=a,https://x.example/b?v=1;https://x.example/b?v=2",
+  `https://x.example/c?sig=a${"?x-amz-a".repeat(200)}`,
   "see https://x.example/c?sig=b",
   "signature=a",
   "https://x.example/c?sig=a and the rest",

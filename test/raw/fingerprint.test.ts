@@ -69,6 +69,7 @@ test("an image that is signed anew within a text changes no fingerprint, and ano
   assert.notEqual(print(html(OTHER_FILE, "1")), print(html(SIGNED, "1")));
   assert.notEqual(print(html(SIGNED, "2")), print(html(SIGNED, "1")));
   assert.notEqual(print(`${SIGNED} one`), print(`${SIGNED} two`));
+  assert.notEqual(print(`${SIGNED},${OTHER_FILE}`), print(`${SIGNED},${SIGNED}`), "after a comma");
 });
 
 test("a copy has what listings do not give, and what it is of", () => {
