@@ -248,7 +248,14 @@ export class CliCommand extends Command {
 /** Throws `config.invalid` for --json beside another format. */
 function refuseTwoForms(command: Command): void {
   const { format, json } = command.opts();
-  if (json === true && format !== "json") throw invalid(`Give --json or --format ${format}, not both.`);
+  if (json === true && format !== "json") throw invalid(`Give --json or ${formGiven(command)}, not both.`);
+}
+
+/** The option that says the format: itself, or one that implies it. */
+function formGiven(command: Command): string {
+  const { format } = command.opts();
+  if (command.getOptionValueSource("format") !== "implied") return `--format ${format}`;
+  return format === "json" ? "--json" : "--spreadsheet";
 }
 
 /** Throws `config.invalid` for --spreadsheet beside another format. */
@@ -257,7 +264,7 @@ function onlyForCsv(command: Command): void {
   if (spreadsheet !== true || format === "csv") return;
   throw new WarehouseError(
     "config.invalid",
-    `--spreadsheet is for CSV, not for --format ${format}; leave one of them out.`,
+    `--spreadsheet is for CSV, not for ${formGiven(command)}; leave one of them out.`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** The tables as sources of a dbt project: descriptions, types, and tests of keys and references. */
+import { jsonText } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
 import { duckdbTypeOf } from "../storage/ddl.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
@@ -55,7 +56,7 @@ function testsOf(table: ShownTable, column: ShownColumn, all: readonly ShownTabl
 
 function columnLines(column: ShownColumn, tests: readonly string[]): string[] {
   return [
-    `          - name: ${column.name}`,
+    `          - name: ${quoted(column.name)}`,
     `            description: ${quoted(column.comment)}`,
     `            data_type: ${duckdbTypeOf(column.type).toLowerCase()}`,
     ...(tests.length === 0 ? [] : ["            data_tests:", ...tests.map((line) => `  ${line}`)]),
@@ -82,5 +83,5 @@ function relationship(
 
 /** A double-quoted scalar of YAML, which takes JSON's escapes. */
 function quoted(text: string): string {
-  return JSON.stringify(text);
+  return jsonText(text);
 }

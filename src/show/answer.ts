@@ -10,10 +10,9 @@ import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./tab
 import { paragraph, printableText, writeAll } from "./terminal.ts";
 
 export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
-export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 
 export interface AnswerForm {
-  readonly format: AnswerFormat;
+  readonly format: (typeof ANSWER_FORMATS)[number];
   /** Of the screen; undefined: a file or a pipe, whose lines are as long as they are. */
   readonly width: number | undefined;
   readonly isColoured?: boolean | undefined;

@@ -1,4 +1,5 @@
 /** The declared tables as JSON, Markdown and a Mermaid diagram. */
+import { markdownText } from "../common/printable.ts";
 import { isView, type Origin, type ShownColumn, type ShownTable, type Table } from "./declare.ts";
 
 /** An API field that no column comes from, and why. */
@@ -50,8 +51,13 @@ export function marksOf(table: ShownTable, { name, nullable, personal }: ShownCo
   ];
 }
 
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|");
+function nameCell(name: string): string {
+  return /^\w+$/.test(name) ? `\`${name}\`` : markdownText(name);
+}
+
+/** Our own comments may have code in them. */
+function commentCell({ comment, isForeign = false }: ShownColumn): string {
+  return isForeign ? markdownText(comment) : comment.replaceAll("|", "\\|");
 }
 
 /** A data dictionary: a heading of this level for each table, then its columns. */
@@ -59,7 +65,7 @@ export function schemaMarkdown(tables: readonly ShownTable[], level = 2): string
   const blocks = tables.map((table) => {
     const rows = table.columns.map((column) => {
       const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");
-      return `| \`${column.name}\` | ${column.type} | ${marksOf(table, column).join(", ")} | ${cell(column.comment)} | ${from} |`;
+      return `| ${nameCell(column.name)} | ${column.type} | ${marksOf(table, column).join(", ")} | ${commentCell(column)} | ${from} |`;
     });
     return [
       `${"#".repeat(level)} ${table.name}`,

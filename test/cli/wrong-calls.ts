@@ -20,6 +20,8 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly extra --sample", "takes 1 argument at most, and got nightly, extra"],
   ["run nightly --smaple", "has no option --smaple; did you mean --sample?"],
   ["check --fromat json", "has no option --fromat; did you mean --format?"],
+  ["audit --json --spreadsheet", "Give --json or --spreadsheet, not both."],
+  ["audit --json --format csv", "Give --json or --format csv, not both."],
   ["schema --format yaml", '--format takes text, json, markdown, dbt, mermaid or sql, and not "yaml"'],
   ["init --yes", "give --url (or CONTENT_API_URL)"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],

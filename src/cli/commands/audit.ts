@@ -11,12 +11,11 @@ import {
   coverageOf,
 } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/questions/filters.ts";
-import type { Answer } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { type AnswerFlags, sectionName, showAnswer } from "../answer-form.ts";
+import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
 import { withRun } from "../with-run.ts";
@@ -94,6 +93,9 @@ function limits(text: string): Limits {
   return found;
 }
 
+const DEFINITIONS_ALONE =
+  "is about the definitions, which --status and --value say nothing about; leave them out";
+
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: Options): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
   const format = file === undefined ? undefined : mappingFormat(file);
@@ -102,7 +104,7 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: O
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
-  assertHas(answer, options);
+  assertHasSection(answer, options, DEFINITIONS_ALONE);
   await showAnswer(out, answer, options);
   if (named !== undefined && format !== undefined) {
     const text = await exportMapping(opened.connection, format);
@@ -118,14 +120,6 @@ export function mappingFormat(file: string): MappingFormat {
   if (format !== undefined) return format;
   throw invalid(
     `A mapping file is CSV or JSON, by the end of its name; ${file} is neither: call it .csv or .json.`,
-  );
-}
-
-/** Throws `config.invalid` for a section that the filters leave out. */
-function assertHas({ sections }: Answer, { section }: Options): void {
-  if (section === undefined || sections.some(({ key }) => sectionName(key) === section)) return;
-  throw invalid(
-    `The section ${section} is about the definitions, which --status and --value say nothing about; leave them out.`,
   );
 }
 

@@ -27,8 +27,9 @@ Examples:
   $ content-warehouse check --instance north --fleet fleet.json
 
 Without a pipeline it is nightly that is checked. It asks the service for one item and the configured destinations,
-where one is missing also those that items name, before a first run body types too, and changes nothing but that it
-finishes what a delivery left in a lake. It says what a run would ask for, and how long that takes. Exit code 0: a run
+where one is missing also those that items name, then for one answer of each other kind that the run reads (25 full
+items, IDs, a custom field), before a first run also for the body types of up to ten pages. It changes nothing but that
+it finishes what a delivery left in a lake. It says what a run would ask for, and how long that takes. Exit code 0: a run
 can begin (a warning does not keep it from that). Else the code that "run" with the same arguments would end with. What
 the content alone shows, such as a departure from the specification (--contract freeze), only a run finds out.
 `;

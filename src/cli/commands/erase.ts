@@ -61,12 +61,13 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       const elsewhere = await forgetInTargets(folder, { targets, signal: stop.signal });
       const left = leftText(elsewhere.outcomes);
       const kept = keepVersions === true && elsewhere.failure === undefined ? left : "";
+      const said = reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes);
       const text =
         json === true
-          ? jsonLine({ ...report, targets: elsewhere.outcomes })
-          : reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes) + kept;
+          ? jsonLine(placed({ ...report, targets: elsewhere.outcomes }, options.given))
+          : placed(said + kept, options.given);
       const done = "No retained run holds anything of the user any more, but what was done";
-      await writeOutcome(environment, { text: placed(text, options.given), done });
+      await writeOutcome(environment, { text, done });
       if (elsewhere.failure !== undefined || (left !== "" && keepVersions !== true))
         throw stillHolds(report, elsewhere.failure, left);
     });

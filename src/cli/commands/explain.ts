@@ -1,5 +1,5 @@
 import { EXPLAINED, explainQuestion } from "../../audit/questions/explain-answer.ts";
-import { type AnswerFlags, showAnswer } from "../answer-form.ts";
+import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
@@ -23,6 +23,9 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
+const GONE_WITH_FILES =
+  "is gone with the files of that run, of which the history has payloads and values alone; leave --section out, or name a run that is kept";
+
 export function explainCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("explain")
     .description("explain the external values of an item, step by step")
@@ -43,8 +46,9 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
         throw invalid("--run and --as-of both say which run is meant; give one of them.");
       }
       const steps = request.steps === true || section === "steps" || section === "evidence";
-      await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) =>
-        showAnswer(out, answer, { format, section, spreadsheet }),
-      );
+      await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) => {
+        assertHasSection(answer, { section }, GONE_WITH_FILES);
+        return showAnswer(out, answer, { format, section, spreadsheet });
+      });
     });
 }

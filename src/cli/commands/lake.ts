@@ -178,10 +178,13 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       );
       const text =
         options.json === true
-          ? jsonLine({ address, ...removed })
-          : `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
+          ? jsonLine(placed({ address, ...removed }, options.given))
+          : placed(
+              `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`,
+              options.given,
+            );
       const done = `${instance} is removed, but what was done`;
-      await writeOutcome(environment, { text: placed(text, options.given), done });
+      await writeOutcome(environment, { text, done });
     });
 }
 

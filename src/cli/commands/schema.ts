@@ -2,8 +2,9 @@ import type { ReadableRun } from "../../audit/open-run.ts";
 import { type Described, readPublishedColumns } from "../../audit/run-columns.ts";
 import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
+import { jsonText } from "../../common/printable.ts";
 import { warehouseFolder } from "../../config/config.ts";
-import { paragraph, writeAll } from "../../show/terminal.ts";
+import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
 import { isView, type ShownColumn, type ShownTable, type Table, underPolicy } from "../../tables/declare.ts";
@@ -20,7 +21,7 @@ type Render<T extends ShownTable> = (tables: readonly T[], width: number | undef
 
 const FORMATS = {
   text: schemaText,
-  json: (tables) => `${JSON.stringify(schemaDocument(tables), null, 2)}\n`,
+  json: (tables) => `${jsonText(schemaDocument(tables), 2)}\n`,
   markdown: (tables) => `${schemaMarkdown(tables)}${instantsText(tables)}`,
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, Render<ShownTable>>>;
@@ -108,13 +109,19 @@ async function currentRun(warehouse: string | undefined): Promise<ReadableRun | 
     : { ...run, manifest: run.manifest };
 }
 
-/** The views with the columns that they have for the fields of the run. */
+/** The views with the columns that they have for the fields of the run; as declared, where its database cannot be read. */
 async function withColumnsOf(
   run: ReadableRun | undefined,
   tables: readonly Table[],
 ): Promise<readonly ShownTable[]> {
   if (run === undefined || !tables.some(isView)) return tables;
-  const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder));
+  const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder)).catch(
+    (thrown: unknown) => {
+      // The tables of the package are the same, and "content-warehouse verify" says what is damaged.
+      if (thrown instanceof WarehouseError && thrown.code === "verify.failed") return [];
+      throw thrown;
+    },
+  );
   const ofRun = Map.groupBy(found, ({ table }) => table);
   return tables.map((table) => {
     const declared = new Set(table.columns.map(({ name }) => name));
@@ -133,6 +140,7 @@ function shownColumn({ column, type, comment }: Described): ShownColumn {
     comment: comment ?? "",
     personal: false,
     origins: [],
+    isForeign: true,
   };
 }
 
@@ -171,21 +179,23 @@ function instantsText(tables: readonly ShownTable[], width?: number): string {
 }
 
 function tableText(table: ShownTable, width: number | undefined): string {
-  const names = Math.max(...table.columns.map(({ name }) => name.length));
+  const names = Math.max(...table.columns.map(({ name }) => displayWidth(printableLine(name))));
   const columns = table.columns.map((column) => columnText(table, column, { names, width }));
   return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
 }
 
-/** `names`: width of the longest column name. */
+/** `names`: width of the longest column name, in cells. */
 function columnText(
   table: ShownTable,
   column: ShownColumn,
   { names, width }: { readonly names: number; readonly width: number | undefined },
 ): string {
   const marks = marksOf(table, column);
-  const meaning = `${column.comment}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;
-  const lead = `  ${column.name.padEnd(names)}  ${column.type.padEnd("timestamp".length)}  `;
+  const meaning = `${printableLine(column.comment)}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;
+  const name = printableLine(column.name);
+  const padding = " ".repeat(names - displayWidth(name));
+  const lead = `  ${name}${padding}  ${column.type.padEnd("timestamp".length)}  `;
   const from = column.origins.map(({ resource, path }) => `${resource}:${path}`).join(", ");
-  const origins = from === "" ? "" : paragraph(" ".repeat(lead.length), `from ${from}`, width);
+  const origins = from === "" ? "" : paragraph(" ".repeat(displayWidth(lead)), `from ${from}`, width);
   return paragraph(lead, meaning, width) + origins;
 }

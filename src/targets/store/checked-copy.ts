@@ -47,18 +47,18 @@ export function changedFile(file: string): WarehouseError {
 export function changedObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} in ${address} has another content than was delivered; somebody changed it: remove it, and ${WAY_OUT}.`,
+    `${key} in ${address} has another content than was delivered; somebody changed it: put back what was delivered, remove it and run where its run is still published, or ${OTHERWISE}.`,
   );
 }
 
 export function missingObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} is missing in ${address}; somebody removed it: ${WAY_OUT}.`,
+    `${key} is missing in ${address}; somebody removed it: put it back, run where its run is still published, or ${OTHERWISE}.`,
   );
 }
 
-/** A run on an empty disk goes on from the last run that was delivered, whatever else was restored. */
-const WAY_OUT =
-  'put it back, or run where its run is still published; else get an earlier run by "content-warehouse restore --run", ' +
-  'if there is one, take the instance out of the lake by "content-warehouse lake remove", and run again';
+/** A new run goes on from the last one that was delivered, whatever else was restored. */
+const OTHERWISE =
+  'restore another run by "content-warehouse restore --run RUN"; only where a new run needs this one and nothing brings it back, ' +
+  'take the instance out of the lake, with all its runs, by "content-warehouse lake remove INSTANCE"';

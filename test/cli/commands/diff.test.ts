@@ -246,6 +246,16 @@ test("a run whose files are gone is compared and explained from the history", as
   assert.deepEqual(json.payloads[0].values, ["es-it"]);
   assert.deepEqual([json.run, json.historyOf, json.steps], [first, third, undefined]);
   assert.deepEqual([json.values[0].since, json.values[0].cause], [first, "the history begins"]);
+  for (const section of ["without-mapping", "steps", "evidence"]) {
+    const part = [ITEM, "--as-of", "1", "--section", section, "--format", "csv", "--warehouse", out];
+    const { exitCode, text, error } = await outcome(explainCommand, part);
+    assert.deepEqual([exitCode, text], [2, ""]);
+    assert.match(
+      error?.message ?? "",
+      new RegExp(`^The section ${section} is gone with the files of that run, `),
+    );
+  }
+  assert.match(await explain("--as-of", "1", "--section", "values", "--format", "csv"), /^destination_id,/);
   const { error } = await outcome(explainCommand, [ITEM, "--as-of", "2", "--warehouse", out]);
   assert.match(error?.message ?? "", /nor the history of its current run knows a run "2"/);
   const without = async (run: string) =>

@@ -108,7 +108,22 @@ suite("commands on a lake", () => {
     await store.put(key, Buffer.from("x".repeat(before?.length ?? 0)));
     await assert.rejects(answer(lakeCommand, ["verify"]), { code: "verify.failed", message: /^1 finding/ });
     const warehouse = join(folder, "damaged");
-    await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), { code: "target.refused" });
+    const config = join(folder, "content-warehouse.config.json");
+    const places = ["--warehouse", warehouse, "--config", config];
+    const waysOut = [
+      "put back what was delivered, remove it and run where its run is still published",
+      `or restore another run by "content-warehouse restore --run RUN ${places.join(" ")}"; only where `,
+      `by "content-warehouse lake remove INSTANCE --config ${config}".`,
+    ];
+    await assert.rejects(answer(restoreCommand, places), ({ code, message }) => {
+      const found = waysOut.map((way) => message.indexOf(way));
+      assert.deepEqual(
+        found,
+        found.filter((place) => place > 0).toSorted((a, b) => a - b),
+        message,
+      );
+      return code === "target.refused";
+    });
     await assert.rejects(readlink(join(warehouse, "current")), { code: "ENOENT" });
     await store.put(key, before ?? Buffer.alloc(0));
   });

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { schemaCommand } from "../../../src/cli/commands/schema.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
+import { createViews } from "../../../src/load/views.ts";
 import { DUCKDB_TYPES } from "../../../src/storage/ddl.ts";
 import { TABLES } from "../../../src/tables/all.ts";
 import type { Column, Table } from "../../../src/tables/declare.ts";
@@ -180,7 +183,7 @@ test("the views of a warehouse have the columns that are shown, each with its ty
     const own = there.slice(declared.length);
     assert.equal(own.length > 0, ["content_wide", "content_mapped_wide"].includes(name), name);
     for (const { column_name, data_type, comment } of own) {
-      const described = `          - name: ${column_name}\n            description: ${JSON.stringify(comment)}\n`;
+      const described = `          - name: ${JSON.stringify(column_name)}\n            description: ${JSON.stringify(comment)}\n`;
       assert.ok(dbt.includes(`${described}            data_type: ${data_type?.toLowerCase()}\n`), described);
       assert.ok(text.includes(`\n  ${column_name} `), column_name ?? "");
     }
@@ -193,6 +196,46 @@ test("the views of a warehouse have the columns that are shown, each with its ty
     tables.map((each: Record<string, string>) => [each.view_name, each.comment]).toSorted(),
     VIEWS.map(({ name, comment }) => [name, comment]).toSorted(),
   );
+});
+
+test("names that were chosen at the service break no form of the schema", async () => {
+  const warehouse = await sampleWarehouse();
+  const name = "Region: EU | #1 \u001b[31m`x`\n幅";
+  const database = await DuckDBInstance.create(join(warehouse, "current", "warehouse.duckdb"));
+  const connection = await database.connect();
+  await connection.run("UPDATE custom_fields SET name = $1, display_label = $1 WHERE name = 'region'", [
+    name,
+  ]);
+  await createViews(connection);
+  connection.closeSync();
+  database.closeSync();
+  const of = (format: string) =>
+    capture(schemaCommand, ["content_wide", "--format", format, "--warehouse", warehouse]);
+  const column = JSON.parse(await of("json")).views[0].columns.find((each: Column) => each.name === name);
+  assert.ok(column.comment.includes(name), "the comment has the name too");
+  assert.ok((await of("dbt")).includes(`\n          - name: ${JSON.stringify(name)}\n`));
+  const lines = (await of("text")).split("\n");
+  const shown = "Region: EU | #1 [31m`x`↵幅";
+  const line = lines.find((each) => each.startsWith(`  ${shown} `)) ?? "";
+  const title = lines.find((each) => each.startsWith("  title ")) ?? "";
+  assert.equal(line.indexOf("text[]") + 1, title.indexOf("text  "), "the last character is two cells wide");
+  const escaped = "Region: EU \\| \\#1 \\[31m\\`x\\`↵幅";
+  const row = (await of("markdown")).split("\n").find((each) => each.startsWith(`| ${escaped} | text[] |`));
+  assert.equal(row?.split(/(?<!\\)\|/).length, 7, row);
+  assert.equal(row?.split(escaped).length, 3, row);
+  for (const format of ["json", "dbt", "text", "markdown"])
+    assert.ok(!(await of(format)).includes("\u001b"), format);
+});
+
+test("where the database of the current run is damaged or gone, views are shown as declared", async () => {
+  const warehouse = await sampleWarehouse();
+  const file = join(warehouse, "current", "warehouse.duckdb");
+  const of = (...args: string[]) => capture(schemaCommand, ["content_wide", "--format", "json", ...args]);
+  const declared = await of();
+  await writeFile(file, "no database");
+  assert.equal(await of("--warehouse", warehouse), declared);
+  await rm(file);
+  assert.equal(await of("--warehouse", warehouse), declared);
 });
 
 test("personal columns say what the policy of the current run does to them", async () => {
