@@ -200,8 +200,9 @@ suite("a filter on each column of each table finds what the local DuckDB files h
   for (const [name, by] of FILTERS) {
     test(`by ${name}, ${by}`, async (t) => {
       if (isSkipped(t, name, "duckdb")) return;
-      // Spark takes half a second for each filter.
-      const probes = await probesOf(name === "spark" ? ["odd_values"] : TABLES);
+      // All tables by the one that is fastest; Spark takes half a second for each filter.
+      const tables = name === "spark" ? ["odd_values"] : by === "query" ? TABLES : SOME_TABLES;
+      const probes = await probesOf(tables);
       assert.deepEqual(await engineOf(name).at(places.folder).filter(probes, by), counts(probes));
     });
   }
