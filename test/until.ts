@@ -9,11 +9,11 @@ interface Waiting {
   readonly seconds?: number;
 }
 
-/** Looks again and again whether something has come about that nobody tells; fails where it does not within a minute. */
+/** Looks again and again whether something has come about that nobody tells; fails where it does not within three minutes: a machine may be busy. */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  { ended, everyMs = 5, seconds = 60 }: Waiting = {},
+  { ended, everyMs = 5, seconds = 180 }: Waiting = {},
 ): Promise<void> {
   const lastMs = performance.now() + seconds * 1000;
   let isOver = false;
