@@ -104,15 +104,7 @@ const extraction = z.strictObject({
       otherSettings: z.array(z.enum(DOCUMENT_SETTINGS)).readonly().default([]),
       changedMost: changedMost.nullable().default(null),
     })
-    .default({
-      count: 0,
-      oldestSeconds: 0,
-      due: 0,
-      whyNone: null,
-      finding: null,
-      otherSettings: [],
-      changedMost: null,
-    }),
+    .prefault({ count: 0, oldestSeconds: 0 }),
   /** Items that the service then said are gone. */
   detailsGone: ids,
   /** And those that could not be had: each is a reject. */

@@ -8,7 +8,6 @@ import { bodyOf, recordOf } from "../journal.ts";
 import type { SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import type { ItemTask } from "../landing/tasks.ts";
-
 import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
 /** Items that are asked for singly, as far as their failures count. */
