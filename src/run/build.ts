@@ -4,7 +4,6 @@
  */
 import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { inStage } from "../common/run-events.ts";
 import { publishes } from "../pipeline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
@@ -21,7 +20,7 @@ export interface Built extends TablesBuilt, Comparison {
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
   const { staging, pipeline, signal, loads } = building;
-  const transformed = await inStage(building, { stage: "transform" }, () => transformRaw(building));
+  const transformed = await transformRaw(building);
   await building.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
@@ -30,9 +29,7 @@ export async function build(building: Building): Promise<Built> {
   signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
-  const { file, warnings } = await inStage(building, { stage: "report" }, () =>
-    writeReportOf(building, statement),
-  );
+  const { file, warnings } = await writeReportOf(building, statement);
   return {
     ...made,
     ...comparison,

@@ -24,7 +24,7 @@ import {
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
-import { type Exported, observed, type Published, startedRun } from "./observed.ts";
+import { type Exported, observed } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
 import { PRECONDITIONS } from "./preconditions/list.ts";
 import { type Facts, meetAll, release } from "./preconditions/step.ts";
@@ -50,7 +50,7 @@ export async function runExport(options: RunOptions): Promise<Exported> {
   return observed(options, (observers) => underLock(options, observers));
 }
 
-async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
+async function underLock(options: RunOptions, observers: Observers): Promise<Exported> {
   const facts: Partial<Facts> = { machine: options, options, observers, warehouse: options.config.warehouse };
   try {
     const ready = await meetAll(PRECONDITIONS, facts);
@@ -114,7 +114,7 @@ async function stageAndPublish(
   place: Place,
   resumeRecord: ResumeRecord,
   resumable: ResumableRun | null,
-): Promise<Published> {
+): Promise<Exported> {
   const { folder, options } = place;
   const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), place.above));
   const staging = stagingFolder(folder, name);
@@ -122,7 +122,7 @@ async function stageAndPublish(
   let left: Left = "remove";
   try {
     run = await begin(place, staging, resumeRecord, resumable);
-    place.observers.started(startedRun(run));
+    place.observers.started(name);
     return await exportAndPublish(run);
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
@@ -159,7 +159,6 @@ async function begin(
   if (resumable === null) await writeResumeRecord(staging, resumeRecord);
   return {
     ...place,
-    onEvent: place.observers.onEvent,
     clock: options.clock,
     staging,
     resumeRecord,

@@ -13,7 +13,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { type Given, placed } from "../suggested.ts";
-import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
+import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface CheckFlags extends WantedFlags, AnswerFlags {
   readonly given: Given;
@@ -24,7 +24,6 @@ Examples:
   $ content-warehouse check
   $ content-warehouse check ./my-pipeline.ts --config /etc/content-warehouse/config.json --format json
   $ content-warehouse check --sample
-  $ content-warehouse check --instance north --fleet fleet.json
 
 Without a pipeline it is nightly that is checked. It asks the service for one item and the configured destinations,
 where one is missing also those that items name, then for one answer of each other kind that the run reads (25 full
@@ -35,23 +34,18 @@ the content alone shows, such as a departure from the specification (--contract 
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
-  const command = new CliCommand("check").description(
-    "check all that a run needs, and say what it would ask for",
-  );
+  const command = new CliCommand("check")
+    .description("check all that a run needs, and say what it would ask for")
+    .argument("[pipeline]", PIPELINE, "nightly");
   return wantedOptions(command, "check a run of the sample content")
     .answerForm(CHECKED)
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string | undefined, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
+    .action((pipeline: string, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
 }
 
-async function checkSetup(
-  pipeline: string | undefined,
-  flags: CheckFlags,
-  environment: CliEnvironment,
-): Promise<void> {
+async function checkSetup(pipeline: string, flags: CheckFlags, environment: CliEnvironment): Promise<void> {
   const { out, err, endWith } = environment;
-  const wanted = pipeline ?? (flags.chosen === undefined ? "nightly" : undefined);
-  const { url, inputs } = wantedOf(wanted, flags, environment);
+  const { url, inputs } = wantedOf(pipeline, flags, environment);
   const findings: Finding[] = [];
   using stop = new StopSignals("the check is not finished");
   const line = createStatusLine({ write: (text) => err.write(text), columns: liveColumns(environment) });

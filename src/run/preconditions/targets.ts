@@ -67,10 +67,10 @@ export const OBSERVERS: readonly Step[] = [
     name: "observers",
     tells: [],
     needs: ["options"],
-    async *look({ options: { config, clock, signal } }) {
+    async *look({ options: { config, clock } }) {
       const { observe: settings, warehouse } = config;
       for (const observer of configuredObservers({ settings, warehouse }, clock.now())) {
-        const problem = await problemOf(observer, signal);
+        const problem = await problemOf(observer);
         yield problem === null
           ? ok("observers", `${observer.name} can be told`)
           : warning("observers", problem);
