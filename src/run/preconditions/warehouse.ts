@@ -21,9 +21,7 @@ import {
   stagingFolder,
 } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { listRuns } from "../../warehouse/retention.ts";
 import { verifyRuns } from "../../warehouse/verify-run.ts";
 import { historyWarnings, previousHistory } from "../previous-history.ts";
 import { findInterrupted, foreignSentence, keepResumable, resumeFingerprint } from "../resume.ts";
@@ -122,12 +120,6 @@ export const CURRENT_RUN: readonly Step[] = [
       return { baseline, past };
     },
     async *look({ options, folder, goesOnFrom, baseline, past }) {
-      const pinned = pinnedOf(await listRuns(folder));
-      if (pinned !== undefined)
-        yield warning(
-          "current run",
-          `${pinnedText(pinned)}: a run is published, and becomes current by "content-warehouse runs unpin"; the delivery after that takes it to targets.`,
-        );
       for (const sentence of historyWarnings(past)) yield warning("current run", sentence);
       if (goesOnFrom !== null) return yield ok("current run", goesOnFromText(goesOnFrom));
       if (baseline.kind === "none") yield ok("current run", "nothing is published yet");
