@@ -57,6 +57,8 @@ const statement = z.object({
   startedAt: instant,
   /** When the result was proven, just before it was published. */
   endedAt: instant,
+  /** Requests that the run made, and bytes of their answers; in a replay, those of the run that was built again. */
+  requests: z.object({ count, bytes: count }),
   /** `complete`: two passes in a row agreed. `limited`: its first items alone were read. */
   verdict: z.enum(VERDICTS),
   /** Why it is not complete; empty where it is. */

@@ -63,6 +63,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       instance,
       startedAt: STARTED.toISOString(),
       endedAt: STARTED.toISOString(),
+      requests: { count: 1, bytes: 1 },
       verdict: "complete",
       reasons: [],
       passes: [],
