@@ -1,15 +1,14 @@
 /** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newWarnings } from "../warehouse/new-warnings.ts";
-import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
+import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
@@ -30,22 +29,19 @@ export async function exportAndPublish(run: RunContext): Promise<Exported> {
   const manifest = await publishRun(folder, staging, stated, run.clock);
   // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
   const retired = await retire(run);
-  const pinned = pinnedOf(await listRuns(folder));
-  // Others serve what is current here.
-  const failure = pinned === undefined ? await loads.commit() : null;
+  const failure = await loads.commit();
   reportProgress(run, "publish", 1, 1);
-  const deliveries =
-    targetsOf(options.config).length === 0 || pinned !== undefined ? [] : await deliverPublished(run);
+  const deliveries = targetsOf(options.config).length === 0 ? [] : await deliverPublished(run);
   const { previousRun, changes, mappedValues, drift } = built;
   const warnings = [
     ...built.warnings,
-    ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
+    ...undeliveredWarnings(options.config, pipeline),
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
-    current: currentOf(manifest, pinned),
+    current: { run: manifest.run, publishedAt: manifest.endedAt },
     previousRun,
     changes,
     mappedValues,
@@ -99,14 +95,6 @@ async function landAndBuild(
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
-}
-
-/** What readers see now. `pinned`: an earlier run that stays current; undefined: there is none. */
-function currentOf(own: Manifest, pinned: ReturnType<typeof pinnedOf<ListedRun>>): RunSummary["current"] {
-  if (pinned === undefined) return { run: own.run, publishedAt: own.endedAt, pinnedSince: null };
-  const { run, manifest, pinnedSince } = pinned;
-  const publishedAt = manifest instanceof WarehouseError ? null : manifest.endedAt;
-  return { run, publishedAt, pinnedSince: pinnedSince.toISOString() };
 }
 
 interface PublishedRun {

@@ -41,7 +41,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly --sample --limit 5 --reread", "--limit and --reread exclude each other"],
   ["run nightly --sample --limit 5 --accept-shrink", "--limit and --accept-shrink exclude each other"],
   ["run nightly --sample --limit 5 --accept-new-address", "--limit and --accept-new-address exclude"],
-  ["run --instance north --limit 5", "--limit and --instance exclude each other"],
   ["run nightly --sample --limit 5 --resume", "has no option --resume"],
   ["check nightly --sample --limit 5", '"content-warehouse check" has no option --limit'],
 
@@ -73,7 +72,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["runs rollback", '"content-warehouse runs rollback" needs <run>'],
   ["runs show curent", 'The nearest is "current".'],
   ["runs rollback 2", 'There is no run "2"'],
-  ["runs unpin", "Nothing is pinned in "],
   ["runs prune --keep 0", '--keep "0": give a whole number from 1.'],
   ["runs list --warehouse nowhere", "There is no warehouse in "],
 
