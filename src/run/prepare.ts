@@ -429,10 +429,7 @@ async function rehearseTargets(
 }
 
 /** The run does not depend on its observers. */
-async function rehearseObservers(
-  { config, clock, signal }: RunOptions,
-  listener: StepListener,
-): Promise<void> {
+async function rehearseObservers({ config, clock }: RunOptions, listener: StepListener): Promise<void> {
   const { observe: settings, warehouse }: Config = config;
   for (const observer of configuredObservers({ settings, warehouse }, clock.now())) {
     listener.begin("observers");
