@@ -107,7 +107,7 @@ const statement = z.object({
   outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
   /** The most that the run took up on the disk while it was made; absent in runs of earlier versions. The next run needs it. */
   peakBytes: count.optional(),
-  /** The run that it goes on from: what `current` named when it began, or while that was pinned, the latest since. */
+  /** The run that it goes on from: what `current` named when it began. */
   previousRun: runIdentifier.nullable(),
   /** SHA-256 of that run's manifest; absent where there is none to read, and in runs of earlier versions. */
   previousSha256: sha256.optional(),

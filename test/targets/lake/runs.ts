@@ -81,7 +81,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     ),
   );
   const { sha256 } = await digestOf(join(directory, "manifest.json"));
-  const standing = { current: true, latest: true, pinnedSince: null };
+  const standing = { current: true };
   const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
   return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }
