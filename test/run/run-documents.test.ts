@@ -3,10 +3,8 @@ import { hash } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { outcome } from "../cli/capture.ts";
-import { builtAgain } from "./again.ts";
 import { exportFrom, HurriedClock, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
 import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
-import { withoutColumns } from "./without-columns.ts";
 
 const ANSWER =
   "SELECT request FROM run_documents WHERE content_id = 'c-002' AND shape = 'dynamic' ORDER BY observation DESC LIMIT 1";
