@@ -46,6 +46,11 @@ export const EXIT_CODES: readonly ExitCode[] = [
   ],
   [75, "another run is under way", "Wait until it has ended."],
   [130, "SIGINT", ENDED],
+  [
+    137,
+    "SIGKILL",
+    "Ask for less: the database did not heed an interrupt; or the system killed it, if there is no message.",
+  ],
   [143, "SIGTERM", ENDED],
 ];
 

@@ -186,7 +186,6 @@ suite("a query that cannot be asked is told before a request, with its name and 
     ["FROM read_text('/etc/passwd')", "file system operations are disabled"],
     ["FROM 'content.parquet'", "file system operations are disabled"],
     ["FROM read_csv('https://example.com/a.csv')", "disabled"],
-    ["SELECT 1 WHERE json_execute_serialized_sql('') IS NULL", "can make the database write files"],
   ] as const) {
     test(sql, async (t) => {
       const { out, service, run } = await nights(t);
