@@ -33,7 +33,7 @@ with. What the content alone shows, such as a departure from the specification (
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("check").description(
-    "check all that a run needs, and say what to do if it cannot begin",
+    "check that a run can begin; if not, say what to do",
   );
   return wantedOptions(command, "check a run of the sample content")
     .answerForm()
