@@ -36,7 +36,7 @@ export const EXIT_CODES: readonly ExitCode[] = [
   [
     26,
     "delivery",
-    'A target or a loader did not take the run, or a target may still hold who was erased; the message says why. "content-warehouse deliver" repeats a delivery.',
+    'A target or a loader did not take the run; the message says why. "content-warehouse deliver" repeats a delivery.',
   ],
   [30, "disk", "Free space, or fix the disk that the message names; a run goes on from what it has read."],
   [

@@ -99,10 +99,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["rejects lst", '"content-warehouse rejects" has no command "lst"; did you mean list?'],
   ["rejects retry", "No content service is named"],
 
-  ["erase", '"content-warehouse erase" needs --user <id>: ID of the user.'],
-  [`erase --user ${ITEM}`, `"${ITEM}" is the ID of an item (table content), not of a user`],
-  ["erase --user x --warehouse nowhere", "There is no warehouse in "],
-
   ["explain", '"content-warehouse explain" needs <item>'],
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
   [`explain ${ITEM.slice(0, -1)}9`, `The nearest is "${ITEM}".`],

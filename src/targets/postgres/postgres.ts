@@ -9,7 +9,6 @@ import { isName, isText, type Options, optionFaults } from "../../common/options
 import type { Target } from "../../pipeline.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
-import { forget } from "./forget.ts";
 import { runIn } from "./last.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
@@ -55,7 +54,6 @@ export function postgres(options: PostgresOptions): Target {
     last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
     check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
-    forget: (signal) => forget(url, schemas, signal),
     faults: optionFaults("postgres", options, OPTIONS, ["url"]),
   };
 }

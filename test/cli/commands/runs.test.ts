@@ -179,7 +179,6 @@ test("the list has the change since the run before and what is unmapped, in 80 c
       previousRun,
       supersedes: null,
       replayOf: null,
-      erasedAt: [],
       personalData: { policy: "drop", keyId: null },
       versions,
     },
