@@ -41,7 +41,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly --sample --limit 5 --reread", "--limit and --reread exclude each other"],
   ["run nightly --sample --limit 5 --accept-shrink", "--limit and --accept-shrink exclude each other"],
   ["run nightly --sample --limit 5 --accept-new-address", "--limit and --accept-new-address exclude"],
-  ["run --instance north --limit 5", "--limit and --instance exclude each other"],
   ["run nightly --sample --limit 5 --resume", "has no option --resume"],
   ["check nightly --sample --limit 5", '"content-warehouse check" has no option --limit'],
 

@@ -178,7 +178,6 @@ export class Renewing {
       nodeVersion,
       signal,
       onProgress,
-      onEvent: () => {},
       clock: await clockOf(from, staging),
       log,
       measure: async () => {},
