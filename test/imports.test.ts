@@ -31,8 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load audit targets observe config service run",
   mcp: "common tables storage audit",
-  fleet: "common extract config warehouse observe run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit targets observe config service show show/page run mcp fleet",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit targets observe config service show show/page run mcp",
 };
 
 /** Files of a folder's own. */

@@ -53,9 +53,6 @@ const GROUPS = {
     lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
     restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
   },
-  "Many instances": {
-    fleet: async () => (await import("./commands/fleet.ts")).fleetCommand(),
-  },
   "Develop against the service": {
     serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   },

@@ -4,7 +4,7 @@ import { addAbortListener, once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import { duration } from "../../common/figures.ts";
-import { MemoryLimit } from "../../common/process/memory-limit.ts";
+import { MemoryLimit } from "./memory-limit.ts";
 import { takeProcess } from "./spare.ts";
 import { type Ask, type QuestionLimits, type Task, taskEnd } from "./work.ts";
 

@@ -1,4 +1,4 @@
-/** Where the contract has people, and what of them is personal: the policy and erasing have it from here. */
+/** Where the contract has people, and what of them is personal: the policy has it from here. */
 import { dynamicItem } from "../../api/dynamic.ts";
 import { fullItem } from "../../api/full.ts";
 import { userPlaces } from "../../api/user-places.ts";

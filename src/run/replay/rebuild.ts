@@ -75,7 +75,6 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
     nodeVersion: manifest.versions.node,
     signal: request.signal,
     onProgress: request.onProgress,
-    onEvent: () => {},
     clock,
     log: request.log,
     measure: async () => {},

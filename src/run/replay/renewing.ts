@@ -177,7 +177,6 @@ export class Renewing {
       nodeVersion,
       signal,
       onProgress,
-      onEvent: () => {},
       clock: await clockOf(from, staging),
       log,
       measure: async () => {},

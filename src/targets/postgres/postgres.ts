@@ -3,10 +3,11 @@
  * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
  * Until the commit, and after any failure, readers have the run before.
  */
-import { postgresAddressFault } from "../../common/network/postgres-address.ts";
+
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
+import { postgresAddressFault } from "./address.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
 import { runIn } from "./last.ts";

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { codeOf } from "../errors.ts";
+import { codeOf } from "../../common/errors.ts";
 
 interface MemoryLimitOptions {
   readonly limitMb: number;
