@@ -33,7 +33,6 @@ const GROUPS = {
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
     rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
-    erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
   },
   "Look and ask": {
     sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
@@ -52,9 +51,6 @@ const GROUPS = {
     deliver: async () => (await import("./commands/deliver.ts")).deliverCommand(),
     lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
     restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
-  },
-  "Many instances": {
-    fleet: async () => (await import("./commands/fleet.ts")).fleetCommand(),
   },
   "Develop against the service": {
     serve: async () => (await import("./commands/serve.ts")).serveCommand(),

@@ -27,7 +27,6 @@ const CODES = {
   "target.refused": { exitCode: 26, retry: false },
   "target.fenced": { exitCode: 26, retry: false },
   "target.waits": { exitCode: 26, retry: false },
-  "queue.unavailable": { exitCode: 21, retry: true },
   "disk.io": { exitCode: 30, retry: false },
   "disk.full": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },
@@ -44,11 +43,6 @@ export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 /** Process exit code, as `docs/operations.md` lists them. */
 export function exitCodeFor(code: ErrorCode): number {
   return CODES[code].exitCode;
-}
-
-/** Whether the service answers nobody: its failures that end with 21. */
-export function isOutage({ code, exitCode }: { readonly code: string; readonly exitCode: number }): boolean {
-  return exitCode === CODES["source.unavailable"].exitCode && code.startsWith("source.");
 }
 
 /** An error whose message is one sentence for the operator: the cause, then the way out. */

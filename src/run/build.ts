@@ -8,7 +8,6 @@ import { driftOf } from "../audit/questions/drift.ts";
 import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { inStage } from "../common/run-events.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import { type Before, mayShow } from "../warehouse/baseline.ts";
@@ -26,7 +25,7 @@ export interface Built extends TablesBuilt, Comparison {
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
   const { staging, pipeline, signal, loads } = building;
-  const transformed = await inStage(building, { stage: "transform" }, () => transformRaw(building));
+  const transformed = await transformRaw(building);
   await building.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
@@ -35,9 +34,7 @@ export async function build(building: Building): Promise<Built> {
   signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
-  const { file, warnings } = await inStage(building, { stage: "report" }, () =>
-    writeReportOf(building, statement),
-  );
+  const { file, warnings } = await writeReportOf(building, statement);
   return {
     ...made,
     ...comparison,

@@ -1,7 +1,7 @@
 /** What a run is built from. */
+import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
-import type { Telling } from "../common/run-events.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Landed } from "../raw/read-raw.ts";
@@ -11,8 +11,10 @@ import type { PublishedFiles } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { StagedLoads } from "./stage-loads.ts";
 
-/** A run whose documents have landed. `onEvent` is told of the stages; the run ends by `clock`. */
-export interface Building extends Telling {
+/** A run whose documents have landed. */
+export interface Building {
+  /** The run ends by this. */
+  readonly clock: Clock;
   /** Whose the run is; nothing in it is read. */
   readonly folder: OutputFolder;
   /** Its runs, the newest first, for the report; asked for once, at the end. */
@@ -31,8 +33,6 @@ export interface Building extends Telling {
   readonly history: PreviousHistory;
   /** Name of the run that is built again, by a replay; null: it is built for the first time. */
   readonly replayOf: string | null;
-  /** Whether somebody was erased from the run that is built again: then it shows no rows that a query of the user's gives. */
-  readonly isErased: boolean;
   /** Of the loaders that are to stage the run. */
   readonly loads: StagedLoads;
   readonly threads: number;

@@ -3,7 +3,6 @@ import { availableParallelism } from "node:os";
 import { type Clock, systemClock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
-import type { Telling } from "../common/run-events.ts";
 import type { Config } from "../config/config.ts";
 import type { Outage } from "../extract/http/outage.ts";
 import type { Throttle } from "../extract/http/throttle.ts";
@@ -34,8 +33,6 @@ export interface RunOptions {
   readonly freeBytes: FreeBytes;
   /** Whether the log has only what the night before had not; false unless given. */
   readonly isQuiet?: boolean;
-  /** Since when runs before this one found that the service answers nobody, ISO 8601; null unless given. */
-  readonly outSince?: string | null;
 }
 
 /** What a run has wherever it runs in earnest. */
@@ -44,7 +41,8 @@ export function thisMachine(): Pick<RunOptions, "clock" | "threads" | "nodeVersi
   return { clock: systemClock, threads, nodeVersion: process.versions.node, freeBytes };
 }
 
-export interface RunContext extends Telling {
+export interface RunContext {
+  readonly clock: Clock;
   readonly options: RunOptions;
   readonly pipeline: Pipeline;
   readonly folder: OutputFolder;

@@ -429,14 +429,11 @@ async function rehearseTargets(
 }
 
 /** The run does not depend on its observers. */
-async function rehearseObservers(
-  { config, clock, signal }: RunOptions,
-  listener: StepListener,
-): Promise<void> {
+async function rehearseObservers({ config, clock }: RunOptions, listener: StepListener): Promise<void> {
   const { observe: settings, warehouse }: Config = config;
   for (const observer of configuredObservers({ settings, warehouse }, clock.now())) {
     listener.begin("observers");
-    const problem = await problemOf(observer, signal);
+    const problem = await problemOf(observer);
     if (problem === null) listener.note(`${observer.name} can be told`);
     else listener.warn(problem);
   }

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { inStage } from "../common/run-events.ts";
 import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
@@ -15,10 +14,10 @@ import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
 import { land } from "./land.ts";
-import { type Published, publishedContent } from "./observed.ts";
+import type { Exported } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-export async function exportAndPublish(run: RunContext): Promise<Published> {
+export async function exportAndPublish(run: RunContext): Promise<Exported> {
   const { folder, staging, options, pipeline, peak } = run;
   await using loads = new StagedLoads(pipeline.loaders);
   const { facts, built } = await landAndBuild(run, loads);
@@ -27,17 +26,12 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
   reportProgress(run, "publish", 0, 1);
   await peak.measure();
   const stated = { ...built.statement, peakBytes: peak.bytes };
-  const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
-    const published = await publishRun(folder, staging, stated, run.clock);
-    // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
-    const removed = await retire(run);
-    return { manifest: published, retired: removed, failure: await loads.commit() };
-  });
+  const manifest = await publishRun(folder, staging, stated, run.clock);
+  // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
+  const retired = await retire(run);
+  const failure = await loads.commit();
   reportProgress(run, "publish", 1, 1);
-  const deliveries =
-    targetsOf(options.config).length === 0
-      ? []
-      : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
+  const deliveries = targetsOf(options.config).length === 0 ? [] : await deliverPublished(run);
   const { previousRun, changes, mappedValues, drift } = built;
   const warnings = [
     ...built.warnings,
@@ -63,7 +57,7 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
-  return { summary, content: publishedContent(run, built, manifest), failure };
+  return { summary, failure };
 }
 
 /** Makes the run, and has the loaders stage it: nothing is visible yet. */
@@ -71,7 +65,7 @@ async function landAndBuild(
   run: RunContext,
   loads: StagedLoads,
 ): Promise<{ facts: ExtractRecord; built: Built }> {
-  const { options, pipeline, folder, staging, baseline, history, peak, onEvent, clock } = run;
+  const { options, pipeline, folder, staging, baseline, history, peak, clock } = run;
   const { signal, threads, nodeVersion, onProgress, log } = options;
   try {
     const landed = await land(run);
@@ -86,13 +80,11 @@ async function landAndBuild(
       ranges: baseline.kind === "run" ? baseline : undefined,
       history,
       replayOf: null,
-      isErased: false,
       loads,
       threads,
       nodeVersion,
       signal,
       onProgress,
-      onEvent,
       clock,
       log,
       measure: () => peak.measure(),

@@ -24,7 +24,7 @@ import {
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
-import { type Exported, observed, type Published, startedRun } from "./observed.ts";
+import { type Exported, observed } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
 import { closeOpened, type Opened, prepare } from "./prepare.ts";
 import { withoutPersonal } from "./previous-history.ts";
@@ -49,7 +49,7 @@ export async function runExport(options: RunOptions): Promise<Exported> {
   return observed(options, (observers) => underLock(options, observers));
 }
 
-async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
+async function underLock(options: RunOptions, observers: Observers): Promise<Exported> {
   const opened: Opened = {};
   try {
     const ready = await prepare({
@@ -119,7 +119,7 @@ async function stageAndPublish(
   place: Place,
   resumeRecord: ResumeRecord,
   resumable: ResumableRun | null,
-): Promise<Published> {
+): Promise<Exported> {
   const { folder, options } = place;
   const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), place.above));
   const staging = stagingFolder(folder, name);
@@ -127,7 +127,7 @@ async function stageAndPublish(
   let left: Left = "remove";
   try {
     run = await begin(place, staging, resumeRecord, resumable);
-    place.observers.started(startedRun(run));
+    place.observers.started(name);
     return await exportAndPublish(run);
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
@@ -164,7 +164,6 @@ async function begin(
   if (resumable === null) await writeResumeRecord(staging, resumeRecord);
   return {
     ...place,
-    onEvent: place.observers.onEvent,
     clock: options.clock,
     staging,
     resumeRecord,
