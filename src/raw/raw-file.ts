@@ -290,12 +290,6 @@ export function fingerprintsIn(
   });
 }
 
-/** IDs of the items, row by row. */
-export function idsIn(file: string): string[] {
-  using columns = readPart(file);
-  return columns.cells("content_id").map(textOf);
-}
-
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
 function textOf(cell: Cell | undefined): string {
   if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
@@ -310,7 +304,7 @@ export interface RawLookups {
 }
 
 /** Paths of the raw files of the lookups; one that found nothing has none. */
-export type LookupFiles = Readonly<Partial<Record<LookupMode, string | undefined>>>;
+type LookupFiles = Readonly<Partial<Record<LookupMode, string | undefined>>>;
 
 /** Errors: those of {@link RawRows}. */
 export function readLookups({ destinations, custom_fields }: LookupFiles): RawLookups {

@@ -70,7 +70,7 @@ export function landedIn(folder: string, facts: ExtractRecord, items: LandedItem
 }
 
 /** Absolute paths of the raw files with documents of items. */
-export function itemFilesIn(folder: string): string[] {
+function itemFilesIn(folder: string): string[] {
   return ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)));
 }
 

@@ -120,7 +120,7 @@ export function reuseOf(
 }
 
 /** Where a copy stands tonight. */
-export type CopyPlace = Pick<RawDocument, "contentId" | "pass" | "page" | "position"> & {
+type CopyPlace = Pick<RawDocument, "contentId" | "pass" | "page" | "position"> & {
   readonly order: number;
 };
 
