@@ -48,7 +48,7 @@ export const EXIT_CODES: readonly ExitCode[] = [
     26,
     "retry",
     "delivery",
-    'A target or a loader did not take the run, or a target may still hold who was erased; the message says why. "content-warehouse deliver" repeats a delivery.',
+    'A target or a loader did not take the run; the message says why. "content-warehouse deliver" repeats a delivery.',
   ],
   [
     30,

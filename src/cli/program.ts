@@ -33,7 +33,6 @@ const GROUPS = {
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
     rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
-    erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
   },
   "Look and ask": {
     sql: async () => (await import("./commands/sql.ts")).sqlCommand(),

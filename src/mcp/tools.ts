@@ -123,15 +123,11 @@ export function registerTools(server: McpServer, questions: Questions): void {
         destination,
         field,
         steps: z.boolean().optional().describe("tell the rules too, one by one"),
-        as_of: z
-          .string()
-          .optional()
-          .describe("a run, or an instant such as 2026-11-20T02:00:00Z (default: the current run)"),
+        run,
       },
       annotations,
     },
-    ({ as_of: asOf, ...request }, extra) =>
-      answered(extra, { question: "explain", request: { ...request, asOf } }),
+    (request, extra) => answered(extra, { question: "explain", request }),
   );
   server.registerTool(
     "audit_mappings",

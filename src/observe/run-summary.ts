@@ -17,7 +17,7 @@ import type {
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
-/** Rows that fail stay in the warehouse, where an erasure finds them. */
+/** Rows that fail stay in the warehouse, where pruning takes them away. */
 type ToldCheck = Omit<DatedCheck, "examples" | "reads">;
 
 /** What a run did, for people and programs. */

@@ -55,7 +55,7 @@ const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
 export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
 
 /** Why none of the run before was reused; the last: no document of it is of an item as it is listed now. */
-const WHY_NONE = ["damaged", "settings", "no_documents", "erased", "none_fits", "none_as_listed"] as const;
+const WHY_NONE = ["damaged", "settings", "no_documents", "none_fits", "none_as_listed"] as const;
 export type WhyNoneKind = (typeof WHY_NONE)[number];
 
 /** What came of the requests for items. */

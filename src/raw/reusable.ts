@@ -38,8 +38,6 @@ export type WhyNone =
   | { readonly kind: "settings"; readonly names: readonly DocumentSetting[] }
   /** It has no raw documents of single items. */
   | { readonly kind: "no_documents" }
-  /** Somebody was erased from it under `keep`. */
-  | { readonly kind: "erased" }
   /** Its answers were of other states than its listing, or have URLs that were signed for them alone. */
   | { readonly kind: "none_fits" };
 

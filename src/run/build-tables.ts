@@ -128,7 +128,7 @@ const NOT_ASKED =
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
-  const { pipeline, staging, before, landed, isErased, signal } = building;
+  const { pipeline, staging, before, landed, signal } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
   if (landed.facts.limit !== null) return { checks: [], warnings: [NOT_ASKED] };
@@ -138,7 +138,6 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
     database,
     before,
     temporaryDirectory: staging.temporary,
-    showsRows: !isErased,
     personalData: treatmentIn(landed.facts),
     signal,
   };

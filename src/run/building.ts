@@ -33,8 +33,6 @@ export interface Building {
   readonly history: PreviousHistory;
   /** Name of the run that is built again, by a replay; null: it is built for the first time. */
   readonly replayOf: string | null;
-  /** Whether somebody was erased from the run that is built again: then it shows no rows that a query of the user's gives. */
-  readonly isErased: boolean;
   /** Of the loaders that are to stage the run. */
   readonly loads: StagedLoads;
   readonly threads: number;

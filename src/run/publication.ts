@@ -80,7 +80,6 @@ async function landAndBuild(
       ranges: baseline.kind === "run" ? baseline : undefined,
       history,
       replayOf: null,
-      isErased: false,
       loads,
       threads,
       nodeVersion,

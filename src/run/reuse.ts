@@ -62,7 +62,6 @@ export function otherSettingsText(names: readonly DocumentSetting[]): string {
 /** Clauses about the documents of the run before. */
 export const WHY_NONE_TEXTS = {
   no_documents: "it kept no raw documents of them",
-  erased: "somebody was erased from it",
   none_fits: "their answers were of other states than its listing, or had URLs signed for one answer alone",
   none_as_listed: "none is of an item as it is listed now",
 } as const satisfies Record<Exclude<WhyNoneKind, "damaged" | "settings">, string>;
@@ -88,24 +87,18 @@ export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Prom
     if (!paths.some((path) => path.startsWith("raw/item/")))
       return { ...nothing, failed: kept?.failed ?? nothing.failed, whyNone: { kind: "no_documents" } };
     if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
-    const whyNone = whyNoneOf(kept, { settings, erased: manifest.erasedAt !== undefined });
+    const whyNone = whyNoneOf(kept, settings);
     return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };
   } catch (thrown) {
     return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }
 }
 
-interface Judged {
-  readonly settings: DocumentSettings;
-  /** Whether somebody was erased from the run before. */
-  readonly erased: boolean;
-}
-
-function whyNoneOf(kept: KeptItems, { settings, erased }: Judged): WhyNone | null {
+function whyNoneOf(kept: KeptItems, settings: DocumentSettings): WhyNone | null {
   const names = otherSettings(settings, kept.settings);
   if (names.length > 0) return { kind: "settings", names };
   if (kept.documents.size > 0) return null;
-  return { kind: erased ? "erased" : "none_fits" };
+  return { kind: "none_fits" };
 }
 
 /** Raw files of either run in which items are looked for: a listing mostly begins with the same ones. */

@@ -159,7 +159,7 @@ function behindText(last: TargetRun, current: Current): string {
 function replacedText(last: TargetRun, { kept }: Current): string | undefined {
   for (const { manifest } of kept) {
     if (manifest instanceof WarehouseError || manifest.supersedes !== nameOf(last.run)) continue;
-    return manifest.erasedAt === undefined ? "replayed" : "erased";
+    return "replayed";
   }
   return undefined;
 }

@@ -22,8 +22,6 @@ import { cannotBeRun, refusalText } from "./tests-fit.ts";
 
 export interface TestedRun extends TestedTables {
   readonly tests: readonly Test[];
-  /** Whether rows that fail are shown: not those of a run from which a person was erased. */
-  readonly showsRows: boolean;
   /** How the run treats personal data. */
   readonly personalData: Manifest["personalData"];
   /** Ends the query under way. */
@@ -105,10 +103,10 @@ const WITHHELD =
   "its rows are withheld, for the run before is not known to have treated personal data as this one does";
 
 async function askedOf(test: QueryTest, rows: string, asking: Asking): Promise<Check> {
-  const { connection, showsRows } = asking;
+  const { connection } = asking;
   const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
   const withheld = figure > 0 && isWithheld(test, asking);
-  const failing = showsRows && figure > 0 && !withheld ? await failingRows(connection, rows) : [];
+  const failing = figure > 0 && !withheld ? await failingRows(connection, rows) : [];
   const check = checkOf({ ...test, figure, examples: examplesIn(failing) });
   return withheld ? { ...check, detail: `${check.detail}; ${WITHHELD}` } : check;
 }
@@ -116,7 +114,7 @@ async function askedOf(test: QueryTest, rows: string, asking: Asking): Promise<C
 /** What the run that is built again found when it could be compared with the run before. */
 async function recorded(
   test: QueryTest,
-  { before, showsRows, temporaryDirectory }: Asking,
+  { before, temporaryDirectory }: Asking,
 ): Promise<TestResult | undefined> {
   if (before.kind !== "pruned" || !before.isSamePipeline) return undefined;
   const source = sourceOf(before.own);
@@ -131,6 +129,6 @@ async function recorded(
     figure,
     expected,
     detail: detail ?? "",
-    examples: (showsRows && examples) || undefined,
+    examples: examples ?? undefined,
   });
 }

@@ -70,7 +70,6 @@ export async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
     // Its own: those of the run before, which may be gone, with what it cut.
     ranges: published,
     replayOf: manifest.replayOf ?? null,
-    isErased: manifest.erasedAt !== undefined,
     loads,
     threads: request.threads,
     nodeVersion: manifest.versions.node,

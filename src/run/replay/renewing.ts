@@ -172,7 +172,6 @@ export class Renewing {
       history,
       ranges: from,
       replayOf: from.manifest.run,
-      isErased: from.manifest.erasedAt !== undefined,
       loads,
       threads,
       nodeVersion,
@@ -192,7 +191,7 @@ export class Renewing {
 
   /** Start and end stay those of the night. */
   async #finish({ from, to }: Plan, staging: StagingFolder, { statement }: Built): Promise<void> {
-    const { endedAt, peakBytes, erasedAt, run: supersedes } = from.manifest;
+    const { endedAt, peakBytes, run: supersedes } = from.manifest;
     const files = await verifyResult({
       result: staging.result,
       database: databaseOf(staging, statement.loaders.includes("duckdb")),
@@ -202,7 +201,6 @@ export class Renewing {
     for (const path of [staging.temporary, staging.parts]) await removeTree(path);
     const besides = {
       ...(peakBytes !== undefined && { peakBytes }),
-      ...(erasedAt !== undefined && { erasedAt }),
     };
     await writeManifest(staging.result, { ...statement, ...besides, endedAt, supersedes }, files);
     const { manifest, sha256 } = await readManifestFile(staging.result);

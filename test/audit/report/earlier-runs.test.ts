@@ -80,7 +80,7 @@ test("the run before is the one that was current, if it is kept, can be read and
     sequence: 6,
     previousRun: "000002-20261116T020000Z",
   });
-  assert.equal(before?.sequence, 3, "under its new name after an erase");
+  assert.equal(before?.sequence, 3, "under its new name after a replay");
   assert.deepEqual(await asked("000001-20261115T020000Z"), [1, undefined], "no longer kept");
   assert.deepEqual(await asked(null), [null, undefined]);
 });
