@@ -64,6 +64,12 @@ export const EXIT_CODES: readonly ExitCode[] = [
   ],
   [75, "retry", "another run is under way", "Wait until it has ended."],
   [130, "retry", "SIGINT", ENDED],
+  [
+    137,
+    "stop",
+    "SIGKILL",
+    "Ask for less: the database did not heed an interrupt; or the system killed it, if there is no message.",
+  ],
   [143, "retry", "SIGTERM", ENDED],
 ];
 

@@ -25,6 +25,8 @@ export interface RunSummary {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
+  /** The run whose raw documents it was built from; null: it read its own. */
+  readonly replayOf: string | null;
   readonly verdict: Verdict;
   /** Why it is not complete. */
   readonly reasons: readonly string[];

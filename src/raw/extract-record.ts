@@ -168,37 +168,10 @@ const unmatched = z.strictObject({
   customFields: z.array(z.string()).readonly(),
 });
 
-/** The run that this one is held against; its figures are for those who build this one again without it. */
-const before = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("none") }),
-  z.strictObject({ kind: z.literal("damaged"), run: z.string(), reason: z.string() }),
-  z.strictObject({
-    kind: z.literal("run"),
-    run: z.string(),
-    /** Of its manifest; null: it is another by now. */
-    sha256: z.string().nullable(),
-    rows: z.record(z.string(), count),
-    emptyColumns: z.array(z.string()).readonly(),
-    columns: z.array(z.string()).readonly().optional(),
-  }),
-]);
-
-/** What was carried on of its history; `anew` where that could not be. */
-const history = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("none") }),
-  z.strictObject({ kind: z.literal("anew"), run: z.string(), reason: z.string() }),
-  z.strictObject({
-    kind: z.literal("carried"),
-    run: z.string(),
-    /** IDs of custom fields whose values were not. */
-    forgotten: z.array(z.string()).readonly(),
-  }),
-]);
-
 const extractRecord = extraction.extend({
   version: z.literal(VERSION),
   /** `module`: the name of a pipeline of the package, or the URL of a file; null: it is neither. */
-  pipeline: z.strictObject({ name: z.string(), module: z.string().nullable(), fingerprint: z.string() }),
+  pipeline: z.strictObject({ name: z.string(), module: z.string().nullable() }),
   /** Scheme, host, port and path of the service; `sample`. */
   origin: z.string(),
   /** Fingerprint of the configuration. */
@@ -221,8 +194,6 @@ const extractRecord = extraction.extend({
   documentSettings: documentSettings.nullable().default(null),
   /** What a person said of this run. */
   accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean() }),
-  before,
-  history,
   /** By the passes: documents that contradict each other are found when they are transformed. */
   verdict: z.enum(VERDICTS),
   /** Items that were to be read, the first that are listed; null: all. */

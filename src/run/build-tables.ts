@@ -346,8 +346,6 @@ function statementOf(
     ...(ratePerSecond !== null && { ratePerSecond }),
     ...(facts.outages !== null && { outages: facts.outages }),
     previousRun: before.kind === "none" ? null : before.run,
-    ...(before.kind !== "none" &&
-      before.kind !== "damaged" &&
-      before.sha256 !== undefined && { previousSha256: before.sha256 }),
+    ...(before.kind === "run" && { previousSha256: before.sha256 }),
   };
 }

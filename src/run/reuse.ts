@@ -8,6 +8,9 @@ import type { DetailsRead, Reuse } from "../extract/passes/single-items.ts";
 import { type Details, isWanted, type Wanted } from "../extract/wanted-columns.ts";
 import { changedMost } from "../raw/changed-most.ts";
 import type { ChangedMost, DocumentSetting, DocumentSettings, WhyNoneKind } from "../raw/extract-record.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
+import * as names from "../raw/personal/names.ts";
+import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { isReusedFrom, type KeptItems, readReusable, type WhyNone } from "../raw/reusable.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
@@ -24,15 +27,24 @@ export function documentSettings(
 ): DocumentSettings {
   const { personalData, aliases } = options.config;
   const { policy, keyId } = treatmentOf(personalData);
-  const { names, customFields } = personalFields;
   return {
     version: digestOf(VERSION),
-    policy: digestOf(policy),
+    policy: policyDigest(policy),
     hashKey: digestOf(keyId),
     aliases: digestOf(Object.entries(aliases).sort()),
-    personalFields: digestOf([names.toSorted(), customFields.toSorted()]),
+    personalFields: personalFieldsDigest(personalFields),
     columns: digestOf(columns.toSorted()),
   };
+}
+
+/** Tells whether documents were treated by the same policy, and by the same names that look personal. */
+export function policyDigest(policy: PersonalPolicy): string {
+  return digestOf(policy === "keep" ? [policy] : [policy, names]);
+}
+
+/** Tells whether documents were treated by the same `personalFields`. */
+export function personalFieldsDigest({ names: fields, customFields }: PersonalFields): string {
+  return digestOf([fields.toSorted(), customFields.toSorted()]);
 }
 
 function digestOf(value: unknown): string {

@@ -113,7 +113,7 @@ test("an interrupted command says what it leaves, and no question is answered", 
   await publish(out);
   for (const [make, args, left] of [
     [verifyCommand, [], "the question was not answered"],
-    [replayCommand, [], "nothing was replaced"],
+    [replayCommand, [], "nothing was published"],
     [checkCommand, ["--sample", "--format", "json"], "the check is not finished"],
   ] as const) {
     const said = await told(make, [...args, "--warehouse", out], out);

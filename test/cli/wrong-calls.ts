@@ -111,10 +111,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["diff 1 1 --field regoin", 'The nearest is "region".'],
   ["diff --limit 0", '--limit "0": give a whole number from 1.'],
 
-  ["mcp --max-rows 0", '--max-rows "0": give a whole number from 1.'],
-  ["mcp --warehouse nowhere", "There is no warehouse in "],
-  ["mcp --max-row 5", "did you mean --max-rows?"],
-
   ["what-if", '"content-warehouse what-if" needs --mapping <file>'],
   ["what-if --mapping nope.csv", "nope.csv cannot be read (ENOENT)"],
   ["what-if --mapping a-file", "A mapping file is CSV or JSON"],

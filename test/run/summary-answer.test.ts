@@ -34,6 +34,7 @@ const COMPLETE: RunSummary = {
   run: "000042-20261120T020000Z",
   sequence: 42,
   pipeline: "nightly",
+  replayOf: null,
   verdict: "complete",
   reasons: [],
   modesDiffer: false,

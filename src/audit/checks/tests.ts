@@ -8,16 +8,14 @@ import { asWarehouseError } from "../../common/errors.ts";
 import type { QueryTest, Test } from "../../pipeline.ts";
 import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
-import { checks as checksTable } from "../../tables/run.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
 import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
-import { type Check, type Judged, readChecks, TEST_PREFIX } from "./checks.ts";
+import type { Check, Judged } from "./checks.ts";
 import { coverageResults } from "./coverage-test.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 import { checkOf, passedOver, type TestResult, told } from "./test-results.ts";
-import { type OpenedTables, openTested, TEST_LIMITS, type TestedTables } from "./tested-tables.ts";
+import { type OpenedTables, openTested, type TestedTables } from "./tested-tables.ts";
 import { cannotBeRun, refusalText } from "./tests-fit.ts";
 
 export interface TestedRun extends TestedTables {
@@ -56,7 +54,7 @@ async function resultOf(test: QueryTest, asking: Asking): Promise<TestResult> {
   const { connection, missing, signal } = asking;
   const { reads, isCompared } = await namedBy(test, connection);
   const of = (result: TestResult): TestResult => ({ ...result, check: { ...result.check, reads } });
-  if (isCompared && missing !== null) return of((await recorded(test, asking)) ?? passedOver(test, missing));
+  if (isCompared && missing !== null) return of(passedOver(test, missing));
   let rows: string | undefined;
   try {
     rows = await subqueryOf(connection, test.sql);
@@ -109,26 +107,4 @@ async function askedOf(test: QueryTest, rows: string, asking: Asking): Promise<C
   const failing = figure > 0 && !withheld ? await failingRows(connection, rows) : [];
   const check = checkOf({ ...test, figure, examples: examplesIn(failing) });
   return withheld ? { ...check, detail: `${check.detail}; ${WITHHELD}` } : check;
-}
-
-/** What the run that is built again found when it could be compared with the run before. */
-async function recorded(
-  test: QueryTest,
-  { before, temporaryDirectory }: Asking,
-): Promise<TestResult | undefined> {
-  if (before.kind !== "pruned" || !before.isSamePipeline) return undefined;
-  const source = sourceOf(before.own);
-  await using database = await openTables(source, { ...TEST_LIMITS, temporaryDirectory });
-  const made = await readChecks(database.connection, fromTable(source, checksTable.name));
-  const found = made.find(({ check_name: name }) => name === `${TEST_PREFIX}${test.name}`);
-  if (found === undefined) return undefined;
-  const { verdict, figure, expected, detail, examples } = found;
-  return told({
-    name: found.check_name,
-    verdict,
-    figure,
-    expected,
-    detail: detail ?? "",
-    examples: examples ?? undefined,
-  });
 }

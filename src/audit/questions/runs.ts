@@ -224,7 +224,7 @@ function figuresOf(
 ): Answer["facts"] {
   const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
   const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
-  const { supersedes, replayOf } = manifest;
+  const { replayOf } = manifest;
   return {
     run,
     sequence,
@@ -239,7 +239,6 @@ function figuresOf(
     changes: changes ?? null,
     mappedValues: mappedValues === undefined ? null : statedValues(mappedValues),
     previousRun,
-    supersedes: supersedes ?? null,
     replayOf: replayOf ?? null,
     personalData: { policy: personalData.policy, keyId: personalData.keyId },
     versions,

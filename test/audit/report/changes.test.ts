@@ -5,13 +5,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { DuckDBValue } from "@duckdb/node-api";
 import { openRun } from "../../../src/audit/open-run.ts";
-import { replayCommand } from "../../../src/cli/commands/replay.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { capture } from "../../cli/capture.ts";
 import { program } from "../../cli/running.ts";
-import { either, long } from "../../long.ts";
+import { either } from "../../long.ts";
 import { exportFrom, HISTORY, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
 import { fewSampleNights, sampleNights, site } from "../two-nights.ts";
@@ -355,12 +354,4 @@ test("an item that gives one select value by its ID and by its text has each onc
   const { items } = await pageIn(join(directory, "report.html"));
   assert.deepEqual(items.get("a")?.payloads.get("d-1"), [{ name: "market", values: ["north", "north"] }]);
   assert.deepEqual(items.get("a")?.since, [2, 2]);
-});
-
-long("a run that took another one's place is compared with the run before that one", async () => {
-  const { tile } = page;
-  await capture(replayCommand, ["current", "--warehouse", out]);
-  const replayed = await pageAt("current");
-  assert.deepEqual(replayed.tile, tile);
-  assert.match(replayed.section, new RegExp(`^Changes From run ${first} to run 000003-`));
 });

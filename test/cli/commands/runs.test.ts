@@ -176,7 +176,6 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     mappedValues: null,
     ...{
       previousRun,
-      supersedes: null,
       replayOf: null,
       personalData: { policy: "drop", keyId: null },
       versions,
