@@ -276,21 +276,8 @@ export interface Target {
   readonly manifest?: (run: TargetRun, signal: AbortSignal) => Promise<Uint8Array>;
   /** Runs that it can restore, the newest first. */
   readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
-  /**
-   * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
-   * delivered. Gives what may still hold them.
-   */
-  readonly forget?: (signal: AbortSignal) => Promise<readonly Remaining[]>;
   /** What was wrong with the options that it was made with. */
   readonly faults?: readonly string[];
-}
-
-/** What a target keeps of earlier runs and may still hold an erased person. */
-export interface Remaining {
-  /** Such as `earlier versions of 3 tables in s3://bucket/lake`. */
-  readonly what: string;
-  /** Arguments of the command of content-warehouse that ends it, such as `lake vacuum --all-versions`; null: none does. */
-  readonly command: string | null;
 }
 
 export interface PipelineSpec {

@@ -33,6 +33,7 @@ const CODES = {
   "run.locked": { exitCode: 75, retry: false },
   "run.interrupted": { exitCode: 130, retry: false },
   "run.terminated": { exitCode: 143, retry: false },
+  "process.killed": { exitCode: 137, retry: false },
   internal: { exitCode: 1, retry: false },
 } as const;
 

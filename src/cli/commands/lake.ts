@@ -112,7 +112,7 @@ Examples:
 
 Earlier versions stay readable for as long as the lake's logRetentionDays says, 30 days by default, or for as long as another
 program set delta.logRetentionDuration or delta.deletedFileRetentionDuration of a table, whichever is longer. With --all-versions
-only the newest can be read afterwards, and the logs say nothing of others, so that nothing of an erased person stays. All
+only the newest can be read afterwards, and the logs say nothing of others, as erasing a person needs it. All
 instances of the lake are cleaned up; runs may be delivered meanwhile.
 
 Exit code 0: all was looked at. 26: a table or an instance is damaged; it is named, nothing of it was removed, and all

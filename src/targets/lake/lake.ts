@@ -8,7 +8,6 @@ import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { proveDeliverable } from "./check.ts";
-import { forgetEarlier } from "./forget.ts";
 import { highestTaken, lastRun } from "./last.ts";
 import { manifestOf, restorableRuns, restoreRun } from "./restore.ts";
 import { type OpenLake, stageDelivery } from "./stage.ts";
@@ -97,7 +96,6 @@ export function lakeIn(
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
     manifest: (run, signal) => open(signal, (place) => manifestOf(place, run)),
     restorable: (signal) => open(signal, restorableRuns),
-    forget: (signal) => open(signal, (place) => forgetEarlier(place, name)),
   };
   return target;
 }

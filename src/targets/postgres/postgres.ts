@@ -10,7 +10,6 @@ import type { Target } from "../../pipeline.ts";
 import { postgresAddressFault } from "./address.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
-import { forget } from "./forget.ts";
 import { runIn } from "./last.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
@@ -56,7 +55,6 @@ export function postgres(options: PostgresOptions): Target {
     last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
     check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
-    forget: (signal) => forget(url, schemas, signal),
     faults: optionFaults("postgres", options, OPTIONS, ["url"]),
   };
 }

@@ -4,7 +4,6 @@ import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { test } from "node:test";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
-import { sampleWarehouse } from "../../audit/sample.ts";
 import { few } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { until } from "../../until.ts";

@@ -28,7 +28,6 @@ suite("a step of a lake that waits for its store", { timeout: 60_000 }, () => {
     restorable: (target, signal) => target.restorable?.(signal),
     restore: (target, signal) => target.restore?.(last, "/nowhere", signal),
     manifest: (target, signal) => target.manifest?.(last, signal),
-    forget: (target, signal) => target.forget?.(signal),
     open: (target, signal) => target.open(signal, ({ store }) => store.get("x")),
   };
   for (const [name, step] of Object.entries(steps)) {

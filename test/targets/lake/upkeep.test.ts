@@ -236,85 +236,6 @@ suite("a lake", () => {
     await assert.rejects(async () => on(store).restorable?.(signal), { code: "target.refused" });
   });
 
-  test("forgets the copies of earlier runs, and says what holds the person still", async () => {
-    const store = memoryStore(new Map(three));
-    assert.deepEqual(await on(store).forget?.(signal), [
-      {
-        what: "earlier versions of 2 tables in memory:",
-        command: "lake vacuum --all-versions --target lake",
-      },
-    ]);
-    assert.deepEqual(await on(store).restorable?.(signal), [
-      { run: runs.a3.run, sequence: 3, sha256: runs.a3.sha256 },
-    ]);
-    assert.deepEqual(
-      await store.folders(`_published/instance=${INSTANCE}/runs/`).then((all) => all.length),
-      1,
-    );
-    await vacuumLake(
-      { store, instance: INSTANCE, logRetentionDays: 30 },
-      { allVersions: true, nowMs: Date.now() },
-    );
-    assert.deepEqual(await on(store).forget?.(signal), []);
-    await deliver(on(store, "two"), runs.a1);
-    assert.deepEqual(await on(store).forget?.(signal), [], "the log has versions of another instance");
-    await deliver(on(store), runs.a4);
-    await assertNothingMixed(store, INSTANCE);
-  });
-
-  test("is not said to be rid of a person whom its logs, a dead upload or another program's file may have", async () => {
-    const objects = new Map(three);
-    const store = memoryStore(objects);
-    const empty = on(store);
-    await vacuumLake(
-      { store, instance: INSTANCE, logRetentionDays: 30 },
-      { allVersions: true, nowMs: Date.now() },
-    );
-    assert.deepEqual(await empty.forget?.(signal), []);
-    const left = async () => ((await empty.forget?.(signal)) ?? []).map(({ what }) => what);
-
-    await deliver(empty, runs.a4);
-    const before = [...filesOf(objects, "tags"), ...filesOf(objects, "content")];
-    await store.remove(before.filter((key) => key.includes("-000003-")));
-    assert.deepEqual(
-      await left(),
-      ["earlier versions of 2 tables in memory:"],
-      "their statistics stand in the log",
-    );
-    await vacuumLake(
-      { store, instance: INSTANCE, logRetentionDays: 30 },
-      { allVersions: true, nowMs: Date.now() },
-    );
-    assert.deepEqual(await left(), []);
-
-    const dead = `tags/instance=${INSTANCE}/tags-000002-${"0".repeat(16)}.parquet`;
-    await store.put(dead, Buffer.from("dead"));
-    assert.deepEqual(await left(), ["earlier versions of 1 table in memory:"]);
-    await vacuumLake(
-      { store, instance: INSTANCE, logRetentionDays: 30 },
-      { allVersions: true, nowMs: Date.now() },
-    );
-    assert.deepEqual(await left(), []);
-
-    await store.put(`tags/instance=${INSTANCE}/part-0.parquet`, Buffer.from("not committed yet"));
-    assert.match((await left()).join(), /^1 data file in memory: that another program has not committed; /);
-  });
-
-  test("forgets what an earlier attempt to forget had left, and copies that no claim names", async () => {
-    const objects = new Map(three);
-    const store = memoryStore(objects);
-    const copies = () => store.folders(`_published/instance=${INSTANCE}/runs/`);
-    const dead = `_published/instance=${INSTANCE}/runs/${runs.a2.run}-${"0".repeat(16)}/manifest.json`;
-    await store.put(dead, Buffer.from("never claimed"));
-    const failing = watchedStore(store, async (operation) => {
-      if (operation === "remove") throw new Error("the process ends");
-      return undefined;
-    });
-    await assert.rejects(on(failing).forget?.(signal) ?? Promise.resolve());
-    await on(store).forget?.(signal);
-    assert.deepEqual(await copies(), [`${runs.a3.run}-${runs.a3.manifest.sha256.slice(0, 16)}/`]);
-  });
-
   test("is not said to have a run of the same name that another machine made", async () => {
     const options = { elapsedMs: () => 0, signal };
     const target = on(memoryStore(new Map(three)));
@@ -490,7 +411,6 @@ suite("a lake", () => {
     const { tables, damaged } = await lakeStatus(store);
     assert.deepEqual([tables.length, damaged], [4, []]);
     assert.deepEqual((await vacuum(store, { allVersions: true, nowMs: Date.now() })).damaged, []);
-    assert.deepEqual(await on(store).forget?.(signal), []);
     await removeInstance(place, await removable(place), { attempt: "one", atMs: Date.now() }, signal);
     assert.deepEqual((await lakeStatus(store)).instances, []);
   });
