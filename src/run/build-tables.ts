@@ -317,12 +317,11 @@ function runTables(
 /** What the manifest states of personal data. */
 function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
   const { policy, keyId, customFieldIds } = personalData;
-  const fields = documentSettings?.personalFields;
   return {
     policy,
     keyId,
     ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
-    ...(fields !== undefined && { fields }),
+    fields: documentSettings.personalFields,
   };
 }
 
