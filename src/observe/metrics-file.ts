@@ -139,17 +139,12 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
 
 function currentMetrics(
   { warehouse }: MeasuredRun,
-  { publishedAt, pinnedSince }: NonNullable<EndedRun["current"]>,
+  { publishedAt }: NonNullable<EndedRun["current"]>,
 ): string[] {
   const gauge = gaugesOf({ warehouse });
   const instant = (text: string | null): Sample[] => (text === null ? [] : [[{}, Date.parse(text) / 1000]]);
   return [
     gauge("current_timestamp_seconds", "When the run that readers see was published.", instant(publishedAt)),
-    gauge(
-      "current_pinned_timestamp_seconds",
-      "Since when the run that readers see is pinned; none: it is not.",
-      instant(pinnedSince),
-    ),
   ];
 }
 

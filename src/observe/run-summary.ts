@@ -35,13 +35,11 @@ export interface RunSummary {
   /** Folder of the published run, below `out`. */
   readonly directory: string;
   /**
-   * What readers see now: this run, unless an earlier one is pinned. Instants are ISO 8601; `publishedAt`: null where its
-   * manifest cannot be read; `pinnedSince`: null where none is pinned.
+   * What readers see now. `publishedAt`: ISO 8601; null where its manifest cannot be read.
    */
   readonly current: {
     readonly run: string;
     readonly publishedAt: string | null;
-    readonly pinnedSince: string | null;
   };
   readonly accounting: Accounting;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];

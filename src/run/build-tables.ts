@@ -342,6 +342,7 @@ function statementOf(
   return {
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     startedAt: facts.startedAt,
+    requests: facts.requests,
     passes: facts.passes.map((pass) => ({ ...pass })),
     items: { listed, loaded, rejected, vanished, unread },
     configuration: facts.configuration,

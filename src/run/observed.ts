@@ -62,9 +62,9 @@ async function shownIn(warehouse: string): Promise<RunSummary["current"] | null>
   const runs = await listRuns(outputFolder(warehouse)).catch(() => []);
   const shown = runs.find(({ current }) => current);
   if (shown === undefined) return null;
-  const { run, manifest, pinnedSince } = shown;
+  const { run, manifest } = shown;
   const publishedAt = manifest instanceof WarehouseError ? null : manifest.endedAt;
-  return { run, publishedAt, pinnedSince: pinnedSince?.toISOString() ?? null };
+  return { run, publishedAt };
 }
 
 /** What an ended run leaves behind, for its message. */

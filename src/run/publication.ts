@@ -1,16 +1,15 @@
 /** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
-import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newWarnings } from "../warehouse/new-warnings.ts";
-import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
+import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type RunContext, reportProgress } from "./context.ts";
@@ -28,30 +27,27 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
   reportProgress(run, "publish", 0, 1);
   await peak.measure();
   const stated = { ...built.statement, peakBytes: peak.bytes };
-  const { manifest, retired, pinned, failure } = await inStage(run, { stage: "publish" }, async () => {
+  const { manifest, retired, failure } = await inStage(run, { stage: "publish" }, async () => {
     const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
     const removed = await retire(run);
-    const pinnedRun = pinnedOf(await listRuns(folder));
-    // Others serve what is current here.
-    const committed = pinnedRun === undefined ? await loads.commit() : null;
-    return { manifest: published, retired: removed, pinned: pinnedRun, failure: committed };
+    return { manifest: published, retired: removed, failure: await loads.commit() };
   });
   reportProgress(run, "publish", 1, 1);
   const deliveries =
-    targetsOf(options.config).length === 0 || pinned !== undefined
+    targetsOf(options.config).length === 0
       ? []
       : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const { previousRun, changes, mappedValues, drift } = built;
   const warnings = [
     ...built.warnings,
-    ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
+    ...undeliveredWarnings(options.config, pipeline),
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
-    current: currentOf(manifest, pinned),
+    current: { run: manifest.run, publishedAt: manifest.endedAt },
     previousRun,
     changes,
     mappedValues,
@@ -106,14 +102,6 @@ async function landAndBuild(
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
-}
-
-/** What readers see now. `pinned`: an earlier run that stays current; undefined: there is none. */
-function currentOf(own: Manifest, pinned: ReturnType<typeof pinnedOf<ListedRun>>): RunSummary["current"] {
-  if (pinned === undefined) return { run: own.run, publishedAt: own.endedAt, pinnedSince: null };
-  const { run, manifest, pinnedSince } = pinned;
-  const publishedAt = manifest instanceof WarehouseError ? null : manifest.endedAt;
-  return { run, publishedAt, pinnedSince: pinnedSince.toISOString() };
 }
 
 interface PublishedRun {

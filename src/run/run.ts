@@ -26,8 +26,7 @@ import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
 import { type Exported, observed, type Published, startedRun } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
-import { PRECONDITIONS } from "./preconditions/list.ts";
-import { type Facts, meetAll, release } from "./preconditions/step.ts";
+import { closeOpened, type Opened, prepare } from "./prepare.ts";
 import { withoutPersonal } from "./previous-history.ts";
 import { exportAndPublish } from "./publication.ts";
 import {
@@ -51,9 +50,15 @@ export async function runExport(options: RunOptions): Promise<Exported> {
 }
 
 async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
-  const facts: Partial<Facts> = { machine: options, options, observers, warehouse: options.config.warehouse };
+  const opened: Opened = {};
   try {
-    const ready = await meetAll(PRECONDITIONS, facts);
+    const ready = await prepare({
+      options,
+      opened,
+      listener: { begin() {}, note() {}, warn: (sentence) => options.log.warn(sentence) },
+      isRehearsal: false,
+      onPipeline: (name) => observers.loaded(name),
+    });
     const { pipeline, folder, source, personalFields, baseline, pace, above } = ready;
     const personalFieldIds = idsOf(personalFields);
     let resumable = ready.resumable;
@@ -72,15 +77,15 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
     return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
   } catch (thrown) {
-    const { folder, lock } = facts;
-    if (folder === undefined || lock === undefined) throw thrown;
+    const { folder } = opened;
+    if (folder === undefined) throw thrown;
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
       options.log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
   } finally {
-    await release(facts, options.log);
+    await closeOpened(opened, options.log);
   }
 }
 

@@ -12,17 +12,9 @@ import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { missedText } from "../targets/deliver.ts";
-import { pinnedText } from "../warehouse/pin.ts";
 import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
-const WORTH_A_LOOK: ReadonlySet<string> = new Set([
-  "Unsettled",
-  "Limited",
-  "Pinned",
-  "Rejected",
-  "Warning",
-  "To add",
-]);
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning", "To add"]);
 
 export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
@@ -47,7 +39,6 @@ function lineOrLines(name: string, text: string): string {
 function fieldsOf(summary: RunSummary): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
   const { verdict } = summary;
-  const pinnedRun = pinned(summary.current);
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [missedText(target, failure.code)],
   );
@@ -62,7 +53,6 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
     ["Published", published(summary)],
-    pinnedRun !== "" && ["Pinned", pinnedRun],
     report !== null && ["Report", report],
     ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
@@ -142,13 +132,6 @@ function published({ directory, bytesPublished, filesPublished, unchanged }: Run
   if (unchanged === null) return `${directory} (${size})`;
   const { files, bytes } = unchanged;
   return `${directory} (${size}; ${count(files)} of ${counted(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
-}
-
-/** Nothing where readers see this run. */
-function pinned({ run, pinnedSince }: RunSummary["current"]): string {
-  if (pinnedSince === null) return "";
-  const stays = pinnedText({ run, pinnedSince: new Date(pinnedSince) });
-  return `${stays}: readers get later runs by "content-warehouse runs unpin", and targets by the delivery after it`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {

@@ -5,7 +5,6 @@ import { counted } from "../common/figures.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
 import { isAmong, sameRun, standingOf } from "../warehouse/identity.ts";
 import { nameOf, parseRunName } from "../warehouse/layout.ts";
-import { pinnedText } from "../warehouse/pin.ts";
 import { targetError } from "./deliver.ts";
 import type { Current } from "./published-run.ts";
 import { keepsRuns } from "./restore.ts";
@@ -54,8 +53,8 @@ export function targetsAnswer(states: readonly TargetState[], current: Current |
     command: state.command === null ? null : `content-warehouse ${state.command}`,
   }));
   return {
-    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}${pinnedClause(current)}`}.`,
-    facts: { current: current?.run ?? null, pinnedSince: current?.pinnedSince?.toISOString() ?? null },
+    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}`}.`,
+    facts: { current: current?.run ?? null },
     sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows, limit: 1000 })],
     next: states.flatMap(nextOf),
   };
@@ -66,13 +65,6 @@ function nextOf({ target, command, here }: TargetState): string[] {
   const brings =
     command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
   return [`${target}: "content-warehouse ${command}" ${brings}.`];
-}
-
-/** Targets are to have what is current, whatever is published since. */
-function pinnedClause({ run, pinnedSince }: Current): string {
-  return pinnedSince === null
-    ? ""
-    : `: ${pinnedText({ run, pinnedSince })}, and later runs are not delivered`;
 }
 
 async function stateOf(

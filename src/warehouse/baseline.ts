@@ -1,10 +1,9 @@
-/** The run that this one is held against: what `current` names, also after a rollback; where it is pinned, the latest since. */
+/** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Instance, sameInstance } from "./identity.ts";
-import { nameOf, type OutputFolder } from "./layout.ts";
+import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
-import { latestRun } from "./pin.ts";
 import type { PublishedFiles } from "./published-tables.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
@@ -57,7 +56,7 @@ export type Before =
 
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
-  const run = await latestRun(folder);
+  const run = await currentRun(folder);
   return run === undefined ? { kind: "none" } : baselineOf(folder, run);
 }
 

@@ -12,7 +12,6 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  * The output folder, as absolute paths.
  *
  *     current -> runs/<run>     what readers open: a symbolic link, replaced by rename
- *     pinned.json               keeps `current` where it is while further runs are published; not there: nothing is pinned
  *     runs/<run>/               published runs, read-only, never changed
  *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
  *     .pruned.json              runs that are gone, and were rolled back or put aside before; not there: none
@@ -26,7 +25,6 @@ export function outputFolder(out: string) {
   return {
     root,
     current: join(root, "current"),
-    pin: join(root, "pinned.json"),
     pruned: join(root, ".pruned.json"),
     runs: join(root, "runs"),
     staging: join(root, ".staging"),

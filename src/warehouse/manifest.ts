@@ -57,6 +57,8 @@ const statement = z.object({
   startedAt: instant,
   /** When the result was proven, just before it was published. */
   endedAt: instant,
+  /** Requests that the run made, and bytes of their answers; in a replay, those of the run that was built again. */
+  requests: z.object({ count, bytes: count }),
   /** `complete`: two passes in a row agreed. `limited`: its first items alone were read. */
   verdict: z.enum(VERDICTS),
   /** Why it is not complete; empty where it is. */
@@ -105,7 +107,7 @@ const statement = z.object({
   outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
   /** The most that the run took up on the disk while it was made; absent in runs of earlier versions. The next run needs it. */
   peakBytes: count.optional(),
-  /** The run that it goes on from: what `current` named when it began, or while that was pinned, the latest since. */
+  /** The run that it goes on from: what `current` named when it began. */
   previousRun: runIdentifier.nullable(),
   /** SHA-256 of that run's manifest; absent where there is none to read, and in runs of earlier versions. */
   previousSha256: sha256.optional(),

@@ -12,8 +12,8 @@ test("a suggested command names the places that were given, quoted, and an insta
   assert.equal(placed('"content-warehouse deliver" does it', {}), '"content-warehouse deliver" does it');
   assert.equal(said("content-warehouse deliver"), `content-warehouse deliver --target lake ${folder}`);
   assert.equal(
-    said('"content-warehouse runs unpin", then "content-warehouse lake vacuum".'),
-    `"content-warehouse runs unpin ${folder}", then "content-warehouse lake vacuum --target lake --config cw.config.json".`,
+    said('"content-warehouse runs prune", then "content-warehouse lake vacuum".'),
+    `"content-warehouse runs prune ${folder}", then "content-warehouse lake vacuum --target lake --config cw.config.json".`,
   );
   assert.equal(
     said('run "content-warehouse run" again', { run: "nightly --sample" }),

@@ -73,7 +73,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["runs rollback", '"content-warehouse runs rollback" needs <run>'],
   ["runs show curent", 'The nearest is "current".'],
   ["runs rollback 2", 'There is no run "2"'],
-  ["runs unpin", "Nothing is pinned in "],
   ["runs prune --keep 0", '--keep "0": give a whole number from 1.'],
   ["runs list --warehouse nowhere", "There is no warehouse in "],
 

@@ -46,13 +46,6 @@ const CASES: readonly Case[] = [
   },
   { alert: "WarehouseUnsettled", changes: {}, quiet: 30 * HOURS, loud: null },
   {
-    alert: "WarehouseIsPinned",
-    changes: { "current_pinned_timestamp_seconds{}": () => 3600 - 7 * 86400 },
-    quiet: 1 * HOURS,
-    loud: 1 * HOURS + 2,
-  },
-  { alert: "WarehouseIsPinned", changes: {}, quiet: 30 * HOURS, loud: null },
-  {
     alert: "WarehouseRunHangs",
     changes: { "attempt_timestamp_seconds{}": () => 600 },
     quiet: 6 * HOURS,

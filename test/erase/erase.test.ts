@@ -522,19 +522,6 @@ long(
 );
 
 long(
-  "S24: after a rollback, current and a pin name the run that took the place of the one they named",
-  async (t) => {
-    const { folder, erase, runs } = await twoRuns(t);
-    const since = new Date("2026-11-21T08:30:00.000Z");
-    await rollback(folder, "1", { isPinned: true, at: since });
-    const { replaced } = await erase(ANNA);
-    assert.equal(replaced.find(({ current }) => current)?.run, runs[0]);
-    const { sequence, latest, pinnedSince } = await findRun(folder, "current");
-    assert.deepEqual([sequence, latest, pinnedSince], [3, true, since]);
-  },
-);
-
-long(
   "S24: runs that are newer than one with the user are numbered anew too, so that their order stays",
   async (t) => {
     const { folder, run, erase, service } = await warehouse(t);

@@ -38,7 +38,7 @@ test("a run of another warehouse that publishes nothing leaves the metrics of th
   const file = join(await temporaryFolder(t), "run.prom");
   const published = (warehouse: string) =>
     `content_warehouse_published_timestamp_seconds{warehouse="${warehouse}"} 1\n` +
-    `content_warehouse_current_pinned_timestamp_seconds{warehouse="${warehouse}"} 1\n`;
+    `content_warehouse_current_timestamp_seconds{warehouse="${warehouse}"} 1\n`;
   const failed = { ok: false, code: "config.invalid", message: "", exitCode: 2, outageSince: null } as const;
   const outcome = { ...failed, warehouse: STARTED.warehouse, run: null, pipeline: null };
   const texts: string[] = [];
@@ -65,7 +65,7 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const file = join(await temporaryFolder(t), "run.prom");
   const warehouse = 'C:\\x"\n';
   const accounting = { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 };
-  const current = { run: "1", publishedAt: null, pinnedSince: null };
+  const current = { run: "1", publishedAt: null };
   const named = { warehouse, run: "1", pipeline: "small", current };
   const outcome = { ...named, exitCode: 0, accounting, tables: [], bytesPublished: 7, mappedValues: null };
   const observer = metricsFileObserver(file, { warehouse, startedMs: 0 });

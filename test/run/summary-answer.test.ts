@@ -42,7 +42,6 @@ const COMPLETE: RunSummary = {
   current: {
     run: "000042-20261120T020000Z",
     publishedAt: "2026-11-20T02:01:02.500Z",
-    pinnedSince: null,
   },
   accounting: {
     listed: 12_345,

@@ -195,7 +195,9 @@ function reordered({ key, orderedWithin, telling, columns }: ComparedTable): str
   const isWhole = orderedWithin.length === key.length;
   const row = isWhole
     ? "any_value(made_row)"
-    : `nullif(concat_ws(' ', NULL, ${identifiers(orderedWithin.slice(1))}), '')`;
+    : orderedWithin.length > 1
+      ? `nullif(concat_ws(' ', ${identifiers(orderedWithin.slice(1))}), '')`
+      : "NULL::VARCHAR";
   const isTold = [...key, ...columns.map(({ name }) => name)].includes(telling ?? "");
   const text = (side: string) => (isTold ? `${side}.${quoteIdentifier(telling ?? "")}::VARCHAR` : "NULL");
   const list = (side: string) => `left(string_agg(${side}_text, ', ' ORDER BY ${side}_rank), ${MAX_LIST})`;

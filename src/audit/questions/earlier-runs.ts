@@ -3,7 +3,6 @@ import { WarehouseError } from "../../common/errors.ts";
 import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { pinnedOf } from "../../warehouse/pin.ts";
 import type { PublishedRun } from "../../warehouse/retention.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
 import { listedRun } from "./runs.ts";
@@ -33,8 +32,6 @@ export function earlierRuns(
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: compared,
-    /** What readers see whatever is published; undefined: nothing is pinned. */
-    pinned: pinnedOf(published),
     /** The newest first. */
     listed: shown.map(({ run, manifest }) => listedRun(manifest, "", run)),
   };

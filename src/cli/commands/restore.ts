@@ -6,7 +6,6 @@ import { type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore
 import { sameRun } from "../../warehouse/identity.ts";
 import { prepareOutput } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
@@ -58,12 +57,7 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   }
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;
-  const pinned = pinnedOf(await listRuns(folder));
-  const now =
-    pinned === undefined
-      ? "it is current now"
-      : `${pinnedText(pinned)}, and the next run goes on from the restored one`;
-  const line = `restored ${wanted.run} from ${target.name}${place}; ${now}\n`;
+  const line = `restored ${wanted.run} from ${target.name}${place}; it is current now\n`;
   await writeAnswer(out, options.json === true ? { target: target.name, run } : line);
 }
 

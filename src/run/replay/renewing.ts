@@ -209,8 +209,7 @@ export class Renewing {
     const { manifest, sha256 } = await readManifestFile(staging.result);
     const { startedAt = from.startedAt, sequence = staging.sequence } = parseRunName(to) ?? {};
     const directory = staging.result;
-    const standing = { current: false, latest: false, pinnedSince: null };
-    this.#made.set(from, { run: to, sequence, startedAt, directory, ...standing, manifest, sha256 });
+    this.#made.set(from, { run: to, sequence, startedAt, directory, current: false, manifest, sha256 });
   }
 }
 

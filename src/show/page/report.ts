@@ -97,7 +97,6 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
       changed: changed.compared,
       comparedWith,
       unsent: items.unsent,
-      pinned: earlier?.pinned,
     }),
     parts,
     items: items.json,

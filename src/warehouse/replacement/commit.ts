@@ -10,7 +10,6 @@ import { z } from "zod";
 import { removeTree, replaceFile, sealTree, sync, syncTree } from "../../common/tree.ts";
 import { currentRun, type OutputFolder, type StagingFolder, stagingFolder } from "../layout.ts";
 import { runIdentifier } from "../manifest.ts";
-import { readPin, writePin } from "../pin.ts";
 import { pointCurrentAt, removeRun } from "../run-folders.ts";
 
 const replacement = z.object({ from: runIdentifier, to: runIdentifier });
@@ -41,7 +40,7 @@ export async function commitPlan(folder: OutputFolder, replacements: readonly Re
 
 /**
  * Carries out a plan, if there is one, and clears the place of the replacements away. All replacements get their final names;
- * then the pin and `current` move, where they name a run that is replaced; then the replaced runs go. Each step may have been done
+ * then `current` moves, where it names a run that is replaced; then the replaced runs go. Each step may have been done
  * before. Needs the lock.
  */
 export async function finishReplacement(folder: OutputFolder): Promise<void> {
@@ -62,8 +61,6 @@ async function carryOut(folder: OutputFolder, replacements: readonly Replacement
   await sync(folder.runs);
   for (const { to } of replacements) await sealTree(join(folder.runs, to));
   const nowOf = (run: string) => replacements.find(({ from }) => from === run)?.to ?? run;
-  const pin = await readPin(folder);
-  if (pin !== undefined) await writePin(folder, { ...pin, run: nowOf(pin.run), latest: nowOf(pin.latest) });
   const current = await currentRun(folder);
   if (current !== undefined) await pointCurrentAt(folder, nowOf(current));
   // The plan is the only word of what must go: it stays until nothing of a replaced run lies anywhere.

@@ -102,7 +102,6 @@ test("a run before whose database cannot be opened leaves the page without a com
     earlier: {
       previous: 41,
       before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest: sample },
-      pinned: undefined,
       listed: [],
     },
   });

@@ -327,6 +327,27 @@ test("a URL that an earlier version kept as the empty text it was sent as has no
   await chmod(file, mode);
 });
 
+test("a row of a collection that one run lacks was added", async () => {
+  const file = join(out, "runs", second, "warehouse.duckdb");
+  const whole = await readFile(file);
+  const { mode } = await stat(file);
+  await chmod(file, 0o644);
+  const database = await DuckDBInstance.create(file);
+  const connection = await database.connect();
+  await connection.run(
+    "INSERT INTO content_collections (content_id, collection_id, ordinal) SELECT min(content_id), 'spring', 0 FROM content",
+  );
+  connection.closeSync();
+  database.closeSync();
+  const { changes } = await answered("--table", "content_collections");
+  assert.deepEqual(
+    changes.map(({ row, change }: Change) => [row, change]),
+    [["spring", "added"]],
+  );
+  await writeFile(file, whole);
+  await chmod(file, mode);
+});
+
 test("runs of two instances, and one whose files are gone, cannot be compared", async () => {
   const file = join(out, "runs", first, "manifest.json");
   const written = await readFile(file, "utf8");

@@ -185,7 +185,6 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     },
     ...{ bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length },
     unchanged,
-    ...{ pinned: null, pinnedSince: null },
   });
   const listed: Record<string, unknown>[] = JSON.parse(await json("list")).runs;
   assert.deepEqual(

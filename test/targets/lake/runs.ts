@@ -63,6 +63,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       instance,
       startedAt: STARTED.toISOString(),
       endedAt: STARTED.toISOString(),
+      requests: { count: 1, bytes: 1 },
       verdict: "complete",
       reasons: [],
       passes: [],
@@ -80,7 +81,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     ),
   );
   const { sha256 } = await digestOf(join(directory, "manifest.json"));
-  const standing = { current: true, latest: true, pinnedSince: null };
+  const standing = { current: true };
   const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
   return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }

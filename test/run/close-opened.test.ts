@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../src/common/log.ts";
-import { type Facts, release } from "../../src/run/preconditions/step.ts";
+import { closeOpened, type Opened } from "../../src/run/prepare.ts";
 
 test("what a run has opened is closed, all of it, whatever fails to; the failure is told, and hides no other", async () => {
   const closed: string[] = [];
@@ -14,8 +14,8 @@ test("what a run has opened is closed, all of it, whatever fails to; the failure
     client: { close: failing("client") },
     source: { [Symbol.asyncDispose]: failing("source") },
     lock: { [Symbol.asyncDispose]: failing("lock") },
-  } as unknown as Partial<Facts>;
-  await release(opened, { ...silentLog, warn: (message) => told.push(message) });
+  } as unknown as Opened;
+  await closeOpened(opened, { ...silentLog, warn: (message) => told.push(message) });
   assert.deepEqual(closed, ["client", "source", "lock"]);
   assert.equal(told.length, 3);
   for (const [at, name] of closed.entries())

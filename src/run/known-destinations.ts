@@ -1,11 +1,11 @@
 /** Destinations that a configuration names and the service does not have: what may be meant. */
-import type { DestinationName } from "../../api/destination.ts";
-import { WarehouseError } from "../../common/errors.ts";
-import { hint, listed } from "../../common/nearest.ts";
-import { DEFAULT_PLATFORM } from "../../extract/content-client.ts";
-import type { HttpClient } from "../../extract/http/client.ts";
-import type { createLookups, DestinationLookup } from "../../extract/lookups.ts";
-import { probeDestinationNames } from "../../extract/probe.ts";
+import type { DestinationName } from "../api/destination.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { hint, listed } from "../common/nearest.ts";
+import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
+import type { HttpClient } from "../extract/http/client.ts";
+import type { createLookups, DestinationLookup } from "../extract/lookups.ts";
+import { probeDestinationNames } from "../extract/probe.ts";
 
 /** So many are looked up at most, one request each. */
 const MAX_LOOKUPS = 20;
@@ -26,8 +26,29 @@ export interface AskedDestinations {
   readonly configured: readonly DestinationName[];
 }
 
-/** Looks up what is missing, configured or named by items on each platform that is known of. Throws what the client throws. */
+/** How long the search for hints may take. */
+const SEARCH_MS = 15_000;
+
+/**
+ * Looks up what is missing, configured or named by items on each platform that is known of. It only serves hints: if the
+ * service refuses the search or takes too long, nothing is known.
+ */
 export async function knownDestinations(
+  client: Pick<HttpClient, "readAs">,
+  asked: AskedDestinations,
+  signal: AbortSignal,
+): Promise<KnownDestinations> {
+  const late = AbortSignal.timeout(SEARCH_MS);
+  try {
+    return await searchDestinations(client, asked, AbortSignal.any([signal, late]));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (!late.aborted && !(thrown instanceof WarehouseError)) throw thrown;
+    return { names: [], found: [] };
+  }
+}
+
+async function searchDestinations(
   client: Pick<HttpClient, "readAs">,
   { aliases, lookups, wanted, unmatched, configured }: AskedDestinations,
   signal: AbortSignal,
@@ -42,25 +63,6 @@ export async function knownDestinations(
   const looked = await lookups.destinations(others, signal);
   const missing = [...unmatched, ...looked.unmatched];
   return { names, found: [...wanted, ...others].filter((one) => !isAmong(one, missing)) };
-}
-
-/** A check has a minute for all that it asks. */
-const SOON_MS = 15_000;
-
-/** {@link knownDestinations}; none where the service does not give them, or not soon: to miss hints is no failure. */
-export async function knownSoon(
-  client: Pick<HttpClient, "readAs">,
-  asked: AskedDestinations,
-  signal: AbortSignal,
-): Promise<KnownDestinations> {
-  const late = AbortSignal.timeout(SOON_MS);
-  try {
-    return await knownDestinations(client, asked, AbortSignal.any([signal, late]));
-  } catch (thrown) {
-    signal.throwIfAborted();
-    if (!late.aborted && !(thrown instanceof WarehouseError)) throw thrown;
-    return { names: [], found: [] };
-  }
 }
 
 function isAmong({ name, platform }: DestinationName, destinations: readonly DestinationName[]): boolean {
