@@ -1,8 +1,9 @@
 /** Step 3: takes the next delivery number of the instance, by a commit to `run_snapshots` that holds only a `txn`. */
-import { putNext, readAgain } from "./delta/commit.ts";
-import { numberOf } from "./delta/state.ts";
+
 import type { Delivery } from "./delivery.ts";
-import type { Look } from "./look.ts";
+import { putNext, readAgain } from "./delta/commit.ts";
+import { filesOf, numberOf, type TableState } from "./delta/state.ts";
+import { type Look, removalId } from "./look.ts";
 import type { LakePlace } from "./place.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
@@ -13,17 +14,35 @@ export interface Claim {
   readonly followsUnfinished: boolean;
 }
 
-/** Null: another delivery of the instance began since the look. */
+/** Null: another delivery of the instance began or finished since the look. */
 export async function claimNumber(place: LakePlace, delivery: Delivery, look: Look): Promise<Claim | null> {
   const { store, instance, logRetentionDays: retentionDays, clock } = place;
   const { run, signal } = delivery;
   const number = look.number + 1;
   let state = look.snapshots;
   for (let failed = 0; ; failed++) {
-    if (numberOf(state, instance) !== look.number) return null;
-    const change = { table: RUN_SNAPSHOTS, instance, number, files: null, retentionDays, run: run?.run ?? null };
+    if (isOvertaken(state, look, instance)) return null;
+    const change = {
+      table: RUN_SNAPSHOTS,
+      instance,
+      number,
+      files: null,
+      retentionDays,
+      run: run?.run ?? null,
+    };
     const put = await putNext(store, state, change, clock.now());
     if (typeof put === "object") return { number, followsUnfinished: look.isUnfinished };
     state = await readAgain(store, { table: RUN_SNAPSHOTS.name, state, put }, { clock, signal, failed });
   }
+}
+
+/** A finish has the number of its own claim, so the number alone does not tell: it also changes the rows, or is a removal. */
+function isOvertaken(state: TableState | null, { snapshots }: Look, instance: string): boolean {
+  const rowsIn = (of: TableState | null) =>
+    of === null ? [] : filesOf(of, instance).map(({ path }) => path);
+  return (
+    numberOf(state, instance) !== numberOf(snapshots, instance) ||
+    numberOf(state, removalId(instance)) !== numberOf(snapshots, removalId(instance)) ||
+    rowsIn(state).join() !== rowsIn(snapshots).join()
+  );
 }

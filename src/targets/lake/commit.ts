@@ -1,11 +1,11 @@
 /** Step 4: commits each table with the number of the delivery. */
 import { inParallel } from "../../storage/parallel.ts";
 import type { Claim } from "./claim.ts";
+import { assertYoung, type Delivery, overtaken } from "./delivery.ts";
 import { assertWritable } from "./delta/blocked.ts";
 import { keepLogShort } from "./delta/checkpoint.ts";
 import { isUnchanged, putNext, readAgain } from "./delta/commit.ts";
 import { numberOf } from "./delta/state.ts";
-import { assertYoung, type Delivery, overtaken } from "./delivery.ts";
 import type { DescribedTable } from "./described-tables.ts";
 import { type LakeTable, tablesToCommit } from "./look.ts";
 import { LANES, type LakePlace } from "./place.ts";

@@ -22,10 +22,17 @@ import { type Look, lookFor } from "./look.ts";
 import type { LakePlace, OpenLake } from "./place.ts";
 import { uploadCopy, uploadTables } from "./upload.ts";
 
-/** Steps 1 and 2; the commit does the others. What stays after a failure, `lake vacuum` removes. */
-export function stageDelivery(open: OpenLake, run: DeliveredRun): Promise<StagedLoad> {
+/** Steps 1 and 2; `commit` does the others. What stays after a failure, `lake vacuum` removes. */
+export async function stageDelivery(open: OpenLake, run: DeliveredRun): Promise<StagedLoad> {
+  return await stageTables(open, run, await describeTables(run));
+}
+
+export function stageTables(
+  open: OpenLake,
+  run: DeliveredRun,
+  tables: readonly DescribedTable[],
+): Promise<StagedLoad> {
   return open(run.signal, async (place) => {
-    const tables = await describeTables(run);
     const delivery = newDelivery(place, run, tables);
     const look = await lookAndUpload(place, delivery, run);
     const commit = async () => {
@@ -35,11 +42,7 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun): Promise<Staged
   });
 }
 
-function newDelivery(
-  { clock }: LakePlace,
-  run: DeliveredRun,
-  tables: readonly DescribedTable[],
-): Delivery {
+function newDelivery({ clock }: LakePlace, run: DeliveredRun, tables: readonly DescribedTable[]): Delivery {
   const copied = [...run.files.filter(({ path }) => isCopied(path)), run.manifest];
   const files = [...copied, ...tables.flatMap((table) => table.files)];
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -60,7 +63,11 @@ async function lookAndUpload(place: LakePlace, delivery: Delivery, run: Delivere
 
 async function commitDelivery(
   place: LakePlace,
-  { delivery, run, look: first }: { readonly delivery: Delivery; readonly run: DeliveredRun; readonly look: Look },
+  {
+    delivery,
+    run,
+    look: first,
+  }: { readonly delivery: Delivery; readonly run: DeliveredRun; readonly look: Look },
 ): Promise<void> {
   let look: Look | null = first;
   while (look !== null) {

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { rolledBackFrom } from "../../warehouse/identity.ts";
 import type { Claim } from "./claim.ts";
 import type { CommittedTable } from "./commit.ts";
+import { assertYoung, type Delivery, overtaken } from "./delivery.ts";
 import { keepLogShort } from "./delta/checkpoint.ts";
 import { type AddedFile, putNext, readAgain } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
 import { numberOf } from "./delta/state.ts";
-import { assertYoung, type Delivery, overtaken } from "./delivery.ts";
 import { newPath } from "./keys.ts";
 import { removalId } from "./look.ts";
 import type { LakePlace } from "./place.ts";
@@ -83,7 +83,10 @@ function rowsAfter(
   return [...before.map((row) => ({ ...row, files: null })), ...rows];
 }
 
-async function putRows({ store, instance, rowFiles }: LakePlace, rows: readonly SnapshotRow[]): Promise<AddedFile> {
+async function putRows(
+  { store, instance, rowFiles }: LakePlace,
+  rows: readonly SnapshotRow[],
+): Promise<AddedFile> {
   const body = await rowFiles.write(rows);
   const path = newPath(RUN_SNAPSHOTS.name, instance, createHash("sha256").update(body).digest("hex"));
   await store.put(`${RUN_SNAPSHOTS.name}/${path}`, body);

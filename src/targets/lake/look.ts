@@ -5,7 +5,7 @@ import { inParallel } from "../../storage/parallel.ts";
 import { sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fenced.ts";
 import { proveConditionalPut } from "../store/store.ts";
-import { assertWritable } from "./delta/blocked.ts";
+import { blockedText } from "./delta/blocked.ts";
 import { readTable } from "./delta/read.ts";
 import type { DeclaredTable } from "./delta/schema.ts";
 import { filesOf, numberOf, type TableState } from "./delta/state.ts";
@@ -66,8 +66,11 @@ export async function assertDeliverable(
   tables: readonly DeclaredTable[],
 ): Promise<void> {
   for (const table of tables) assertFreeNames(table);
-  assertWritable(snapshots, RUN_SNAPSHOTS);
-  for (const { declared, state } of await tablesToCommit(place, tables)) assertWritable(state, declared);
+  const own = { declared: RUN_SNAPSHOTS, state: snapshots };
+  const blocked = [own, ...(await tablesToCommit(place, tables))].flatMap(
+    ({ declared, state }) => blockedText(state, declared) ?? [],
+  );
+  if (blocked.length > 0) throw new WarehouseError("target.refused", blocked.join(" "));
   if (snapshots === null) await proveConditionalPut(place.store);
 }
 
@@ -147,7 +150,5 @@ function named({ id, origin }: InstanceIdentity): string {
 export function instancesIn(snapshots: TableState | null): string[] {
   if (snapshots === null) return [];
   const names = [...snapshots.transactions.keys()].filter((name) => !name.includes("/"));
-  return names
-    .filter((name) => numberOf(snapshots, name) > numberOf(snapshots, removalId(name)))
-    .toSorted();
+  return names.filter((name) => numberOf(snapshots, name) > numberOf(snapshots, removalId(name))).toSorted();
 }

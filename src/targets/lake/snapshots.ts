@@ -34,7 +34,10 @@ export const RUN_SNAPSHOTS = defineTable({
     text("run", { comment: "Name of the run.", required }),
     bigint("sequence", { comment: "Number of the run.", required }),
     text("verdict", { comment: "Verdict of the run: complete or unsettled.", required }),
-    text("manifest_sha256", { comment: "SHA-256 of the manifest that the run was published with.", required }),
+    text("manifest_sha256", {
+      comment: "SHA-256 of the manifest that the run was published with.",
+      required,
+    }),
     text("service_id", { comment: "Instance ID of the service that the run was read from, if it has one." }),
     text("service_origin", { comment: "Address of that service: scheme, host and port.", required }),
     text("rollback_of", { comment: "Name of the run that a rollback to this run replaced." }),

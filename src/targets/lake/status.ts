@@ -66,8 +66,7 @@ export const LAKE_STATUS = ["instances"] as const;
 export function lakeStatusAnswer({ address, instances }: LakeStatus): Answer {
   const unfinished = instances.filter((each) => each.unfinished).map(({ instance }) => instance);
   return {
-    lead:
-      instances.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
+    lead: instances.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
     facts: { address },
     sections: [
       section({

@@ -1,8 +1,8 @@
 /** Step 2: the files that the tables do not name are uploaded under new names, where no reader looks. */
 import { inParallel } from "../../storage/parallel.ts";
-import type { DescribedFile, DescribedTable } from "./described-tables.ts";
-import { filesOf, type TableState } from "./delta/state.ts";
 import type { Delivery } from "./delivery.ts";
+import { filesOf, type TableState } from "./delta/state.ts";
+import type { DescribedFile, DescribedTable } from "./described-tables.ts";
 import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
 import { tablesToCommit } from "./look.ts";
 import { LANES, type LakePlace } from "./place.ts";
@@ -66,7 +66,11 @@ export async function nameFiles(
 }
 
 /** Uploads the run's copy, the manifest last. The folder is the delivery's own, since it claimed the number. */
-export async function uploadCopy(place: LakePlace, { run, onUpload }: Delivery, number: number): Promise<void> {
+export async function uploadCopy(
+  place: LakePlace,
+  { run, onUpload }: Delivery,
+  number: number,
+): Promise<void> {
   if (run === null) return;
   const folder = copyFolder(place.instance, number);
   const upload = async (_: number, { path, bytes, sha256 }: (typeof run)["manifest"]) => {

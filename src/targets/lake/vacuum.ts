@@ -42,7 +42,7 @@ export async function vacuumLake(place: LakePlace, options: VacuumOptions): Prom
   const found = await inParallel(LANES, await tableNames(store), (_, name) =>
     undamaged(() => unusedFiles(place, name, options)),
   );
-  const tables = found.filter((each) => typeof each !== "string");
+  const tables = found.filter((each) => typeof each === "object" && each !== null);
   // Read last: what a run needs that finishes now was active above, or is young.
   const { needed, instances } = await neededFiles(place);
   const ours = tables.filter(({ state }) => instances.some((name) => numberOf(state, name) > 0));
@@ -75,16 +75,25 @@ async function undamaged<Result>(work: () => Promise<Result>): Promise<Result | 
   }
 }
 
-/** Lists before it reads the state, so that a file which is uploaded and committed meanwhile is not in the list. */
+/**
+ * Null: nothing in the folder is the lake's. Lists before it reads the state, so that a file which is uploaded and committed
+ * meanwhile is not in the list.
+ */
 async function unusedFiles(
   { store, clock }: LakePlace,
   table: string,
   { allVersions }: VacuumOptions,
-): Promise<{ readonly state: TableState; readonly files: readonly StoredObject[] }> {
+): Promise<{ readonly state: TableState; readonly files: readonly StoredObject[] } | null> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
-  const state = await readTable(store, table);
-  if (state === null) throw new WarehouseError("target.refused", `The folder ${table} has no log.`);
-  assertWritable(state, { columns: [] });
+  let state: TableState | null;
+  try {
+    state = await readTable(store, table);
+    assertWritable(state, { columns: [] });
+  } catch (thrown) {
+    if (objects.length === 0) return null;
+    throw thrown;
+  }
+  if (state === null) return null;
   const active = new Set(Array.from(state.files.values(), ({ path }) => path));
   const removedMs = new Map(Array.from(state.removed.values(), (each) => [each.path, each.removedMs]));
   const nowMs = clock.now();

@@ -27,9 +27,17 @@ export function assertWritable(state: TableState | null, declared: Pick<Declared
   }
 }
 
-/** Whether a table uses nothing that we do not write. */
-export function isWritable(state: TableState): boolean {
-  return usesIn(state).length === 0;
+/** Why `assertWritable` would refuse a table; null: it would not. */
+export function blockedText(
+  state: TableState | null,
+  declared: Pick<DeclaredTable, "columns">,
+): string | null {
+  try {
+    assertWritable(state, declared);
+    return null;
+  } catch (thrown) {
+    return thrown instanceof WarehouseError ? thrown.message : null;
+  }
 }
 
 /** Throws `target.refused` for a table that cannot be read by the rules of reader version 1. */

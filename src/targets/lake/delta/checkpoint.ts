@@ -1,7 +1,7 @@
 /** Keeps logs short: checkpoints, and what they make superfluous. */
 import type { Store } from "../../store/store.ts";
 import { metaDataLine } from "./actions.ts";
-import { isWritable, protectedBefore } from "./blocked.ts";
+import { blockedText, protectedBefore } from "./blocked.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
 import {
   checkpointKey,
@@ -33,7 +33,7 @@ export async function keepLogShort(
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
   // Another program may have given it actions since that we would leave out.
-  if (state === null || !isWritable(state)) return;
+  if (state === null || blockedText(state, { columns: [] }) !== null) return;
   await writeCheckpoint(store, state, nowMs);
   await cleanLog(store, state, nowMs);
 }

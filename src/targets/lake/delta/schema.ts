@@ -58,7 +58,11 @@ export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaDa
 /** Metadata of a table that is not there yet. `retentionDays`: how long it keeps earlier versions. */
 export function newMetaData(
   declared: DeclaredTable,
-  { id, createdMs, retentionDays }: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
+  {
+    id,
+    createdMs,
+    retentionDays,
+  }: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
 ): MetaDataAction {
   const partition: Field = {
     name: INSTANCE,

@@ -3,11 +3,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { COLUMN_TYPES } from "../../../../src/tables/declare.ts";
 import { assertWritable } from "../../../../src/targets/lake/delta/blocked.ts";
-import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import type { DeclaredTable, Field } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
-import { NEVER } from "../../../never.ts";
 import { logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, putCommit, runOf } from "./runs.ts";
 
@@ -147,13 +145,6 @@ suite("a table is blocked", () => {
 
   test("whose schema cannot be read", () => {
     refuses(withMetaData({ schemaString: "{" }), /content .* has no schema that we can read/);
-  });
-
-  test("and nothing is committed to it", async () => {
-    const refused = { ...CONTENT, columns: [column("content_id", "bigint", false)] };
-    const committing = commitReplacement(store, runOf("b", 1, { table: refused }), NEVER);
-    await assert.rejects(committing, { code: "target.refused" });
-    assert.equal((await content(store)).version, 0);
   });
 });
 
