@@ -269,21 +269,8 @@ export interface Target {
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
   /** The bytes of the manifest of the run that `restore` would give. */
   readonly manifest?: (run: TargetRun, signal: AbortSignal) => Promise<Uint8Array>;
-  /**
-   * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
-   * delivered. Gives what may still hold them.
-   */
-  readonly forget?: (signal: AbortSignal) => Promise<readonly Remaining[]>;
   /** What was wrong with the options that it was made with. */
   readonly faults?: readonly string[];
-}
-
-/** What a target keeps of earlier runs and may still hold an erased person. */
-export interface Remaining {
-  /** Such as `earlier versions of 3 tables in s3://bucket/lake`. */
-  readonly what: string;
-  /** Arguments of the command of content-warehouse that ends it, such as `lake vacuum --all-versions`; null: none does. */
-  readonly command: string | null;
 }
 
 export interface PipelineSpec {

@@ -9,10 +9,6 @@ import { shellWord } from "../show/terminal.ts";
 
 /** Options as somebody gave them; undefined: not given. */
 export interface Given {
-  /** In the place of the warehouse and the configuration. */
-  readonly chosen?:
-    | { readonly fleet: { readonly path: string }; readonly instance: { readonly name: string } }
-    | undefined;
   readonly warehouse?: string | undefined;
   readonly config?: string | null | undefined;
   readonly target?: string | undefined;
@@ -32,7 +28,6 @@ export const TAKEN: Readonly<Record<string, readonly Place[]>> = {
   verify: FOLDER,
   rejects: FOLDER,
   replay: FOLDER,
-  erase: FOLDER,
   sql: FOLDER,
   report: FOLDER,
   audit: FOLDER,
@@ -45,7 +40,7 @@ export const TAKEN: Readonly<Record<string, readonly Place[]>> = {
 };
 
 const QUOTED = /"(content-warehouse \S[^"]*)"/g;
-const IS_WHOLE = /--(instance|fleet|warehouse|config|sample|help)\b/;
+const IS_WHOLE = /--(warehouse|config|sample|help)\b/;
 
 /**
  * Whatever leaves the command line, with the places in each command that it suggests: within a text the quoted ones, and a
@@ -65,15 +60,7 @@ function placedIn(value: unknown, given: Given): unknown {
 
 function placedText(text: string, given: Given): string {
   if (/^content-warehouse \S/.test(text)) return placedCommand(text, given);
-  const commands = text.replaceAll(QUOTED, (_, command: string) => `"${placedCommand(command, given)}"`);
-  const { chosen } = given;
-  // What an instance has is named by the fleet alone.
-  return chosen === undefined
-    ? commands
-    : commands.replaceAll(
-        / with --warehouse\b/g,
-        () => ` as \`warehouse\` of ${chosen.instance.name} in ${chosen.fleet.path}`,
-      );
+  return text.replaceAll(QUOTED, (_, command: string) => `"${placedCommand(command, given)}"`);
 }
 
 /** `content-warehouse deliver --warehouse /srv/warehouse --config cw.config.json`, quoted for a shell. */
@@ -81,19 +68,12 @@ function placedCommand(command: string, given: Given): string {
   const [, name = ""] = command.split(" ");
   const taken = TAKEN[name];
   if (taken === undefined || IS_WHOLE.test(command)) return command;
-  const { chosen, run, target } = given;
-  const again =
-    command === "content-warehouse run" && run !== undefined && chosen === undefined
-      ? `${command} ${run}`
-      : command;
+  const { run, target } = given;
+  const again = command === "content-warehouse run" && run !== undefined ? `${command} ${run}` : command;
   const isNamed = command.includes(" --target ") || !taken.includes("target");
-  const places =
-    chosen === undefined
-      ? FOLDER.filter((place) => taken.includes(place)).map((place) => [place, given[place]] as const)
-      : ([
-          ["instance", chosen.instance.name],
-          ["fleet", chosen.fleet.path],
-        ] as const);
+  const places = FOLDER.filter((place) => taken.includes(place)).map(
+    (place) => [place, given[place]] as const,
+  );
   const options = [["target", isNamed ? undefined : target] as const, ...places].flatMap(([option, value]) =>
     value == null ? [] : [` --${option} ${shellWord(value)}`],
   );

@@ -8,10 +8,9 @@ import { driftOf } from "../audit/questions/drift.ts";
 import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { inStage } from "../common/run-events.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
-import { type Before, mayShow } from "../warehouse/baseline.ts";
+import { type Baseline, mayShow } from "../warehouse/baseline.ts";
 import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
 import { buildTables, type TablesBuilt } from "./build-tables.ts";
@@ -26,7 +25,7 @@ export interface Built extends TablesBuilt, Comparison {
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
   const { staging, pipeline, signal, loads } = building;
-  const transformed = await inStage(building, { stage: "transform" }, () => transformRaw(building));
+  const transformed = await transformRaw(building);
   await building.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
@@ -35,9 +34,7 @@ export async function build(building: Building): Promise<Built> {
   signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
-  const { file, warnings } = await inStage(building, { stage: "report" }, () =>
-    writeReportOf(building, statement),
-  );
+  const { file, warnings } = await writeReportOf(building, statement);
   return {
     ...made,
     ...comparison,
@@ -74,15 +71,14 @@ type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | 
 interface Compared {
   readonly staging: StagingFolder;
   readonly pipeline: Pipeline;
-  readonly before: Before;
+  readonly before: Baseline;
 }
 
 /** Compares the staged tables, which nobody has open. */
 async function compareWithPrevious(run: Compared, statement: ManifestDraft): Promise<Comparison> {
   const before = run.before.kind === "run" ? run.before : undefined;
   try {
-    const compared = await readComparison(run, statement, before);
-    return run.before.kind === "pruned" ? { ...compared, changes: run.before.changes ?? null } : compared;
+    return await readComparison(run, statement, before);
   } catch (thrown) {
     if (before === undefined) return unread(thrown);
     // Without the run before there is still what this one says of itself.

@@ -24,11 +24,12 @@ import {
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
-import { type Exported, observed, type Published, startedRun } from "./observed.ts";
+import { land } from "./land.ts";
+import { type Exported, observed } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
 import { closeOpened, type Opened, prepare } from "./prepare.ts";
 import { withoutPersonal } from "./previous-history.ts";
-import { exportAndPublish } from "./publication.ts";
+import { landAndPublish } from "./publication.ts";
 import {
   failureDisposition,
   keepForInspection,
@@ -49,7 +50,7 @@ export async function runExport(options: RunOptions): Promise<Exported> {
   return observed(options, (observers) => underLock(options, observers));
 }
 
-async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
+async function underLock(options: RunOptions, observers: Observers): Promise<Exported> {
   const opened: Opened = {};
   try {
     const ready = await prepare({
@@ -119,16 +120,17 @@ async function stageAndPublish(
   place: Place,
   resumeRecord: ResumeRecord,
   resumable: ResumableRun | null,
-): Promise<Published> {
+): Promise<Exported> {
   const { folder, options } = place;
   const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), place.above));
   const staging = stagingFolder(folder, name);
   let run: RunContext | undefined;
   let left: Left = "remove";
   try {
-    run = await begin(place, staging, resumeRecord, resumable);
-    place.observers.started(startedRun(run));
-    return await exportAndPublish(run);
+    const begun = await begin(place, staging, resumeRecord, resumable);
+    run = begun;
+    place.observers.started(name);
+    return await landAndPublish(begun, { land: () => land(begun), replayOf: null });
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
     throw run === undefined ? thrown : await withRoom(run, thrown, left);
@@ -164,7 +166,6 @@ async function begin(
   if (resumable === null) await writeResumeRecord(staging, resumeRecord);
   return {
     ...place,
-    onEvent: place.observers.onEvent,
     clock: options.clock,
     staging,
     resumeRecord,

@@ -3,9 +3,7 @@ import { test } from "node:test";
 import { everyCommand, program } from "../../src/cli/program.ts";
 import { type Given, placed, TAKEN } from "../../src/cli/suggested.ts";
 
-const CHOSEN = { fleet: { path: "/srv/fleet.json" }, instance: { name: "north" } };
-
-test("a suggested command names the places that were given, quoted, and an instance in their place", () => {
+test("a suggested command names the places that were given, quoted", () => {
   const given = { warehouse: "/srv/my warehouse", config: "cw.config.json", target: "lake" };
   const folder = "--warehouse '/srv/my warehouse' --config cw.config.json";
   const said = (text: string, more: Given = {}) => placed(text, { ...given, ...more });
@@ -21,23 +19,6 @@ test("a suggested command names the places that were given, quoted, and an insta
   );
   for (const whole of ["run nightly --sample", "init", "lake vacuum --config a", "runs --help"])
     assert.equal(said(`"content-warehouse ${whole}"`), `"content-warehouse ${whole}"`);
-  const chosen = CHOSEN;
-  const instance = "--instance north --fleet /srv/fleet.json";
-  assert.deepEqual(
-    placed(
-      { next: ["content-warehouse deliver"], why: 'by "content-warehouse run"', none: null },
-      { chosen },
-    ),
-    {
-      next: [`content-warehouse deliver ${instance}`],
-      why: `by "content-warehouse run ${instance}"`,
-      none: null,
-    },
-  );
-  assert.equal(
-    placed("name another folder with --warehouse.", { chosen }),
-    "name another folder as `warehouse` of north in /srv/fleet.json.",
-  );
 });
 
 test("what a suggested command is given, it takes", async () => {
@@ -47,7 +28,7 @@ test("what a suggested command is given, it takes", async () => {
     assert.ok(command !== undefined, name);
     const parts = command.commands.length === 0 ? [command] : command.commands;
     for (const part of parts)
-      for (const option of [...options, "instance", "fleet"])
+      for (const option of options)
         assert.ok(
           part.options.some(({ long }) => long === `--${option}`),
           `${name} ${part.name()} --${option}`,

@@ -440,15 +440,6 @@ suite("the target postgres", () => {
     assert.match(bad.stdout, /failed +targets +PostgreSQL at \S+ failed: permission denied/);
   });
 
-  test("erase leaves no earlier run there", async () => {
-    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
-    const erased = await command(["erase", "--user", "nobody-of-that-name"]);
-    assert.equal(erased.code, 0, erased.stderr);
-    assert.match(erased.stdout, /\npostgres: has the current run, and nothing of earlier ones\n$/);
-    assert.deepEqual(await schemas(), [CURRENT]);
-    await assertSameTables();
-  });
-
   test("takes two runs of one second and one name for two", async (t) => {
     const host = server.env("loader").PGHOST ?? "";
     const target = postgres({ url: `postgres://loader@localhost/reports?host=${host}`, schema: "shared" });

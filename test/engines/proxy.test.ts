@@ -1,4 +1,4 @@
-/** The service, OpenLineage and a bucket behind a real proxy. */
+/** The service and a bucket behind a real proxy. */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { createClient } from "../../src/extract/content-client.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { trust } from "../extract/http/trust.ts";
-import { serve } from "../extract/loopback.ts";
 import { CANARY } from "../run/canary.ts";
 import { temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -158,23 +157,6 @@ test("createClient goes through the proxy that it is given, for https alone", as
   const plain = { url: "http://127.0.0.1:1", token: CANARY, proxy: proxy.withPassword };
   assert.throws(() => createClient(plain), /`proxy`: an http:\/\/ address is reached directly/);
   assert.throws(() => createClient({ ...plain, proxy: "proxy:3128" }), /`proxy`: expected an address/);
-});
-
-test("OpenLineage events over https go through the proxy", async (t) => {
-  const at = await world(t);
-  const { proxy, url } = at;
-  const endpoint = await serve(t, (request, response) => {
-    request.resume().on("end", () => response.end());
-  });
-  const address = await serveTls(t, endpoint.url);
-  const settings = { proxy: proxy.withPassword, openLineage: { url: address } };
-  const ran = await command(at, "run", { settings, env: { OPENLINEAGE_API_KEY: CANARY } });
-  assert.equal(ran.code, 0, ran.stderr);
-  assert.deepEqual(
-    endpoint.requests.map(({ method }) => method),
-    ["POST", "POST"],
-  );
-  assert.deepEqual(new Set(await proxy.asked()), new Set([url, address].map((each) => new URL(each).host)));
 });
 
 test("a lake in a bucket is written through the proxy, and a bucket that it refuses is told", async (t) => {

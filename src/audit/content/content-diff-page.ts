@@ -6,7 +6,7 @@ import { type ContentPair, compareContent, contentLists } from "./content-diff-a
 
 /**
  * Sections that say nothing but what the run itself has: of what only the run before has they give IDs and columns, no
- * value and no title, for that may hold a person whom an erasure, or the policy of this run, has taken. The
+ * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
  * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
  */
 export async function contentForPage(

@@ -11,7 +11,7 @@ import {
   StopSignals,
 } from "../command.ts";
 import { type Given, placed } from "../suggested.ts";
-import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
+import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface CheckFlags extends WantedFlags, AnswerFlags {
   readonly given: Given;
@@ -22,7 +22,6 @@ Examples:
   $ content-warehouse check
   $ content-warehouse check ./my-pipeline.ts --config /etc/content-warehouse/config.json --format json
   $ content-warehouse check --sample
-  $ content-warehouse check --instance north --fleet fleet.json
 
 Without a pipeline it checks nightly. It takes the steps of a run in their order and stops at the first that fails. It
 asks the service for one item, for one answer of each other kind that the run reads and for the configured destinations,
@@ -32,23 +31,18 @@ with. What the content alone shows, such as a departure from the specification (
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
-  const command = new CliCommand("check").description(
-    "check all that a run needs, and say what to do if it cannot begin",
-  );
+  const command = new CliCommand("check")
+    .description("check that a run can begin; if not, say what to do")
+    .argument("[pipeline]", PIPELINE, "nightly");
   return wantedOptions(command, "check a run of the sample content")
     .answerForm()
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string | undefined, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
+    .action((pipeline: string, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
 }
 
-async function checkSetup(
-  pipeline: string | undefined,
-  flags: CheckFlags,
-  environment: CliEnvironment,
-): Promise<void> {
+async function checkSetup(pipeline: string, flags: CheckFlags, environment: CliEnvironment): Promise<void> {
   const { out, err, endWith } = environment;
-  const wanted = pipeline ?? (flags.chosen === undefined ? "nightly" : undefined);
-  const { url, inputs } = wantedOf(wanted, flags, environment);
+  const { url, inputs } = wantedOf(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");
   const line = createStatusLine({ write: (text) => err.write(text), columns: liveColumns(environment) });
   const result = await check({

@@ -76,7 +76,6 @@ export function serveCommand(environment = processEnvironment()): CliCommand {
         "repeat",
       ]),
     )
-    .instance()
     .option("--run <run>", "name or number of the run, or current (default: current)")
     .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
