@@ -13,9 +13,9 @@ import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { bigint, defineTable, json, text, timestamp } from "../../tables/declare.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
+import type { Store } from "../store/store.ts";
 import { commitText } from "./delta/actions.ts";
 import { filesOf, type TableState } from "./delta/state.ts";
-import type { LakePlace } from "./place.ts";
 import { inScratch } from "./scratch.ts";
 
 const required = true;
@@ -136,7 +136,7 @@ const WRITE: Readonly<Record<string, string>> = {
 
 /** The rows of an instance, of all its runs. `state`: of `run_snapshots`. */
 export async function rowsOf(
-  { store, rowFiles }: Pick<LakePlace, "store" | "rowFiles">,
+  { store, rowFiles }: { readonly store: Store; readonly rowFiles: RowFiles },
   state: TableState | null,
   instance: string,
 ): Promise<readonly SnapshotRow[]> {
