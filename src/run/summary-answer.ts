@@ -5,12 +5,12 @@ import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { firstOf } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
-import { missedText } from "../targets/deliver.ts";
 import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
@@ -39,7 +39,7 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report } = summary;
   const { verdict } = summary;
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
-    failure === null ? [] : [missedText(target, failure.code)],
+    failure === null ? [] : [`to ${printable(target)}`],
   );
   return [
     ["Items", items(summary)],

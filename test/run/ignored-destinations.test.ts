@@ -110,7 +110,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
     points.every((point) => !/d-gone|Print/.test(point)),
     points.join("\n"),
   );
-  const replayed = await outcome(replayCommand, ["current", "--yes", "--warehouse", out]);
+  const replayed = await outcome(replayCommand, ["--warehouse", out]);
   assert.equal(replayed.error, undefined);
   assert.deepEqual(await rowsOf(join(out, "current"), IGNORED), [['["d-gone","d-print"]']]);
 });
