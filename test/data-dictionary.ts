@@ -10,7 +10,7 @@ export function dataDictionary(tables: readonly Table[]): string {
       return `| \`${column.name}\` | ${column.type} | ${marksOf(table, column).join(", ")} | ${comment} | ${from} |`;
     });
     return [
-      `### ${table.name}`,
+      `## ${table.name}`,
       "",
       table.comment,
       "",

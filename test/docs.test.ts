@@ -54,8 +54,8 @@ long("the questions of the pages have the answers that the sample gives", async 
 const DICTIONARY = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the data dictionary -->)/;
 
 /** With UPDATE_DOCS=1 it is written into the page instead. */
-test("the data dictionary of docs/tables.md is that of the declared tables and views", async () => {
-  const file = new URL("docs/tables.md", ROOT);
+test("docs/dictionary.md is that of the declared tables and views", async () => {
+  const file = new URL("docs/dictionary.md", ROOT);
   const page = await readFile(file, "utf8");
   const expected = `\n${dataDictionary([...TABLES, ...VIEWS])}\n`;
   if (process.env.UPDATE_DOCS === "1")

@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   targets: "common tables storage pipeline.ts warehouse load",
   observe: "common storage tables raw warehouse extract audit targets",
   config: "common api raw pipeline.ts warehouse extract audit targets observe",
-  service: "common api raw warehouse",
+  service: "common api",
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit targets observe config service show show/page",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load audit targets observe config service run",

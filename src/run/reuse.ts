@@ -51,9 +51,8 @@ function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value)).slice(0, 16);
 }
 
-/** Those that are others than they were. Of documents of an earlier version nothing else is known. */
-function otherSettings(now: DocumentSettings, then: DocumentSettings | null): DocumentSetting[] {
-  if (then === null) return ["version"];
+/** Those that are others than they were. */
+function otherSettings(now: DocumentSettings, then: DocumentSettings): DocumentSetting[] {
   return (Object.keys(now) as DocumentSetting[]).filter((name) => now[name] !== then[name]);
 }
 
@@ -78,7 +77,7 @@ export const WHY_NONE_TEXTS = {
   none_as_listed: "none is of an item as it is listed now",
 } as const satisfies Record<Exclude<WhyNoneKind, "damaged" | "settings">, string>;
 
-export interface NextRun {
+interface NextRun {
   readonly baseline: Baseline;
   readonly rereadDays: number;
   readonly settings: DocumentSettings;
@@ -96,9 +95,8 @@ export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Prom
     if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
     const kept = await readReusable({ run, directory, paths });
-    if (!paths.some((path) => path.startsWith("raw/item/")))
+    if (kept === undefined || !paths.some((path) => path.startsWith("raw/item/")))
       return { ...nothing, failed: kept?.failed ?? nothing.failed, whyNone: { kind: "no_documents" } };
-    if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
     const whyNone = whyNoneOf(kept, settings);
     return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };
   } catch (thrown) {

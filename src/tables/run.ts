@@ -123,7 +123,7 @@ export const requests = defineTable({
     integer("page", { from: ["envelope:pagination.current"], comment: "Page of the listing." }),
     integer("position", {
       comment:
-        "Position on the page, from 0, of the first item that was asked for: a page that could not be read is asked for in parts. NULL for lookups, and in runs of earlier versions.",
+        "Position on the page, from 0, of the first item that was asked for: a page that could not be read is asked for in parts. NULL for lookups.",
     }),
     integer("next_page", {
       from: ["envelope:pagination.next"],

@@ -12,7 +12,7 @@ const form = z.array(z.string());
 
 const FILES = { run: ".warnings.json", observers: ".observer-warnings.json" } as const;
 
-export interface NightsWarnings {
+interface NightsWarnings {
   /** Whose they are: each has a file of its own. */
   readonly of: "run" | "observers";
   readonly warnings: readonly string[];

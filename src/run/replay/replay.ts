@@ -6,9 +6,14 @@ import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import type { Wishes } from "../../config/config.ts";
 import { EMPTY_RESUME } from "../../extract/landing/resume-state.ts";
-import { EXTRACT_FILE, type ExtractRecord, writeExtractRecord } from "../../raw/extract-record.ts";
+import {
+  EXTRACT_FILE,
+  type ExtractRecord,
+  readExtractRecord,
+  writeExtractRecord,
+} from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
-import { type Landed, lookupsIn, readFacts, readRaw } from "../../raw/read-raw.ts";
+import { type Landed, lookupsIn, readRaw } from "../../raw/read-raw.ts";
 import { pipelineModule, pipelineUrl } from "../../transform/pipelines.ts";
 import { type Baseline, baselineOf } from "../../warehouse/baseline.ts";
 import { assertRoom, PeakUse } from "../../warehouse/disk.ts";
@@ -30,7 +35,7 @@ import { landAndPublish } from "../publication.ts";
 import { personalFieldsDigest, policyDigest } from "../reuse.ts";
 import { missingFor } from "./missing.ts";
 
-export interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline" | "isQuiet"> {
+interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline" | "isQuiet"> {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; null: that of the run. */
   readonly pipelineUrl: string | null;
@@ -50,7 +55,7 @@ export async function replay(options: ReplayOptions): Promise<Exported> {
     options.signal.throwIfAborted();
     const published = await findReadable(folder, "current");
     await assertRawWhole(published, published.directory);
-    const facts = await readFacts(join(published.directory, "raw"));
+    const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(options, published, facts);
     const [interrupted] = await stagingLeftovers(folder);
     if (interrupted !== undefined)
@@ -160,7 +165,7 @@ function assertSameTreatment(
 ): void {
   const then = facts.personalData.policy;
   const settings = facts.documentSettings;
-  if (policy === then && settings?.policy !== policyDigest(policy))
+  if (policy === then && settings.policy !== policyDigest(policy))
     throw invalid(
       `By this version other names look personal than when the documents of run ${run} were kept; use "run".`,
     );
@@ -172,7 +177,7 @@ function assertSameTreatment(
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],
   );
-  if (personalFieldsDigest({ names, customFields }) === settings?.personalFields) return;
+  if (personalFieldsDigest({ names, customFields }) === settings.personalFields) return;
   throw invalid(
     `The documents of run ${run} were kept with other \`personalFields\` than the configuration names; replay with those, or use "run".`,
   );
