@@ -26,7 +26,6 @@ const CODES = {
   "target.unavailable": { exitCode: 26, retry: true },
   "target.refused": { exitCode: 26, retry: false },
   "target.fenced": { exitCode: 26, retry: false },
-  "target.waits": { exitCode: 26, retry: false },
   "disk.io": { exitCode: 30, retry: false },
   "disk.full": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },

@@ -17,7 +17,7 @@ export type PreviousHistory =
   | { readonly kind: "anew"; readonly run: string; readonly reason: string }
   | CarriedHistory;
 
-export interface CarriedHistory {
+interface CarriedHistory {
   readonly kind: "carried";
   readonly run: string;
   /** What `openForBuilding` needs to reach it: a database, or the run's folder with Parquet files. */

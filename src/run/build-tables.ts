@@ -47,8 +47,7 @@ import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from 
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
 
-export interface TablesBuilt
-  extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
+export interface TablesBuilt extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
   readonly checks: readonly DatedCheck[];
@@ -187,7 +186,6 @@ function judge(
       ...historyWarnings(history),
     ],
     noMappedValues: matching.noMappedValues,
-    namelessDestinations: matching.namelessDestinations,
     ignoredDestinations: matching.ignoredDestinations,
   };
 }

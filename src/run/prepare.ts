@@ -100,7 +100,7 @@ export interface Opened {
   client?: HttpClient;
 }
 
-export interface Prepared {
+interface Prepared {
   readonly pipeline: Pipeline;
   readonly folder: PreparedOutput;
   readonly baseline: Baseline;

@@ -77,7 +77,7 @@ export const WHY_NONE_TEXTS = {
   none_as_listed: "none is of an item as it is listed now",
 } as const satisfies Record<Exclude<WhyNoneKind, "damaged" | "settings">, string>;
 
-export interface NextRun {
+interface NextRun {
   readonly baseline: Baseline;
   readonly rereadDays: number;
   readonly settings: DocumentSettings;

@@ -15,7 +15,7 @@ const BUILT_CATALOG = "warehouse";
  * silence. 1.3 would give wrong answers to views without a word (twice the rows of `mapping_coverage`, no payloads of an
  * instant); 1.4.0 and 1.4.1 fail at them.
  */
-export const STORAGE_VERSION = "v1.4.0";
+const STORAGE_VERSION = "v1.4.0";
 
 /**
  * Half of the default. What the engine knows of a row group, and rows that fill none, stay in memory or are spilled: with
@@ -51,7 +51,7 @@ export interface BuildOptions {
   readonly previous: string | { readonly directory: string } | undefined;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly file: string;
   /** Database of another run, attached read-only as `previous`. */
   readonly previous?: string | undefined;

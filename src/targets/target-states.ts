@@ -29,7 +29,7 @@ const TARGETS = {
   says: col.name({ required: true, head: "state" }),
   /** That brings it to the run that readers of the warehouse folder see, or that one to it. */
   command: col.text({ hidden: true }),
-  /** Why it could not be asked, or is not whole. */
+  /** Why it could not be asked. */
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
@@ -79,8 +79,8 @@ async function stateOf(
     const last = await target.last(instance ?? null, signal);
     const told = standingTold(target, last, current);
     const cells = { target: target.name, ...runCells(last), here, ...told };
-    if (last?.waits === undefined) return { ...cells, code: null, problem: null };
-    return { ...cells, says: `${told.says}; some tables wait`, code: "target.waits", problem: last.waits };
+    const unfinished = last?.isUnfinished === true ? "; a later delivery has not finished" : "";
+    return { ...cells, says: told.says + unfinished, code: null, problem: null };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);

@@ -1,7 +1,7 @@
 /** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
-import { contentForPage } from "../../audit/content/content-diff-page.ts";
+import { contentForPage } from "../../audit/diff/content-diff-answer.ts";
 import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
 import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { type Column, date, defineTable, double, text, timestamp } from "../../../src/tables/declare.ts";
-import { planDelivery } from "../../../src/targets/lake/plan.ts";
+import { describeTables } from "../../../src/targets/lake/described-tables.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { makeRun } from "./runs.ts";
@@ -40,12 +40,8 @@ test("statistics never leave out a row that a file has", async (t) => {
     await writeParquet(database.connection, { table, query, file });
     const stated = { path: file.slice(run.directory.length + 1), ...(await digestOf(file)) };
     const tables = [{ ...content, table, rows: values.length, files: [file] }];
-    const plan = await planDelivery({ ...run, files: [stated], tables }, "one", {
-      last: null,
-      number: 1,
-      since: 0,
-    });
-    const { min, max, nulls } = plan.tables[0]?.files[0]?.statistics[0] ?? {};
+    const [described] = await describeTables({ ...run, files: [stated], tables });
+    const { min, max, nulls } = described?.files[0]?.statistics[0] ?? {};
     return [min, max, nulls];
   };
   const none = [undefined, undefined, undefined];

@@ -1,7 +1,4 @@
-/**
- * What a delivery uploads, and what its claim says of the tables: made before anything is written. A file of a table that
- * the last run has too, by its digest, is that file: its place in the lake stays, and so does what the log says of it.
- */
+/** The tables of a run as a delivery needs them: each file with its digest, its rows and its statistics. */
 import { join } from "node:path";
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import type { DeliveredRun } from "../../pipeline.ts";
@@ -10,87 +7,47 @@ import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { FileContent } from "../store/store.ts";
-import { type Claim, type ClaimedTable, type ColumnStatistics, isCopied } from "./claim.ts";
-import { filePath, renumbered, runFolder } from "./keys.ts";
+import type { DeclaredTable } from "./delta/schema.ts";
+import type { ColumnStatistics, FileStatistics } from "./delta/statistics.ts";
 import { inScratch } from "./scratch.ts";
-import type { Waiting } from "./waiting.ts";
 
-export interface Upload extends FileContent {
-  readonly key: string;
-  /** Absolute path. */
+export interface DescribedFile extends FileContent, FileStatistics {
+  /** Absolute path on this machine. */
   readonly file: string;
-  /** Whether the last run has it too. */
-  readonly isKept: boolean;
 }
 
-export interface Plan {
-  /** That the run is to be delivered under. */
-  readonly number: number;
-  /** Number of the removal that it comes after; 0: there was none. */
-  readonly since: number;
-  /** Attempt of the claim whose files are used again; null: none are. */
-  readonly after: string | null;
-  readonly tables: readonly ClaimedTable[];
-  /** Files of the tables, those that should be there included, and the run's copy; its manifest is the last one. */
-  readonly uploads: readonly Upload[];
+export interface DescribedTable extends DeclaredTable {
+  readonly files: readonly DescribedFile[];
 }
 
-/** What a run comes after. */
-export interface Follow {
-  /**
-   * The last claim, once all tables have it but those that wait; null: there is none, or it cannot be finished. Nothing is
-   * used again of such a one, nor of a table that waits: what the tables have may be what the run after it has, and whoever
-   * goes on with it would not see that run.
-   */
-  readonly last: Claim | null;
-  /** That the run is to be delivered under. */
-  readonly number: number;
-  /** Number of the removal before; 0: there was none. */
-  readonly since: number;
-  readonly waiting?: readonly Waiting[];
-}
-
-export async function planDelivery(
-  run: DeliveredRun,
-  instance: string,
-  { last, number, since, waiting = [] }: Follow,
-): Promise<Plan> {
-  const isWhole = (name: string) => waiting.every(({ table }) => table !== name);
-  const stated = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
-  const tables: ClaimedTable[] = [];
-  const uploads: Upload[] = [];
+export async function describeTables(
+  run: Pick<DeliveredRun, "directory" | "files" | "tables" | "signal">,
+): Promise<readonly DescribedTable[]> {
+  const contents = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const describe = async (connection: DuckDBConnection) => {
+    const tables: DescribedTable[] = [];
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
-      const before = last?.tables.find((each) => each.name === name && isWhole(name))?.files ?? [];
-      const described = columnsWithStatistics(table);
-      const files = (await rowsOf(connection, paths, described)).map(({ file, ...rows }) => {
-        const content = stated.get(file);
-        if (content === undefined) throw new TypeError(`${file} is not in the manifest of its run`);
+      const files = (await rowsOf(connection, paths, columnsWithStatistics(table))).map((found) => {
+        const content = contents.get(found.file);
+        if (content === undefined) throw new TypeError(`${found.file} is not in the manifest of its run`);
         const { bytes, sha256 } = content;
-        const same = before.find((each) => each.sha256 === sha256);
-        const path = same?.path ?? filePath(instance, name, number, sha256);
-        uploads.push({ key: `${name}/${path}`, file, bytes, sha256, isKept: same !== undefined });
-        return { path, bytes, sha256, ...rows };
+        return { ...found, bytes, sha256 };
       });
       tables.push({ name, comment, columns, files });
     }
+    return tables;
   };
-  await inScratch(describe, { reading: [run.directory] });
-  const folder = runFolder(instance, renumbered(run.run, number), run.manifest.sha256);
-  const copied = run.files.filter(({ path }) => isCopied(path));
-  for (const { path, bytes, sha256 } of [...copied, run.manifest])
-    uploads.push({ key: `${folder}${path}`, file: join(run.directory, path), bytes, sha256, isKept: false });
-  return { number, since, after: last?.attempt ?? null, tables, uploads };
+  return inScratch(describe, { reading: [run.directory] });
 }
 
-/** By these readers leave out files: each has the least and the greatest value of a file, and its NULLs. */
+/** Columns whose bounds and NULLs each file has, by which readers skip files: the first key column. */
 function columnsWithStatistics({ columns, key }: Table): Column[] {
   return columns.filter(({ name }) => name === key[0]);
 }
 
-/** In the order of the files. Each is asked by itself: a table may have any name for a column, that of the file's too. */
+/** Rows and statistics, in the order of the files. Each is asked by itself, because a column may have any name. */
 async function rowsOf(connection: DuckDBConnection, files: readonly string[], described: readonly Column[]) {
   const aggregates = described.map((column, at) => {
     const name = quoteIdentifier(column.name);
@@ -118,7 +75,7 @@ function expression({ type }: Column, value: string): string {
   return type === "date" || type === "json" ? `(${value})::VARCHAR` : value;
 }
 
-/** None where nothing can be said: of NULLs alone, and of numbers that JSON has not. */
+/** None for NULLs alone, and for numbers that JSON does not have. */
 function statisticsOf(
   column: Column,
   { low, high, nulls }: Readonly<Record<"low" | "high" | "nulls", DuckDBValue | undefined>>,
@@ -129,11 +86,11 @@ function statisticsOf(
   return [{ column: column.name, min, max, nulls: toSafeInteger(nulls ?? null) }];
 }
 
-/** What all readers parse: years of four digits, and no infinity. */
+/** Dates that all readers parse: years of four digits, and no infinity. */
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31);
 
-/** How a bound that cannot be told exactly leads outwards. */
+/** How a bound that cannot be exact is widened. */
 interface Outwards {
   /** Delta's instants have milliseconds. */
   readonly round: (milliseconds: number) => number;
@@ -156,7 +113,7 @@ function boundOf(
   return isBound ? number : undefined;
 }
 
-/** Characters that the bound of a text has: more than IDs and slugs have. */
+/** Longest bound of a text, in characters: more than IDs and slugs have. */
 const BOUND_LENGTH = 100;
 /** Comes after every other in the order of UTF-8. */
 const LAST_CHARACTER = "\u{10FFFF}";

@@ -1,17 +1,18 @@
 /** What `diff --content` answers: items that were added, removed or changed, and each changed column before and after. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, section } from "../../common/answer.ts";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
-import { listed } from "../../common/nearest.ts";
+import { listed, suggestion } from "../../common/nearest.ts";
+import { all } from "../../storage/duckdb.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { RunPair } from "../diff/diff-runs.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
+import { lastSeen, nearestItems } from "../questions/explain.ts";
+import { notFound } from "../questions/filters.ts";
 import { listOf } from "../rows-listed.ts";
-import { idOf, namedTable, tablesOf } from "./asked-tables.ts";
-import { type ChosenRuns, chooseRuns } from "./compared-runs.ts";
-import type { OneSided } from "./compared-tables.ts";
-import { type ContentDiffRequest, diffContent } from "./content-diff.ts";
+import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
+import { type ChosenRuns, chooseRuns } from "./content-runs.ts";
+import type { RunPair } from "./diff-runs.ts";
 
 export interface ContentDiffAsked {
   /** Name or number of a run that is kept, `current` or `previous`. */
@@ -35,7 +36,7 @@ export function contentDiffQuestion(asked: ContentDiffAsked): Question<ChosenRun
 }
 
 const required = { required: true } as const;
-const CHANGE = { of: ["added", "removed", "changed", "reordered"], required: true } as const;
+const CHANGE = { of: ["added", "removed", "changed"], required: true } as const;
 
 const COLUMNS = {
   table: col.name(required),
@@ -44,7 +45,6 @@ const COLUMNS = {
   changed: col.count(required),
   added: col.count(required),
   removed: col.count(required),
-  reordered: col.count({ required: true, dispensable: 1 }),
 } as const;
 
 const CHANGES = {
@@ -53,10 +53,9 @@ const CHANGES = {
   table: col.name(required),
   row: col.text(),
   column: col.name(),
-  change: col.text({ ...CHANGE, hidden: true }),
-  before: col.text({ hidden: true }),
-  after: col.text({ hidden: true }),
-  words: col.text({ head: "change" }),
+  change: col.text(CHANGE),
+  before: col.text(),
+  after: col.text(),
 } as const;
 
 const ITEMS = {
@@ -97,12 +96,12 @@ async function contentDiffAnswer(
 ): Promise<Answer> {
   const { connection, manifest } = opened;
   const runs = { pair, before: beside, after: manifest };
-  const { tables, oneSided } = await tablesOf(connection, [beside.rows, manifest.rows], pair);
+  const { tables, oneSided } = await contentTables(connection, runs);
   const compared = await compareContent(connection, runs, {
-    tables: table === undefined ? tables : [await namedTable(connection, table, tables)],
+    tables: table === undefined ? tables : [namedTable(table, tables)],
     oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
     item: asked.item === undefined ? undefined : await idOf(opened, asked.item),
-    withApart: table !== undefined,
+    withVolatile: table !== undefined,
   });
   const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
   const changes = section({
@@ -121,18 +120,17 @@ async function contentDiffAnswer(
       ...compared.counts,
     },
     sections: [columns, changes, items, onlyInOne],
-    next: compared.next,
   };
 }
 
 interface ContentRequest extends ContentDiffRequest {
-  readonly oneSided: readonly OneSided[];
+  readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
 }
 
 type Compared = Awaited<ReturnType<typeof compareContent>>;
 
 /** Makes the tables of `diffContent`, and says what it came to. */
-export async function compareContent(
+async function compareContent(
   connection: DuckDBConnection,
   { pair, before, after }: ContentPair,
   request: ContentRequest,
@@ -142,11 +140,11 @@ export async function compareContent(
   const withItems = request.tables.some(({ name }) => name === "content");
   const counts = await countsOf(connection, withItems);
   const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
-  return { ...request, pair, withItems, counts, lead, next: apartWords(counts) };
+  return { ...request, pair, withItems, counts, lead };
 }
 
 /** The lists that have no value of the content but titles. */
-export async function contentLists(
+async function contentLists(
   connection: DuckDBConnection,
   { pair, withItems, oneSided }: Compared,
   limit: number | undefined,
@@ -182,29 +180,27 @@ const COUNTS = {
   items_added: col.count(required),
   items_removed: col.count(required),
   items_changed: col.count(required),
-  items_apart: col.count(required),
 } as const;
 type Counts = RowOf<typeof COUNTS>;
 
 async function countsOf(connection: DuckDBConnection, withItems: boolean): Promise<Counts> {
   const alone = (change: string) =>
-    withItems ? `(SELECT count(*) FROM made_alone WHERE change = '${change}')` : "0::BIGINT";
+    withItems ? `(SELECT count(*) FROM diff_alone WHERE change = '${change}')` : "0::BIGINT";
   const [counts] = await rowsBy(
     connection,
     COUNTS,
     `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,
-       (SELECT count(DISTINCT content_id) FROM made_changes) AS items_changed,
-       (SELECT count(DISTINCT content_id) FROM made_apart ANTI JOIN made_changes USING (content_id)) AS items_apart`,
+       (SELECT count(DISTINCT content_id) FROM content_changes) AS items_changed`,
   );
   if (counts === undefined) throw new TypeError("there are counts");
   return counts;
 }
 
 const COLUMN_COUNTS = `
-  SELECT table_name AS "table", column_name AS "column", count(DISTINCT content_id) AS items,
+  SELECT "table", "column", count(DISTINCT content_id) AS items,
     count(*) FILTER (change = 'changed') AS changed, count(*) FILTER (change = 'added') AS added,
-    count(*) FILTER (change = 'removed') AS removed, count(*) FILTER (change = 'reordered') AS reordered
-  FROM made_changes GROUP BY ALL ORDER BY min(place), min(column_place)`;
+    count(*) FILTER (change = 'removed') AS removed
+  FROM content_changes GROUP BY ALL ORDER BY min(table_place), min(column_place)`;
 
 const TITLES = `
   titles AS (
@@ -215,18 +211,16 @@ const TITLES = `
 
 /** Items that one run alone has, then the changes item by item, in the order of tables and columns. */
 function changesSql(withItems: boolean): string {
-  const columns = `"table", "row", "column", change, before, after, words`;
   return `
     WITH ${TITLES},
     changes AS (
-      SELECT content_id, 1 AS part, place, column_place, table_name AS "table", "row", column_name AS "column", change, before, after, words
-      FROM made_changes
-      UNION ALL
-      SELECT content_id, 0, 0, 0, 'content', NULL, NULL, change, NULL, NULL, change FROM made_alone WHERE ${withItems}
+      SELECT 1 AS part, * FROM content_changes
+      UNION ALL BY NAME
+      SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone WHERE ${withItems}
     )
-    SELECT content_id, title, ${columns}
+    SELECT content_id, title, "table", "row", "column", change, before, after
     FROM changes LEFT JOIN titles USING (content_id)
-    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, place, "row" NULLS FIRST, column_place, before, after`;
+    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, column_place, before, after`;
 }
 
 /** One row an item; of those that changed, by what. */
@@ -235,10 +229,10 @@ function changedItemsSql(withItems: boolean): string {
     WITH ${TITLES},
     items AS (
       SELECT content_id, 'changed' AS change,
-        list(DISTINCT concat_ws('.', table_name, column_name) ORDER BY concat_ws('.', table_name, column_name)) AS columns
-      FROM made_changes GROUP BY content_id
+        list(DISTINCT concat_ws('.', "table", "column") ORDER BY concat_ws('.', "table", "column")) AS columns
+      FROM content_changes GROUP BY content_id
       UNION ALL
-      SELECT content_id, change, NULL FROM made_alone WHERE ${withItems}
+      SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
     )
     SELECT content_id, title, change, columns
     FROM items LEFT JOIN titles USING (content_id)
@@ -264,10 +258,76 @@ function cameTo({ items_added, items_removed, items_changed }: Counts): string {
   return `${counted(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_changed)} changed.`;
 }
 
-function apartWords({ items_apart }: Counts): string[] {
-  if (items_apart === 0) return [];
-  const differ = items_apart === 1 ? "differs" : "differ";
+/** Throws `config.not_found` where a run has no items. */
+async function contentTables(connection: DuckDBConnection, { pair, before, after }: ContentPair) {
+  for (const [side, { rows }] of [
+    ["before", before],
+    ["after", after],
+  ] as const) {
+    if (Object.hasOwn(rows, "content")) continue;
+    throw notFound(`Run ${pair[side].run} has no table content, so that its items cannot be compared.`);
+  }
+  return comparedTables(connection, before.rows, after.rows);
+}
+
+function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedTable {
+  const found = tables.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  const names = tables.map(({ name }) => name);
+  const near = suggestion(wanted, names, `Compared are ${listed(names, "and")}.`);
+  throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
+}
+
+/** The ID of an item of either run, by it or by its slug. Throws `config.not_found`. */
+export async function idOf(opened: OpenedRun, wanted: string): Promise<string> {
+  const rows = await all(
+    opened.connection,
+    `SELECT DISTINCT content_id FROM (FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug)
+     WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id`,
+    [wanted],
+  );
+  const ids = rows.map(({ content_id }) => String(content_id));
+  if (ids[0] === undefined) {
+    const seen = await lastSeen(opened, wanted);
+    throw notFound(
+      seen === undefined
+        ? `Neither run has an item "${wanted}", by ID or by slug. ${await nearestItems(opened.connection, wanted)}`
+        : `${seen.said}; name that run as one of the two.`,
+    );
+  }
+  if (ids.length === 1 || ids[0] === wanted) return ids[0];
+  throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
+}
+
+/**
+ * Sections that say nothing but what the run itself has: of what only the run before has they give IDs and columns, no
+ * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
+ * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
+ */
+export async function contentForPage(
+  connection: DuckDBConnection,
+  runs: ContentPair,
+  limit: number,
+): Promise<Section[]> {
+  const tables = await contentTables(connection, runs);
+  const compared = await compareContent(connection, runs, {
+    ...tables,
+    item: undefined,
+    withVolatile: false,
+  });
+  const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+  const { lead } = compared;
+  const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
   return [
-    `${counted(items_apart, "more item")} ${differ} in volatile values alone: what depends on the moment or on who asks, what describes other things, and signatures of URLs.`,
-  ];
+    { ...columns, key: "content", title: "Changes of content", lead, none: lead },
+    {
+      ...items,
+      key: "content_items",
+      title: "Items whose content changed",
+      lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
+      rows: items.rows.map((row) => (row.change === "removed" ? { ...row, title: null } : row)),
+      all: "--content --format json",
+    },
+    { ...onlyInOne, key: "content_only_in_one" },
+  ].filter(({ rows, none }) => rows.length > 0 || none !== "");
 }

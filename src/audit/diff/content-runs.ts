@@ -3,9 +3,8 @@ import { WarehouseError } from "../../common/errors.ts";
 import { previousOf, sameInstance } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { findPair, type RunPair } from "../diff/diff-runs.ts";
 import { type Choice, findReadable, type ReadableRun } from "../open-run.ts";
-import { notFound } from "../questions/filters.ts";
+import { findPair, type RunPair } from "./diff-runs.ts";
 
 export interface ChosenRuns extends Choice {
   readonly pair: RunPair;
@@ -23,12 +22,15 @@ export async function chooseRuns(
 ): Promise<ChosenRuns> {
   const names = [await namedRun(folder, wanted[0]), await namedRun(folder, wanted[1])] as const;
   const pair = await findPair(folder, names, temporaryDirectory);
-  const [before, after] = [await keptRun(folder, pair.before.run), await keptRun(folder, pair.after.run)];
+  const [before, after] = [
+    await findReadable(folder, pair.before.run),
+    await findReadable(folder, pair.after.run),
+  ];
   assertOneInstance(before, after);
   return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: LIMITS };
 }
 
-/** Texts of 2048 items, both sides, are beside the buffers: with two threads it would be twice as many. */
+/** Texts of a range, both sides, are beside the buffers: with two threads it would be twice as many. */
 const LIMITS = { memoryLimitMb: 128, threads: 1 };
 
 /** The run before the current one also where no history names it. */
@@ -36,18 +38,6 @@ async function namedRun(folder: OutputFolder, wanted: string): Promise<string> {
   if (wanted !== "previous") return wanted;
   const { manifest } = await findReadable(folder, "current");
   return previousOf(manifest, await listRuns(folder))?.run ?? manifest.previousRun ?? wanted;
-}
-
-/** Throws `config.not_found` for a run of which the history alone is left. */
-async function keptRun(folder: OutputFolder, run: string): Promise<ReadableRun> {
-  try {
-    return await findReadable(folder, run);
-  } catch (thrown) {
-    if (!(thrown instanceof WarehouseError) || thrown.code !== "config.not_found") throw thrown;
-    throw notFound(
-      `The files of run ${run} are gone, so that its content cannot be compared; "content-warehouse runs list" names the runs that are kept.`,
-    );
-  }
 }
 
 function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
