@@ -48,7 +48,7 @@ export const EXIT_CODES: readonly ExitCode[] = [
     26,
     "retry",
     "delivery",
-    'A target or a loader did not take the run, or a target may still hold who was erased; the message says why. "content-warehouse deliver" repeats a delivery.',
+    'A target or a loader did not take the run; the message says why. "content-warehouse deliver" repeats a delivery.',
   ],
   [
     30,
@@ -64,6 +64,12 @@ export const EXIT_CODES: readonly ExitCode[] = [
   ],
   [75, "retry", "another run is under way", "Wait until it has ended."],
   [130, "retry", "SIGINT", ENDED],
+  [
+    137,
+    "stop",
+    "SIGKILL",
+    "Ask for less: the database did not heed an interrupt; or the system killed it, if there is no message.",
+  ],
   [143, "retry", "SIGTERM", ENDED],
 ];
 

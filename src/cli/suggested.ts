@@ -28,7 +28,6 @@ export const TAKEN: Readonly<Record<string, readonly Place[]>> = {
   verify: FOLDER,
   rejects: FOLDER,
   replay: FOLDER,
-  erase: FOLDER,
   sql: FOLDER,
   report: FOLDER,
   audit: FOLDER,

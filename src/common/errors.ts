@@ -26,13 +26,13 @@ const CODES = {
   "target.unavailable": { exitCode: 26, retry: true },
   "target.refused": { exitCode: 26, retry: false },
   "target.fenced": { exitCode: 26, retry: false },
-  "target.waits": { exitCode: 26, retry: false },
   "disk.io": { exitCode: 30, retry: false },
   "disk.full": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },
   "run.locked": { exitCode: 75, retry: false },
   "run.interrupted": { exitCode: 130, retry: false },
   "run.terminated": { exitCode: 143, retry: false },
+  "process.killed": { exitCode: 137, retry: false },
   internal: { exitCode: 1, retry: false },
 } as const;
 

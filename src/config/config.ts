@@ -171,18 +171,24 @@ export async function configuredSettings(
   return validSettings(await configFileOf(inputs), inputs.env);
 }
 
-/** What decides what a run asks for. */
+/** What a replay needs of the configuration: what decides what a run asks for, and what becomes of a run. */
 export type Wishes = Pick<
   Config,
-  "columns" | "details" | "aliases" | "destinations" | "customFields" | "targets"
+  | "columns"
+  | "details"
+  | "aliases"
+  | "destinations"
+  | "customFields"
+  | "personalFields"
+  | "targets"
+  | "keepRuns"
 > & { readonly policy: PersonalPolicy };
 
 /** The same of the configuration file, for a replay. Errors: `config.invalid`. */
 export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Wishes> {
   const settings = await configuredSettings(inputs);
-  const { details, aliases, destinations, customFields, targets, personalData: policy } = settings;
-  const columns = settings.columns ?? columnsAtService(aliases);
-  return { columns, details, aliases, destinations, customFields, targets, policy };
+  const { details, personalData: policy } = settings;
+  return { ...settings, details, columns: settings.columns ?? columnsAtService(settings.aliases), policy };
 }
 
 function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {

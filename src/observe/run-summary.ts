@@ -17,7 +17,7 @@ import type {
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
-/** Rows that fail stay in the warehouse, where an erasure finds them. */
+/** Rows that fail stay in the warehouse, where pruning takes them away. */
 type ToldCheck = Omit<DatedCheck, "examples" | "reads">;
 
 /** What a run did, for people and programs. */
@@ -25,6 +25,8 @@ export interface RunSummary {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
+  /** The run whose raw documents it was built from; null: it read its own. */
+  readonly replayOf: string | null;
   readonly verdict: Verdict;
   /** Why it is not complete. */
   readonly reasons: readonly string[];
@@ -83,8 +85,6 @@ export interface RunSummary {
   readonly loadFailure: Delivery["failure"];
   /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
-  /** IDs of destinations that mappings name and no configured destination is. */
-  readonly namelessDestinations: readonly string[];
   /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
   readonly milliseconds: number;
 }

@@ -47,8 +47,7 @@ import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from 
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
 
-export interface TablesBuilt
-  extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
+export interface TablesBuilt extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
   readonly checks: readonly DatedCheck[];
@@ -128,7 +127,7 @@ const NOT_ASKED =
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
-  const { pipeline, staging, before, landed, isErased, signal } = building;
+  const { pipeline, staging, before, landed, signal } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
   if (landed.facts.limit !== null) return { checks: [], warnings: [NOT_ASKED] };
@@ -138,7 +137,6 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
     database,
     before,
     temporaryDirectory: staging.temporary,
-    showsRows: !isErased,
     personalData: treatmentIn(landed.facts),
     signal,
   };
@@ -188,7 +186,6 @@ function judge(
       ...historyWarnings(history),
     ],
     noMappedValues: matching.noMappedValues,
-    namelessDestinations: matching.namelessDestinations,
     ignoredDestinations: matching.ignoredDestinations,
   };
 }
@@ -318,12 +315,11 @@ function runTables(
 /** What the manifest states of personal data. */
 function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
   const { policy, keyId, customFieldIds } = personalData;
-  const fields = documentSettings?.personalFields;
   return {
     policy,
     keyId,
     ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
-    ...(fields !== undefined && { fields }),
+    fields: documentSettings.personalFields,
   };
 }
 
@@ -347,8 +343,6 @@ function statementOf(
     ...(ratePerSecond !== null && { ratePerSecond }),
     ...(facts.outages !== null && { outages: facts.outages }),
     previousRun: before.kind === "none" ? null : before.run,
-    ...(before.kind !== "none" &&
-      before.kind !== "damaged" &&
-      before.sha256 !== undefined && { previousSha256: before.sha256 }),
+    ...(before.kind === "run" && { previousSha256: before.sha256 }),
   };
 }

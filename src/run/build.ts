@@ -10,7 +10,7 @@ import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
-import { type Before, mayShow } from "../warehouse/baseline.ts";
+import { type Baseline, mayShow } from "../warehouse/baseline.ts";
 import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
 import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
 import { buildTables, type TablesBuilt } from "./build-tables.ts";
@@ -71,15 +71,14 @@ type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | 
 interface Compared {
   readonly staging: StagingFolder;
   readonly pipeline: Pipeline;
-  readonly before: Before;
+  readonly before: Baseline;
 }
 
 /** Compares the staged tables, which nobody has open. */
 async function compareWithPrevious(run: Compared, statement: ManifestDraft): Promise<Comparison> {
   const before = run.before.kind === "run" ? run.before : undefined;
   try {
-    const compared = await readComparison(run, statement, before);
-    return run.before.kind === "pruned" ? { ...compared, changes: run.before.changes ?? null } : compared;
+    return await readComparison(run, statement, before);
   } catch (thrown) {
     if (before === undefined) return unread(thrown);
     // Without the run before there is still what this one says of itself.

@@ -17,13 +17,13 @@ const STEPS = {
 } as const;
 export type CheckedStep = RowOf<typeof STEPS>;
 
-export interface CheckResult {
+interface CheckResult {
   readonly steps: readonly CheckedStep[];
   /** The code that a run would end with; 0: it can begin. */
   readonly exitCode: number;
 }
 
-export interface CheckRequest
+interface CheckRequest
   extends Pick<RunOptions, "pipeline" | "clock" | "signal" | "threads" | "nodeVersion" | "freeBytes"> {
   readonly inputs: ConfigInputs;
   /** Log for warnings of the client; shows none of the secrets. */

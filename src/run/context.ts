@@ -40,35 +40,42 @@ export function thisMachine(): Pick<RunOptions, "clock" | "threads" | "nodeVersi
   return { clock: systemClock, threads, nodeVersion: process.versions.node, freeBytes };
 }
 
-export interface RunContext {
+/** What building and publishing need of a run, whether it asks a service or is a replay. */
+export interface PublishingRun {
   readonly clock: Clock;
-  readonly options: RunOptions;
+  readonly options: Omit<RunOptions, "config"> & {
+    readonly config: Pick<Config, "limit" | "targets" | "keepRuns">;
+  };
   readonly pipeline: Pipeline;
   readonly folder: OutputFolder;
   readonly staging: StagingFolder;
-  readonly source: OpenSource;
-  /** What the configuration calls personal. */
-  readonly personalFields: PersonalFields;
   readonly baseline: Baseline;
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
-  readonly resumeRecord: ResumeRecord;
   /** What was read before the run was resumed. */
   readonly resumed: ResumeState;
+  /** Of the staging folder. */
+  readonly peak: PeakUse;
+}
+
+export interface RunContext extends PublishingRun {
+  readonly options: RunOptions;
+  readonly source: OpenSource;
+  /** What the configuration calls personal. */
+  readonly personalFields: PersonalFields;
+  readonly resumeRecord: ResumeRecord;
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   /** When this run asks, and asks again. */
   readonly retry: Retry;
-  /** Of the staging folder. */
-  readonly peak: PeakUse;
   readonly observers: Observers;
 }
 
 export function reportProgress(
-  { options, journal }: RunContext,
+  { options, journal }: PublishingRun & { readonly journal?: Journal },
   stage: "lookups" | "publish" | "deliver",
   done: number,
   total: number,
 ): void {
-  options.onProgress({ stage, done, total, items: journal.items, bytes: 0 });
+  options.onProgress({ stage, done, total, items: journal?.items ?? 0, bytes: 0 });
 }

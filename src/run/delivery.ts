@@ -5,15 +5,18 @@ import type { Pipeline, Target } from "../pipeline.ts";
 import { type Delivery, deliver, undelivered } from "../targets/deliver.ts";
 import { deliveredRun, runsOf } from "../targets/published-run.ts";
 import { findRun } from "../warehouse/retention.ts";
-import { type RunContext, reportProgress } from "./context.ts";
+import { type PublishingRun, reportProgress } from "./context.ts";
 
 /** None for a limited run: it is never delivered. */
-export function targetsOf({ limit, targets }: Config): readonly Target[] {
+export function targetsOf({ limit, targets }: Pick<Config, "limit" | "targets">): readonly Target[] {
   return limit === null ? targets : [];
 }
 
 /** Says that a limited run is delivered to no target, and by no loader that writes elsewhere. */
-export function undeliveredWarnings({ limit, targets }: Config, { loaders }: Pipeline): string[] {
+export function undeliveredWarnings(
+  { limit, targets }: Pick<Config, "limit" | "targets">,
+  { loaders }: Pipeline,
+): string[] {
   const places = [...loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || places.length === 0) return [];
   const names = listed(
@@ -24,7 +27,7 @@ export function undeliveredWarnings({ limit, targets }: Config, { loaders }: Pip
 }
 
 /** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */
-export async function deliverPublished(run: RunContext): Promise<readonly Delivery[]> {
+export async function deliverPublished(run: PublishingRun): Promise<readonly Delivery[]> {
   const { folder, staging, options } = run;
   const { config, signal, clock } = options;
   try {

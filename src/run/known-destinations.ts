@@ -10,13 +10,13 @@ import { probeDestinationNames } from "../extract/probe.ts";
 /** So many are looked up at most, one request each. */
 const MAX_LOOKUPS = 20;
 
-export interface KnownDestinations {
+interface KnownDestinations {
   /** That items name, on whatever platform they are. */
   readonly names: readonly string[];
   readonly found: readonly DestinationName[];
 }
 
-export interface AskedDestinations {
+interface AskedDestinations {
   readonly aliases: Readonly<Record<string, string>>;
   readonly lookups: Pick<ReturnType<typeof createLookups>, "destinations">;
   /** Those that were looked up, and those of them that the service does not have. */

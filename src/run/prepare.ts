@@ -45,7 +45,7 @@ import {
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
-import type { RunOptions } from "./context.ts";
+import type { PublishingRun, RunOptions } from "./context.ts";
 import { targetsOf } from "./delivery.ts";
 import { knownDestinations, missingDestinations } from "./known-destinations.ts";
 import { findPersonalFields } from "./personal-fields.ts";
@@ -99,7 +99,7 @@ export interface Opened {
   client?: HttpClient;
 }
 
-export interface Prepared {
+interface Prepared {
   readonly pipeline: Pipeline;
   readonly folder: PreparedOutput;
   readonly baseline: Baseline;
@@ -132,8 +132,11 @@ interface Preparation {
 /** Ends at the first failure, which is the run's: code and sentence are the same in a rehearsal. */
 export async function prepare(preparation: Preparation): Promise<Prepared> {
   const { options, listener, onPipeline } = preparation;
-  const pipeline = await preparePipeline(options, listener);
-  onPipeline?.(pipeline.name);
+  listener.begin("pipeline");
+  const pipeline = await preparePipeline(options);
+  const { name, tables, tests } = pipeline;
+  listener.note(`${name}: ${counted(tables.length, "table")}, ${counted(tests.length, "test")}`);
+  onPipeline?.(name);
   const folder = await prepareFolder(preparation);
   const before = await prepareRunBefore(preparation, pipeline, folder);
   await prepareDisk(preparation, folder, before);
@@ -161,21 +164,21 @@ export async function closeOpened({ client, source, lock }: Opened, log: Log): P
   }
 }
 
-async function preparePipeline(
-  { pipeline, threads, config }: RunOptions,
-  listener: StepListener,
-): Promise<Pipeline> {
-  listener.begin("pipeline");
+/** Loads a pipeline. Throws `config.invalid` if it cannot run on this machine or with this configuration. */
+export async function preparePipeline({
+  pipeline,
+  threads,
+  config,
+}: Pick<PublishingRun["options"], "pipeline" | "threads" | "config">): Promise<Pipeline> {
   assertAddressSpace(await processLimits(), threads);
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
   await assertTestsFit(loaded);
-  const { name, tables, tests } = loaded;
+  const { name } = loaded;
   if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
     throw new WarehouseError(
       "config.invalid",
       `The pipeline ${name} publishes no Parquet files, which targets are made from: add parquet() to its loaders, or leave out \`targets\`.`,
     );
-  listener.note(`${name}: ${counted(tables.length, "table")}, ${counted(tests.length, "test")}`);
   return loaded;
 }
 

@@ -1,9 +1,10 @@
-/** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
+/** From documents that land to a run that is published and delivered: it is built, and made visible. */
 import { join } from "node:path";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { Landed } from "../raw/read-raw.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newWarnings } from "../warehouse/new-warnings.ts";
@@ -11,16 +12,23 @@ import { publishRun } from "../warehouse/publish.ts";
 import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
-import { type RunContext, reportProgress } from "./context.ts";
+import { type PublishingRun, reportProgress } from "./context.ts";
 import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
-import { land } from "./land.ts";
 import type { Exported } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-export async function exportAndPublish(run: RunContext): Promise<Exported> {
+/** Where the documents of a run come from. */
+export interface Landing {
+  /** Has them land in the staging folder. */
+  readonly land: () => Promise<Landed>;
+  /** The run that read them; null: this one. */
+  readonly replayOf: string | null;
+}
+
+export async function landAndPublish(run: PublishingRun, landing: Landing): Promise<Exported> {
   const { folder, staging, options, pipeline, peak } = run;
   await using loads = new StagedLoads(pipeline.loaders);
-  const { facts, built } = await landAndBuild(run, loads);
+  const { facts, built } = await landAndBuild(run, landing, loads);
   collectGarbage();
   options.signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
@@ -62,13 +70,14 @@ export async function exportAndPublish(run: RunContext): Promise<Exported> {
 
 /** Makes the run, and has the loaders stage it: nothing is visible yet. */
 async function landAndBuild(
-  run: RunContext,
+  run: PublishingRun,
+  { land, replayOf }: Landing,
   loads: StagedLoads,
 ): Promise<{ facts: ExtractRecord; built: Built }> {
   const { options, pipeline, folder, staging, baseline, history, peak, clock } = run;
   const { signal, threads, nodeVersion, onProgress, log } = options;
   try {
-    const landed = await land(run);
+    const landed = await land();
     const built = await build({
       folder,
       runs: () => listRuns(folder),
@@ -79,8 +88,7 @@ async function landAndBuild(
       before: baseline,
       ranges: baseline.kind === "run" ? baseline : undefined,
       history,
-      replayOf: null,
-      isErased: false,
+      replayOf,
       loads,
       threads,
       nodeVersion,
@@ -104,11 +112,15 @@ interface PublishedRun {
 }
 
 /** What the summary says of the run itself. */
-function publishedFacts({ folder, resumed, baseline }: RunContext, { facts, built, manifest }: PublishedRun) {
+function publishedFacts(
+  { folder, resumed, baseline }: PublishingRun,
+  { facts, built, manifest }: PublishedRun,
+) {
   return {
     run: manifest.run,
     sequence: manifest.sequence,
     pipeline: manifest.pipeline,
+    replayOf: manifest.replayOf ?? null,
     verdict: manifest.verdict,
     reasons: manifest.reasons,
     modesDiffer: facts.modesDiffer,
@@ -128,13 +140,12 @@ function publishedFacts({ folder, resumed, baseline }: RunContext, { facts, buil
     unchanged: baseline.kind === "run" ? unchangedSince(manifest.files, baseline.manifest.files) : null,
     checks: summaryOfChecks(built.checks),
     noMappedValues: built.noMappedValues,
-    namelessDestinations: built.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
 }
 
 /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
-async function retire({ folder, options }: RunContext) {
+async function retire({ folder, options }: PublishingRun) {
   try {
     const removed = await prune(folder, options.config.keepRuns);
     return { removed: removed.map(({ run }) => run), warnings: [] };

@@ -24,11 +24,12 @@ import {
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
+import { land } from "./land.ts";
 import { type Exported, observed } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
 import { closeOpened, type Opened, prepare } from "./prepare.ts";
 import { withoutPersonal } from "./previous-history.ts";
-import { exportAndPublish } from "./publication.ts";
+import { landAndPublish } from "./publication.ts";
 import {
   failureDisposition,
   keepForInspection,
@@ -125,9 +126,10 @@ async function stageAndPublish(
   let run: RunContext | undefined;
   let left: Left = "remove";
   try {
-    run = await begin(place, staging, resumeRecord, resumable);
+    const begun = await begin(place, staging, resumeRecord, resumable);
+    run = begun;
     place.observers.started(name);
-    return await exportAndPublish(run);
+    return await landAndPublish(begun, { land: () => land(begun), replayOf: null });
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
     throw run === undefined ? thrown : await withRoom(run, thrown, left);

@@ -28,11 +28,11 @@ export interface Origin {
 }
 
 /** How an API value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
-export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
+const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
-export const EMPTY_DEFAULTS = ["text", "null"] as const;
-export type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
+const EMPTY_DEFAULTS = ["text", "null"] as const;
+type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
 
 export interface Column<
   Name extends string = string,
@@ -123,8 +123,6 @@ export interface Table<Name extends string = string> {
 export interface ShownColumn extends Pick<Column, "name" | "nullable" | "comment" | "personal" | "origins"> {
   /** A column type, or a list of one, as the views have for the fields of a run: `text[]`. */
   readonly type: string;
-  /** Whether name and comment have words of the service. */
-  readonly isForeign?: boolean;
 }
 
 /** A table or view as it is shown. */
@@ -169,7 +167,7 @@ export function below<const Place extends string, const Attribute extends string
   return places.map((place): `${Place}.${Attribute}` => `${place}.${attribute}`);
 }
 
-export interface ColumnOptions<
+interface ColumnOptions<
   Type extends ColumnType = ColumnType,
   Field extends ApiField = ApiField,
   Required extends boolean = boolean,

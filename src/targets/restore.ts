@@ -72,7 +72,11 @@ export async function restoreRun(
 }
 
 /** A target may be anybody's code, that gives no promise or throws at once. Throws `target.*`. */
-async function askTarget<T>(target: Target, signal: AbortSignal, ask: () => T | Promise<T>): Promise<T> {
+export async function askTarget<T>(
+  target: Target,
+  signal: AbortSignal,
+  ask: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (thrown) {
@@ -127,7 +131,7 @@ export async function askTargets(
   for (const target of targets) {
     try {
       const last = await target.last(instance, signal);
-      const taken = (await target.taken?.(signal)) ?? last?.sequence ?? 0;
+      const taken = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
       states.push({ target, last, taken, failure: null });
     } catch (thrown) {
       signal.throwIfAborted();

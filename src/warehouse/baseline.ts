@@ -4,7 +4,6 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Instance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
-import type { PublishedFiles } from "./published-tables.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
 export interface ShrinkLimits {
@@ -35,23 +34,6 @@ export type Baseline =
       readonly manifest: Manifest;
       /** Of its manifest. */
       readonly sha256: string;
-    };
-
-/** What a run is held against when it is built: when it is built again, the run before may be pruned. */
-export type Before =
-  | Baseline
-  | {
-      readonly kind: "pruned";
-      readonly run: string;
-      /** Of its manifest; undefined: that is not known. */
-      readonly sha256: string | undefined;
-      readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "columns">;
-      /** The published run that is built again. */
-      readonly own: PublishedFiles;
-      /** What was found when both runs could be compared. */
-      readonly changes: Manifest["changes"];
-      /** Whether it was built by the same pipeline. */
-      readonly isSamePipeline: boolean;
     };
 
 /** Throws `config.newer_version` for a run of a newer program. */
@@ -127,7 +109,7 @@ function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {
 export type Comparison = "run" | "moved" | "question";
 
 /** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
-export function instanceOf(baseline: Before): Instance | undefined {
+export function instanceOf(baseline: Baseline): Instance | undefined {
   return baseline.kind === "run" ? baseline.manifest.instance : undefined;
 }
 

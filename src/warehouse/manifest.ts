@@ -111,12 +111,8 @@ const statement = z.object({
   previousRun: runIdentifier.nullable(),
   /** SHA-256 of that run's manifest; absent where there is none to read, and in runs of earlier versions. */
   previousSha256: sha256.optional(),
-  /** The run that this one took the place of, when it was replayed or somebody was erased from it; it is gone. */
-  supersedes: runIdentifier.optional(),
-  /** The run whose raw documents this one was built again from; absent: it was built when it was read. */
+  /** The run whose raw documents this one was built from; absent: it read its own. */
   replayOf: runIdentifier.optional(),
-  /** When somebody was erased, each time; never of whom. */
-  erasedAt: z.array(instant).optional(),
   /**
    * That the DuckDB file was made again from the Parquet files, by this version of the program, because the target that
    * the run was restored from keeps none. `sha256`: of the manifest that it was published with.

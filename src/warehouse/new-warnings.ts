@@ -7,12 +7,12 @@ import { clauseOf } from "../common/printable.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { OutputFolder } from "./layout.ts";
 
-/** SHA-256 of the sentences: they may name what is erased later. */
+/** SHA-256 of the sentences: they may name a person who is erased later. */
 const form = z.array(z.string());
 
 const FILES = { run: ".warnings.json", observers: ".observer-warnings.json" } as const;
 
-export interface NightsWarnings {
+interface NightsWarnings {
   /** Whose they are: each has a file of its own. */
   readonly of: "run" | "observers";
   readonly warnings: readonly string[];

@@ -15,7 +15,6 @@ import {
   stagingLeftovers,
 } from "./layout.ts";
 import { type Manifest, type ManifestDraft, readManifest, writeManifest } from "./manifest.ts";
-import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt } from "./run-folders.ts";
 import { linkUnchanged, runBefore } from "./unchanged.ts";
 import { examine, verifyResult } from "./verify.ts";
@@ -109,12 +108,10 @@ export async function discardStaging(folder: OutputFolder, run: string): Promise
 
 /**
  * Finishes what a publication that was killed or failed left between giving the folder its final name and removing its staged files:
- * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. So it is
- * with a replacement of runs that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
+ * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. Needs the lock, and comes before what is left of dead runs is
  * cleared away.
  */
 export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
-  await finishReplacement(folder);
   const published = new Set((await runsIn(folder)).map(({ run }) => run));
   const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
   const newest = interrupted[0];

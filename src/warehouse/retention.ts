@@ -15,7 +15,6 @@ import {
 } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 import { notePruned } from "./pruned.ts";
-import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -90,7 +89,6 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
  * its database.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  await finishReplacement(folder);
   const { run } = await findWhole(folder, wanted);
   // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
   for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
@@ -132,7 +130,6 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
   }
-  await finishReplacement(folder);
   const runs = await listRuns(folder);
   const old = runs.slice(keep).filter(({ current }) => !current);
   if (old.length === 0) return [];

@@ -22,7 +22,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["check --fromat json", "has no option --fromat; did you mean --format?"],
   ["audit --json --spreadsheet", "Give --json or --spreadsheet, not both."],
   ["audit --json --format csv", "Give --json or --format csv, not both."],
-  ["schema --format yaml", '--format takes text, json, markdown, dbt, mermaid or sql, and not "yaml"'],
+  ["schema --format yaml", '--format takes text, json, dbt or mermaid, and not "yaml"'],
   ["init --yes", "give --url (or CONTENT_API_URL)"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],
   [
@@ -98,18 +98,12 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["rejects lst", '"content-warehouse rejects" has no command "lst"; did you mean list?'],
   ["rejects retry", "No content service is named"],
 
-  ["erase", '"content-warehouse erase" needs --user <id>: ID of the user.'],
-  [`erase --user ${ITEM}`, `"${ITEM}" is the ID of an item (table content), not of a user`],
-  ["erase --user x --warehouse nowhere", "There is no warehouse in "],
-
   ["explain", '"content-warehouse explain" needs <item>'],
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
   [`explain ${ITEM.slice(0, -1)}9`, `The nearest is "${ITEM}".`],
   [`explain ${ITEM} --field audienc`, 'The nearest is "audience".'],
   [`explain ${ITEM} --destination`, 'The nearest is "Web CMS".', ["web cms"]],
   [`explain ${ITEM} --run 2`, 'There is no run "2"'],
-  [`explain ${ITEM} --as-of 2026-13-45`, "2026-13-45 is no instant"],
-  [`explain ${ITEM} --run 1 --as-of 1`, "--run and --as-of both say which run is meant"],
 
   ["diff prevous", 'The nearest is "previous".'],
   ["diff 1 2 3", "takes 2 arguments at most, and got 1, 2, 3"],
@@ -117,13 +111,8 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["diff 1 1 --field regoin", 'The nearest is "region".'],
   ["diff --limit 0", '--limit "0": give a whole number from 1.'],
 
-  ["mcp --max-rows 0", '--max-rows "0": give a whole number from 1.'],
-  ["mcp --warehouse nowhere", "There is no warehouse in "],
-  ["mcp --max-row 5", "did you mean --max-rows?"],
-
   ["what-if", '"content-warehouse what-if" needs --mapping <file>'],
   ["what-if --mapping nope.csv", "nope.csv cannot be read (ENOENT)"],
-  ["what-if --mapping a-file", "A mapping file is CSV or JSON"],
 ];
 
 export function argumentsOf([args, , more = []]: WrongCall): string[] {

@@ -4,13 +4,13 @@ import { asWarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { firstOf } from "../../common/nearest.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import type { Before } from "../../warehouse/baseline.ts";
+import type { Baseline } from "../../warehouse/baseline.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../../warehouse/published-tables.ts";
 import { type Check, checksSql, type DatedCheck, WARNING_SPANS, type Warning } from "./checks.ts";
 import { TOLD_BY_NAME } from "./unmatched.ts";
 
 interface Spanned {
-  readonly before: Before;
+  readonly before: Baseline;
   /** Of the run, ISO 8601. */
   readonly startedAt: string;
   /** For the database; exists. */
@@ -68,12 +68,7 @@ async function spansBefore({
       return { warningSince: warningSince ?? begun, warningRuns: (warningRuns ?? 1) + 1 };
     };
   }
-  if (before.kind !== "pruned") return () => undefined;
-  const own = await readSpans(before.own, temporaryDirectory);
-  return (name) => {
-    const { warningSince, warningRuns } = own.get(name) ?? {};
-    return warningSince == null || warningRuns == null ? undefined : { warningSince, warningRuns };
-  };
+  return () => undefined;
 }
 
 const MEMORY_LIMIT_MB = 64;

@@ -38,11 +38,7 @@ export function earlierRuns(
 }
 
 /** Which run the figures are compared with, or why with none. */
-export function comparison(earlier: EarlierRuns | undefined): string {
-  if (earlier === undefined) {
-    return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
-  }
-  const { previous, before } = earlier;
+export function comparison({ previous, before }: EarlierRuns): string {
   if (before !== undefined) return `Compared with run ${before.sequence}.`;
   if (previous === null) return "This is the first run, so there is nothing to compare it with.";
   return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;

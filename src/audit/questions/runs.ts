@@ -224,7 +224,7 @@ function figuresOf(
 ): Answer["facts"] {
   const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
   const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
-  const { supersedes, replayOf, erasedAt } = manifest;
+  const { replayOf } = manifest;
   return {
     run,
     sequence,
@@ -239,9 +239,7 @@ function figuresOf(
     changes: changes ?? null,
     mappedValues: mappedValues === undefined ? null : statedValues(mappedValues),
     previousRun,
-    supersedes: supersedes ?? null,
     replayOf: replayOf ?? null,
-    erasedAt: erasedAt ?? [],
     personalData: { policy: personalData.policy, keyId: personalData.keyId },
     versions,
     bytes: sizeOf(files),
@@ -258,9 +256,8 @@ function statedValues(values: StatedCounts) {
 function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined): Section {
   const { run, manifest, current } = found;
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
-  const { items, mappedValues, supersedes, erasedAt, replayOf } = manifest;
+  const { items, mappedValues, replayOf } = manifest;
   const change = changeText(manifest);
-  const erased = erasedAt?.at(-1);
   const took = duration(tookMs(manifest) / 1000);
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
@@ -273,9 +270,6 @@ function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined)
     mappedValues !== undefined && ["Values", valuesText(mappedValues)],
     ["Before it", previousRun ?? "no run"],
     replayOf !== undefined && ["Replay of", replayOf],
-    // It took the place of another when somebody was erased from it.
-    supersedes !== undefined &&
-      erased !== undefined && ["Supersedes", `${supersedes}, erased ${minuteOf(new Date(erased))} UTC`],
     [
       "Personal data",
       personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),

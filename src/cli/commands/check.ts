@@ -32,7 +32,7 @@ with. What the content alone shows, such as a departure from the specification (
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("check")
-    .description("check all that a run needs, and say what to do if it cannot begin")
+    .description("check that a run can begin; if not, say what to do")
     .argument("[pipeline]", PIPELINE, "nightly");
   return wantedOptions(command, "check a run of the sample content")
     .answerForm()

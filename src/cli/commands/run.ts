@@ -118,9 +118,10 @@ function givenFor(
   return { config, warehouse: warehouse ?? (isFound ? undefined : used), run };
 }
 
-async function writeSummary(
+/** Prints the summary of a published run, or with `quiet` its new warnings alone. */
+export async function writeSummary(
   summary: RunSummary,
-  flags: RunFlags & { readonly given: Given },
+  flags: Pick<RunFlags, "quiet" | "json" | "color"> & { readonly given: Given },
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {

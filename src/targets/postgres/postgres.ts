@@ -1,6 +1,6 @@
 /**
  * The target `postgres`: all tables of a run in a schema of a PostgreSQL database. A delivery is one transaction that
- * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
+ * makes a new schema and puts it in the place of the one that readers see, which is dropped.
  * Until the commit, and after any failure, readers have the run before.
  */
 
@@ -10,7 +10,6 @@ import type { Target } from "../../pipeline.ts";
 import { postgresAddressFault } from "./address.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
-import { forget } from "./forget.ts";
 import { runIn } from "./last.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
@@ -18,13 +17,13 @@ import { stage } from "./stage.ts";
 export interface PostgresOptions {
   /** `postgres://user@host/database`. The password comes from PGPASSWORD or PGPASSFILE, and what is left out from PGHOST and its like. */
   readonly url: string;
-  /** Schema that readers see; `content_warehouse` by default. The run before is in `<schema>_previous`. */
+  /** Schema that readers see; `content_warehouse` by default. */
   readonly schema?: string | undefined;
   /** Of the target among those of a configuration; `postgres` by default. */
   readonly name?: string | undefined;
 }
 
-/** With `_previous`, the longest of the endings, PostgreSQL takes 63 bytes. */
+/** With an ending, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
 
 const OPTIONS: Options = {
@@ -56,7 +55,6 @@ export function postgres(options: PostgresOptions): Target {
     last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
     check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
-    forget: (signal) => forget(url, schemas, signal),
     faults: optionFaults("postgres", options, OPTIONS, ["url"]),
   };
 }

@@ -477,9 +477,3 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   const places = [...alike.html.matchAll(/<circle cx="(\d+)"/g)].map(([, place]) => Number(place));
   assert.deepEqual(places, [60, 0], "500 and 499 stand apart, and figures that are the same have no scale");
 });
-
-long("after an erase the page says that it compares nothing", async () => {
-  await using run = await opened(out);
-  const page = await reportOf({ ...run, earlier: undefined });
-  assert.match(page, /made anew after an erase and compares no runs/);
-});
