@@ -22,7 +22,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["check --fromat json", "has no option --fromat; did you mean --format?"],
   ["audit --json --spreadsheet", "Give --json or --spreadsheet, not both."],
   ["audit --json --format csv", "Give --json or --format csv, not both."],
-  ["schema --format yaml", '--format takes text, json, markdown, dbt, mermaid or sql, and not "yaml"'],
+  ["schema --format yaml", '--format takes text, json, dbt or mermaid, and not "yaml"'],
   ["init --yes", "give --url (or CONTENT_API_URL)"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],
   [
