@@ -13,7 +13,7 @@ import type { Building } from "./building.ts";
 import { type Comparison, compareWithPrevious } from "./comparison.ts";
 import { transformRaw } from "./transform-raw.ts";
 
-export interface Built extends TablesBuilt, Comparison {
+export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
   /** Name of the report in the run's folder; null: it has none. */
   readonly report: string | null;
 }

@@ -9,7 +9,7 @@ import type { ObserveSettings } from "../observe/settings.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { outputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { newWarnings } from "../warehouse/new-warnings.ts";
+import { newCauses } from "../warehouse/new-warnings.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { Built } from "./build.ts";
 import type { RunContext, RunOptions } from "./context.ts";
@@ -50,9 +50,9 @@ export async function observed(
   }
   const { summary, content, failure } = published;
   const warnings = await observers.published(summary, content, exitCodeOf(summary));
-  const found = { of: "observers", warnings, ongoing: [] } as const;
-  const fresh = limit === null ? await newWarnings(outputFolder(warehouse), found, log) : warnings;
-  for (const warning of isQuiet ? fresh : warnings) log.warn(warning);
+  const found = { of: "observers", causes: warnings } as const;
+  const causes = limit === null ? await newCauses(outputFolder(warehouse), found, log) : new Set(warnings);
+  for (const warning of warnings) if (!isQuiet || causes.has(warning)) log.warn(warning);
   return { summary, failure };
 }
 

@@ -1,5 +1,7 @@
 /** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
 import { join } from "node:path";
+import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
+import { warningCause, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
@@ -7,7 +9,7 @@ import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observ
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { newWarnings } from "../warehouse/new-warnings.ts";
+import { newCauses } from "../warehouse/new-warnings.ts";
 import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
@@ -49,6 +51,9 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
+  const untold = untoldChecks(built);
+  const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
+  const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
     current: currentOf(manifest, pinned),
@@ -59,11 +64,11 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
     // A failure is told by itself, night after night.
-    warnings: failure === null ? warnings : [...warnings, failure.message],
-    newWarnings: [
-      ...(await newWarnings(folder, { of: "run", warnings, ongoing: built.ongoing }, options.log)),
-      ...built.fresh,
-    ],
+    warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
+    newWarnings: warnings
+      .filter((each) => causes.has(warningCause(each)))
+      .map(warningText)
+      .concat(newChecksText(untold.filter(({ name }) => causes.has(name)))),
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
   };

@@ -12,12 +12,9 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { type Given, placed } from "../suggested.ts";
 import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
-interface CheckFlags extends WantedFlags, AnswerFlags {
-  readonly given: Given;
-}
+interface CheckFlags extends WantedFlags, AnswerFlags {}
 
 const EXAMPLES = `
 Examples:
@@ -70,7 +67,7 @@ async function checkSetup(
   } finally {
     line.clear();
   }
-  await showAnswer(out, placed(checkAnswer(findings), flags.given), flags);
+  await showAnswer(out, checkAnswer(findings), flags);
   const exitCode = exitCodeOf(findings);
   if (exitCode !== 0) endWith(exitCode);
 }

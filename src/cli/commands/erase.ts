@@ -12,7 +12,6 @@ import { freeBytes } from "../../warehouse/disk.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { placed } from "../suggested.ts";
 import { delivered, type TargetOptions, targetsOfFolder } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
@@ -62,10 +61,7 @@ export function eraseCommand(environment = processEnvironment()): CliCommand {
       const left = leftText(elsewhere.outcomes);
       const kept = keepVersions === true && elsewhere.failure === undefined ? left : "";
       const said = reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes);
-      const text =
-        json === true
-          ? jsonLine(placed({ ...report, targets: elsewhere.outcomes }, options.given))
-          : placed(said + kept, options.given);
+      const text = json === true ? jsonLine({ ...report, targets: elsewhere.outcomes }) : said + kept;
       const done = "No retained run holds anything of the user any more, but what was done";
       await writeOutcome(environment, { text, done });
       if (elsewhere.failure !== undefined || (left !== "" && keepVersions !== true))

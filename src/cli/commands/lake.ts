@@ -12,7 +12,6 @@ import { assertWhole } from "../../targets/lake/waiting.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { placed } from "../suggested.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
 
@@ -60,7 +59,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
       using stop = new StopSignals("nothing was changed");
       const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
       const { out } = environment;
-      await showAnswer(out, placed(lakeStatusAnswer(status), options.given), options);
+      await showAnswer(out, lakeStatusAnswer(status), options);
       assertUndamaged(status.damaged);
       assertWhole(status.waiting);
     });
@@ -96,7 +95,7 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
           ? { ok, ...found }
           : foundText(`${found.run} of ${found.instance}`, found, { whole: wholeText(found) }) +
             waitsText(found.waits);
-      await writeAnswer(environment.out, placed(answer, options.given));
+      await writeAnswer(environment.out, answer);
       if (ok) return assertNoneWaits(found.waits);
       throw new WarehouseError(
         "verify.failed",
@@ -129,7 +128,7 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
       const answer = options.json === true ? removed : vacuumedText(removed);
-      await writeAnswer(environment.out, placed(answer, options.given));
+      await writeAnswer(environment.out, answer);
       assertUndamaged(removed.damaged);
       assertWhole(removed.waiting);
     });
@@ -178,11 +177,8 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       );
       const text =
         options.json === true
-          ? jsonLine(placed({ address, ...removed }, options.given))
-          : placed(
-              `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`,
-              options.given,
-            );
+          ? jsonLine({ address, ...removed })
+          : `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
       const done = `${instance} is removed, but what was done`;
       await writeOutcome(environment, { text, done });
     });

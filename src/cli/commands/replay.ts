@@ -22,7 +22,6 @@ import {
   StopSignals,
 } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { type Given, placed } from "../suggested.ts";
 import { targetsOfFolder } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { untilDecided } from "../until-decided.ts";
@@ -33,7 +32,6 @@ interface Options extends AnswerFlags {
   readonly pipeline?: string;
   readonly config?: string;
   readonly yes?: true;
-  readonly given: Given;
 }
 
 const EXAMPLES = `
@@ -140,9 +138,7 @@ async function replay(
     replayed,
     targets.map(({ name }) => name),
   );
-  const texts = await Array.fromAsync(
-    answerTexts(placed(answer, options.given), { ...options, width: out.columns }),
-  );
+  const texts = await Array.fromAsync(answerTexts(answer, { ...options, width: out.columns }));
   await writeOutcome(environment, { text: texts.join(""), done: "The runs are replaced, but what was done" });
 }
 

@@ -19,13 +19,11 @@ import {
   StopSignals,
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
-import { type Given, placed } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
-  readonly given: Given;
   readonly config?: string;
   readonly keep?: number;
 }
@@ -34,7 +32,6 @@ type RollbackOptions = TargetOptions & { readonly deliver?: true; readonly pin?:
 
 interface Shown extends AnswerFlags {
   readonly warehouse: string;
-  readonly given: Given;
 }
 
 const EXAMPLES = `
@@ -70,8 +67,8 @@ function subcommand(name: string, description: string, example: string): CliComm
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
-    .action(async ({ warehouse, given, ...form }: Shown) => {
-      await showAnswer(out, placed(await runsAnswer(existingFolder(warehouse)), given), form);
+    .action(async ({ warehouse, ...form }: Shown) => {
+      await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
     });
 }
 
@@ -79,7 +76,7 @@ function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show 42")
     .argument("[run]", "name or number of a run, or current", "current")
     .answerForm(SHOWN_OF_RUN)
-    .action(async (run: string, { warehouse, given: _given, ...form }: Shown) => {
+    .action(async (run: string, { warehouse, ...form }: Shown) => {
       const folder = existingFolder(warehouse);
       const found = await findReadable(folder, run);
       const pinned = pinnedOf(await listRuns(folder));
@@ -122,7 +119,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
         // Targets may take long to answer, and keep no run from beginning.
         await lock[Symbol.asyncDispose]();
         const lines = await targetLines(environment, { folder, options, stop });
-        return await writeLines(out, placed(lines, options.given));
+        return await writeLines(out, lines);
       }
       const { lines, failure } = await deliverRollback(folder, current, {
         targets,
@@ -138,7 +135,7 @@ function unpinCommand({ out }: CliEnvironment): CliCommand {
     "unpin",
     "make the latest run current, and each that is published from now on",
     "unpin",
-  ).action(async ({ warehouse, given }: Options) => {
+  ).action(async ({ warehouse }: Options) => {
     const folder = existingFolder(warehouse);
     await using _lock = await acquireLock(folder);
     await finishPublication(folder);
@@ -148,7 +145,7 @@ function unpinCommand({ out }: CliEnvironment): CliCommand {
       `current is ${run === latest ? "still" : "now"} ${latest}; ${was}`,
       'targets keep what they have until "content-warehouse deliver" or the next run',
     ];
-    await writeLines(out, placed(lines, given));
+    await writeLines(out, lines);
   });
 }
 

@@ -1,5 +1,7 @@
 /** Makes the runs that take the places of others, one after another: each is held against the one made before it. */
+
 import { join } from "node:path";
+import { warningText } from "../../audit/checks/checks.ts";
 import type { ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
@@ -108,7 +110,7 @@ export class Renewing {
     });
     const built = await this.#build(plan, staging, held);
     await this.#finish(plan, staging, built);
-    const warnings = [...droppedWarnings(renewal.dropped), ...built.warnings];
+    const warnings = [...droppedWarnings(renewal.dropped), ...built.warnings.map(warningText)];
     this.#told.set(to, { tables: built.tables.length, warnings });
     // Else what it was built with stays beside what the next one takes.
     collectGarbage();

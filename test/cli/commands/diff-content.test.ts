@@ -343,6 +343,6 @@ test("runs of two instances, and one whose files are gone, cannot be compared", 
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.equal(
     await refused("--content"),
-    `The files of run ${first} are gone, so that its content cannot be compared; "content-warehouse runs list --warehouse ${out}" names the runs that are kept.`,
+    `The files of run ${first} are gone, so that its content cannot be compared; "content-warehouse runs list" names the runs that are kept.`,
   );
 });

@@ -11,7 +11,6 @@ import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { targetsCommand } from "../../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
-import { shellWord } from "../../../src/show/terminal.ts";
 import { readClaim } from "../../../src/targets/lake/history.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
@@ -48,9 +47,6 @@ async function twoNights(t: TestContext) {
   return { world, cwd: folder, configure, options, first, second, store, night, a: ask("A"), b: ask("B") };
 }
 
-/** Behind what is suggested to a machine that was given its warehouse. */
-const at = (warehouse: string) => ` --warehouse ${shellWord(warehouse)}`;
-
 const says = (text: string) => JSON.parse(text).targets[0];
 
 test("a rollback says what targets have, brings them back, and holds for other machines", async (t) => {
@@ -62,12 +58,12 @@ test("a rollback says what targets have, brings them back, and holds for other m
     [
       `current is now ${first}`,
       "lake: run 2; this warehouse is at 1 after a rollback",
-      `"content-warehouse runs rollback 1 --deliver${at(A)}" brings lake to run 1\n`,
+      `"content-warehouse runs rollback 1 --deliver" brings lake to run 1\n`,
     ].join("\n"),
   );
   const behind = await a(targetsCommand);
   assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
-  const rollback = `content-warehouse runs rollback 1 --deliver${at(A)}`;
+  const rollback = `content-warehouse runs rollback 1 --deliver`;
   assert.match(behind.text, new RegExp(`\nlake: "${rollback}" brings it to run 1\\.\n`));
   const parts = says((await a(targetsCommand, "--format", "json")).text);
   assert.deepEqual(
@@ -116,13 +112,11 @@ test("a rollback says what targets have, brings them back, and holds for other m
   );
   assert.match(
     (await b(deliverCommand)).error?.message ?? "",
-    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver --warehouse \S+"\.$/,
+    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
   );
   assert.match(
     (await b(runsCommand, "rollback", "2")).text,
-    new RegExp(
-      `\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver${at(B)}" brings lake to run 2; else the next run goes on from what they have\n$`,
-    ),
+    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; else the next run goes on from what they have\n$/,
   );
   const next = await night("B", 2);
   assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);
@@ -196,7 +190,7 @@ test("a rollback takes no target back from a run that this warehouse has not", a
   assert.equal(refused.error?.exitCode, 26);
   assert.match(
     refused.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore --warehouse \S+", or/,
+    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or/,
   );
   await b(restoreCommand);
   assert.equal((await b(runsCommand, "rollback", "1", "--deliver")).error, undefined);
@@ -219,7 +213,7 @@ test("a rollback goes on with the targets that failed, and waits for no configur
   assert.equal(part.error?.exitCode, 26);
   assert.match(
     part.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver --warehouse \S+" repeats it\.$/,
+    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
   );
   await configure([{ type: "lake" }]);
   const { text, error } = await a(runsCommand, "rollback", "2");
@@ -238,7 +232,7 @@ test("check says of a target what `targets` says", async (t) => {
   assert.match(text, /target +lake: run 2; this warehouse is at 1 after a rollback; it can be written to\n/);
 });
 
-test("what is suggested names the same places, and no target gets a run beyond the pinned one", async (t) => {
+test("no target gets a run beyond the pinned one", async (t) => {
   const { world, cwd, options, first, second, a } = await twoNights(t);
   const config = join(cwd, "cw's config.json");
   const away = { type: "lake", name: "away", instance: INSTANCE, url: "file:///proc/no-lake" };
@@ -246,17 +240,16 @@ test("what is suggested names the same places, and no target gets a run beyond t
   await writeFile(config, JSON.stringify({ warehouse: world.folders.A, targets }));
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--config", config], { cwd });
-  const places = ` --config ${shellWord(config)}`;
 
   const { text } = await ask(runsCommand, "rollback", "1", "--pin");
   assert.ok(
-    text.endsWith(`"content-warehouse runs rollback 1 --deliver${places}" brings away and lake to run 1\n`),
+    text.endsWith(`"content-warehouse runs rollback 1 --deliver" brings away and lake to run 1\n`),
     text,
   );
   const fenced = await ask(deliverCommand, "1", "--target", "lake");
   assert.ok(
     fenced.error?.message.endsWith(
-      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver${places}".`,
+      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver".`,
     ),
     fenced.error?.message,
   );
@@ -264,18 +257,16 @@ test("what is suggested names the same places, and no target gets a run beyond t
     cwd,
     env: { ...process.env, CONTENT_API_TOKEN: "token" },
   });
-  const becomes = `becomes current by "content-warehouse runs unpin${places}";`;
+  const becomes = `becomes current by "content-warehouse runs unpin";`;
   assert.ok(checked.text.includes(becomes), checked.text);
   const part = await ask(runsCommand, "rollback", "1", "--deliver");
   assert.match(part.text, new RegExp(`away: FAILED\nlake: delivered ${first} `));
-  assert.ok(
-    part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver${places}" repeats it.`),
-  );
+  assert.ok(part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver" repeats it.`));
   const failed = await ask(deliverCommand, "1", "--target", "away");
-  const again = `"content-warehouse deliver 1 --target away${places}" repeats it, and the next run delivers itself.`;
+  const again = `"content-warehouse deliver 1" repeats it, and the next run delivers itself.`;
   assert.ok(failed.error?.message.endsWith(` ${again}`), failed.error?.message);
 
-  const unpin = `content-warehouse runs unpin${places}`;
+  const unpin = `content-warehouse runs unpin`;
   const refused = await ask(deliverCommand, "2", "--target", "lake");
   assert.deepEqual([refused.text, refused.error?.exitCode], ["", 2]);
   const message = refused.error?.message ?? "";
@@ -288,6 +279,6 @@ test("what is suggested names the same places, and no target gets a run beyond t
   assert.ok((await ask(runsCommand, "list")).text.includes(`; "${unpin}" makes the latest run current.`));
   assert.match(
     (await ask(runsCommand, "unpin")).text,
-    /\ntargets keep what they have until "content-warehouse deliver --config /,
+    /\ntargets keep what they have until "content-warehouse deliver"/,
   );
 });
