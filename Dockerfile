@@ -5,7 +5,7 @@
 #   docker run --rm --init --volume warehouse:/warehouse --volume "$PWD:/config:ro" --env CONTENT_API_TOKEN \
 #     content-warehouse:0.1.0 run nightly
 #
-# A lake in a bucket, PostgreSQL and the queue of a fleet need optional packages, with the versions of package.json:
+# A lake in a bucket and PostgreSQL need optional packages, with the versions of package.json:
 #
 #   docker build --build-arg PACKAGES="@aws-sdk/client-s3@3.1175.0" --tag content-warehouse:0.1.0 .
 #
@@ -30,7 +30,7 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY data/sample data/sample
 COPY docs docs
-COPY LICENSE config.schema.json fleet.schema.json ./
+COPY LICENSE config.schema.json ./
 # A pipeline of your own in /config can import "content-warehouse" by its name.
 RUN mkdir /node_modules /config \
   && ln -s /opt/content-warehouse /node_modules/content-warehouse \

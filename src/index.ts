@@ -41,7 +41,6 @@ export type {
   Pipeline,
   PipelineSpec,
   QueryTest,
-  Remaining,
   Row,
   RowOf,
   Severity,

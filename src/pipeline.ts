@@ -210,8 +210,8 @@ export interface TargetRun {
 
 /** The last run of a target. */
 export interface LastRun extends TargetRun {
-  /** Which parts of the target do not have it yet, why, and the way out: a sentence. Undefined: all have it. */
-  readonly waits?: string | undefined;
+  /** Whether a later delivery began and never finished: readers may see parts of it, until a run is delivered again. */
+  readonly isUnfinished?: boolean | undefined;
 }
 
 /** A file of a published run. `path` is relative to the run's folder, with slashes; SHA-256 in lower-case hexadecimal. */
@@ -251,12 +251,10 @@ export interface Target {
   /** Its own among the targets of a configuration: `lake`, `postgres`. */
   readonly name: string;
   /**
-   * The last run that readers see. Where a delivery was left half-way once it was decided, it is finished first. `null`
-   * for the instance: it is not known yet. Throws where the place belongs to another instance.
+   * The last run that readers see whole. `null` for the instance: it is not known yet. Throws if the place belongs to
+   * another instance.
    */
   readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<LastRun | null>;
-  /** The highest number that it knows of any run, whether readers see that run or not; unless given, that of `last`. */
-  readonly taken?: (signal: AbortSignal) => Promise<number>;
   /**
    * Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. That
    * may be for a rollback: then `last` gives the later one as `rollbackOf` from then on, until a run after that is here.
@@ -265,32 +263,14 @@ export interface Target {
   /** Proves, without delivering anything, that a run of these tables could be delivered now. */
   readonly check?: (signal: AbortSignal, tables: readonly Table[]) => Promise<void>;
   /**
-   * Copies the files of a run that it keeps, the manifest among them, into an empty folder; the DuckDB file may be left
-   * out, and is made again from the Parquet files. `run` is one that it has.
+   * Copies the files of its last run, the manifest among them, into an empty folder; the DuckDB file may be left out, and
+   * is made again from the Parquet files. `run` is the one that `last` gave.
    */
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
-  /**
-   * Looks whether `restore` could give that run now, as far as the sizes of its files tell, and gives the bytes of its manifest.
-   * Throws what `restore` would throw.
-   */
+  /** The bytes of the manifest of the run that `restore` would give. */
   readonly manifest?: (run: TargetRun, signal: AbortSignal) => Promise<Uint8Array>;
-  /** Runs that it can restore, the newest first. */
-  readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
-  /**
-   * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
-   * delivered. Gives what may still hold them.
-   */
-  readonly forget?: (signal: AbortSignal) => Promise<readonly Remaining[]>;
   /** What was wrong with the options that it was made with. */
   readonly faults?: readonly string[];
-}
-
-/** What a target keeps of earlier runs and may still hold an erased person. */
-export interface Remaining {
-  /** Such as `earlier versions of 3 tables in s3://bucket/lake`. */
-  readonly what: string;
-  /** Arguments of the command of content-warehouse that ends it, such as `lake vacuum --all-versions`; null: none does. */
-  readonly command: string | null;
 }
 
 export interface PipelineSpec {

@@ -23,17 +23,14 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   audit: "common api tables storage raw pipeline.ts warehouse extract load",
   show: "common storage",
   "show/page": "common storage warehouse audit show",
-  erase: "common tables storage raw warehouse load audit show/page",
   targets: "common tables storage pipeline.ts warehouse load",
   observe: "common storage tables raw warehouse extract audit targets",
   config: "common api raw pipeline.ts warehouse extract audit targets observe",
-  service: "common api raw warehouse",
+  service: "common api",
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit targets observe config service show show/page",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load audit targets observe config service run",
-  mcp: "common tables storage audit",
-  fleet: "common extract config warehouse observe run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit erase targets observe config service show show/page run mcp fleet",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit targets observe config service show show/page run",
 };
 
 /** Files of a folder's own. */

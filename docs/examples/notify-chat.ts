@@ -4,8 +4,7 @@
  *
  *     $ CHAT_URL=https://chat.example.com/hooks/... content-warehouse run nightly --config ./notify-chat.ts
  *
- * A chat that cannot be reached is a warning, and changes nothing about the run. An outage that a fleet's runs meet again
- * and again is posted once.
+ * A chat that cannot be reached is a warning, and changes nothing about the run.
  */
 import { defineConfig, type RunOutcome } from "content-warehouse";
 
@@ -19,7 +18,6 @@ function textOf(outcome: RunOutcome): string {
 
 export default defineConfig({
   onFinish: async (outcome, signal) => {
-    if (!outcome.ok && outcome.outageSince !== null) return;
     const response = await fetch(process.env.CHAT_URL ?? "", {
       method: "POST",
       headers: { "content-type": "application/json" },

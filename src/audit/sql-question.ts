@@ -1,7 +1,7 @@
 /** A question to the published database: one statement, and nothing but a question. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { listed, suggestion } from "../common/nearest.ts";
+import { suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { all, duckdbError } from "../storage/duckdb.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -28,14 +28,11 @@ export async function questionOf(
     throw isBlank(query) ? notOne(0) : refusal(thrown);
   });
   if (statements.count !== 1) throw notOne(statements.count);
-  const explained = explainedBy(query);
-  await assertNothingSet(connection, explained ?? query);
   assertOwnMacros(query);
   try {
     const prepared = await statements.prepare(0);
     const isPlan = prepared.statementType === StatementType.EXPLAIN;
-    const asked = isPlan ? (explained ?? "") : query;
-    assertQuestion(isPlan ? await typeOf(connection, asked) : prepared.statementType, asked);
+    assertQuestion(isPlan ? await explainedType(connection, query) : prepared.statementType);
     return {
       query,
       stream: () =>
@@ -98,7 +95,7 @@ export async function copyToParquet(
   try {
     const answer = await withoutEnd(connection, query);
     await connection.run(
-      `COPY (FROM (\n${answer}\n)) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd)`,
+      `COPY (FROM (\n${answer}\n)) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)`,
     );
   } catch (thrown) {
     throw refusal(thrown);
@@ -137,56 +134,23 @@ async function withoutEnd(connection: DuckDBConnection, query: string): Promise<
   return query;
 }
 
-/**
- * What an EXPLAIN explains; undefined: the query is none, or has a comment where this does not look for one. With ANALYZE
- * it is carried out, so it must be a question itself, and the engine has the word on that.
- */
-function explainedBy(query: string): string | undefined {
-  const explain = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i.exec(query);
-  return explain === null ? undefined : query.slice(explain[0].length);
-}
+const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
 
-async function typeOf(connection: DuckDBConnection, query: string): Promise<StatementType> {
-  if (isBlank(query)) {
-    throw refused("there is a comment before or within EXPLAIN; remove it.");
-  }
-  return (await connection.prepare(query)).statementType;
+/** Type of the statement that EXPLAIN explains: with ANALYZE it is executed. EXPLAIN itself if a comment hides it. */
+async function explainedType(connection: DuckDBConnection, query: string): Promise<StatementType> {
+  return (await connection.prepare(query.replace(EXPLAIN, ""))).statementType;
 }
 
 function firstWord(query: string): string | undefined {
   return /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
 }
 
-const BEGINNINGS = ["SELECT", "FROM", "WITH", "SHOW", "DESCRIBE", "SUMMARIZE", "EXPLAIN"];
-
 /** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
-function assertQuestion(type: StatementType, query: string): void {
+function assertQuestion(type: StatementType): void {
   if (type === StatementType.SELECT) return;
-  const word = firstWord(query);
-  // WITH can begin an INSERT, too, and a comment can hide what comes first.
-  const shown = word === undefined || BEGINNINGS.includes(word.toUpperCase()) ? StatementType[type] : word;
-  throw refused(`${shown} is not a question; begin with ${listed(BEGINNINGS, "or")}.`);
-}
-
-/**
- * Functions that a question can call too, which the locked configuration does not keep from writing: logs go to
- * standard output or end the process, profiles go to a file. The last two run texts in which the others could hide.
- */
-const SETTING =
-  /\b(?<name>(?:enable|disable|truncate)_\w*(?:logging|profiling|logs)|json_execute_serialized_sql|query(?="?(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*\())/i;
-
-async function assertNothingSet(connection: DuckDBConnection, query: string): Promise<void> {
-  const name = SETTING.exec(query)?.groups?.name;
-  if (name === undefined) return;
-  const called = await functionsOf(connection, query);
-  if (called?.some((each) => SETTING.test(`${each}(`)) === false) return;
-  throw refused(`the function ${name}() can make the database write files; remove it.`);
-}
-
-/** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is not a question. */
-async function functionsOf(connection: DuckDBConnection, query: string): Promise<string[] | undefined> {
-  const nodes = await nodesOf(connection, query);
-  return nodes?.flatMap(({ function_name: name }) => (name === undefined ? [] : [String(name)]));
+  throw refused(
+    `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN, without a comment before it.`,
+  );
 }
 
 /** A table as a question names it; what it does not say is empty. A name of its own in WITH is one too. */
@@ -255,13 +219,14 @@ function refused(why: string, cause?: unknown): WarehouseError {
 
 /** What DuckDB says of a query, in one sentence; where a file is damaged, `verify.failed`. */
 function refusal(thrown: unknown): WarehouseError {
-  const error = duckdbError(thrown);
-  if (error === thrown || error.code !== "internal") return error;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const isSpilled = message.includes("max_temp_directory_size");
+  const error = duckdbError(thrown);
+  if (error === thrown || (error.code !== "internal" && !isSpilled)) return error;
   const why = /^Invalid string length|string longer than/.test(message)
     ? "a row of its answer is longer than 512 MB; ask for fewer columns"
-    : message.startsWith("Out of Memory")
-      ? "the database needs more memory than it has for it and cannot spill to disk; select fewer rows or columns at a time; --max-memory sets the limit"
+    : isSpilled || message.startsWith("Out of Memory")
+      ? "the database needs more memory than it has for it and cannot spill the rest to disk; select fewer rows or columns at a time; --max-memory sets the limit"
       : oneSentence(message);
   return refused(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
 }

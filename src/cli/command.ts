@@ -89,8 +89,6 @@ export class StopSignals implements Disposable {
     this.#interrupt = stop("run.interrupted", "Interrupted");
     this.#terminate = stop("run.terminated", "Terminated");
     process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
-    // A process that was started with a channel ends with the one that started it, however that ended.
-    process.once("disconnect", this.#terminate);
   }
 
   get exitCode(): number {
@@ -99,7 +97,6 @@ export class StopSignals implements Disposable {
 
   [Symbol.dispose](): void {
     process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#terminate);
-    process.off("disconnect", this.#terminate);
   }
 }
 
@@ -119,34 +116,10 @@ export class CliCommand extends Command {
 
   /** With the configuration, which may say where it is. */
   warehouseOption(): this {
-    return this.instance()
-      .option(
-        "--warehouse <dir>",
-        "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
-      )
-      .config();
-  }
-
-  /** Takes the place of the options that say where a warehouse and a configuration are; `chosen` has the rest. */
-  instance(): this {
-    if (this.options.some(({ long }) => long === "--instance")) return this;
-    return this.addOption(
-      new Option(
-        "--instance <name>",
-        "instance of a fleet: its warehouse, configuration, service, token and pipeline",
-      ).conflicts(["url", "config", "warehouse", "sample", "data", "night", "repeat"]),
-    )
-      .fleet()
-      .hook("preAction", async (command) => {
-        const { instance: name, fleet } = command.opts();
-        if (name === undefined) return;
-        // A fleet is read where one is named alone.
-        const { chosenInstance } = await import("./instance.ts");
-        const chosen = await chosenInstance(processEnvironment().cwd, fleet, name);
-        const { warehouse, config } = chosen.instance;
-        for (const [option, value] of Object.entries({ chosen, warehouse, config }))
-          command.setOptionValue(option, value);
-      });
+    return this.option(
+      "--warehouse <dir>",
+      "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
+    ).config();
   }
 
   url(): this {
@@ -155,7 +128,7 @@ export class CliCommand extends Command {
 
   config(): this {
     if (this.options.some(({ long }) => long === "--config")) return this;
-    return this.instance().option(
+    return this.option(
       "--config <file>",
       "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",
     );
@@ -164,14 +137,6 @@ export class CliCommand extends Command {
   /** The service, and the configuration. */
   service(sample: string): this {
     return this.option("--sample", sample).url().config();
-  }
-
-  fleet(): this {
-    return this.option(
-      "--fleet <file>",
-      "file that names the instances; docs/fleet.md has its form",
-      "fleet.json",
-    );
   }
 
   choice(flags: string, description: string, choices: readonly string[], unlessGiven?: string): this {

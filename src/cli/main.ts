@@ -21,10 +21,11 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 } else {
   keepPoolSmall();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, sayAndEnd);
-  await beginLoading(process.argv.slice(2).find((word) => !word.startsWith("-")));
   const program = await import("./program.ts").catch(cannotLoad);
   process.exitCode = (await program?.main(process.argv).catch(cannotLoad)) ?? 1;
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();
+  // The database does not heed an interrupt, and no other way out waits for nothing.
+  if (process.exitCode === 137) process.kill(process.pid, "SIGKILL");
 }
 
 /**
@@ -39,13 +40,6 @@ function sayAndEnd(signal: "SIGINT" | "SIGTERM"): void {
   if (!isTaken) process.stderr.write(signal === "SIGINT" ? "Interrupted.\n" : "Terminated.\n");
   process.off(signal, sayAndEnd);
   process.kill(process.pid, signal);
-}
-
-/** The process that will answer a question loads beside this one. */
-async function beginLoading(command: string | undefined): Promise<void> {
-  if (command !== "sql" && command !== "mcp") return;
-  const { startSpare } = await import("./question/spare.ts");
-  startSpare(command === "sql" ? "inherit" : "pipe");
 }
 
 /** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */

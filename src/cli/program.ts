@@ -33,13 +33,11 @@ const GROUPS = {
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
     rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
-    erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
   },
   "Look and ask": {
     sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
     schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
     report: async () => (await import("./commands/report.ts")).reportCommand(),
-    mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(),
   },
   Explain: {
     audit: async () => (await import("./commands/audit.ts")).auditCommand(),
@@ -53,9 +51,6 @@ const GROUPS = {
     deliver: async () => (await import("./commands/deliver.ts")).deliverCommand(),
     lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
     restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
-  },
-  "Many instances": {
-    fleet: async () => (await import("./commands/fleet.ts")).fleetCommand(),
   },
   "Develop against the service": {
     serve: async () => (await import("./commands/serve.ts")).serveCommand(),
@@ -159,8 +154,8 @@ function trimmed(argument: string): string {
   return argument.replace(/^[^\S\uFEFF]+|[^\S\uFEFF]+$/g, "").replace(/^(--[\w-]+=)\s+/, "$1");
 }
 
-/** Commands whose process does nothing but runs. */
-const RUNS: readonly string[] = ["run", "replay"];
+/** Commands that need all of the process. */
+const ALONE: readonly string[] = ["run", "replay", "sql"];
 
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -169,7 +164,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const names = wantedNames(argv);
   const root = await program(printed, names);
   // A young generation that is small before the modules are loaded takes longer to load them.
-  if (names?.some((name) => RUNS.includes(name))) keepHeapsSmall();
+  if (names?.some((name) => ALONE.includes(name))) keepHeapsSmall();
   try {
     const exitCode = await parsed(root, argv);
     // Of a command that has told already that its outcome was not taken, nothing is to be tried again.

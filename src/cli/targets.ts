@@ -102,7 +102,6 @@ export function deliveryLines(run: string, deliveries: readonly Delivery[]): str
 }
 
 function deliveryText(run: string, { target, state, milliseconds, failure }: Delivery): string {
-  if (failure?.code === "target.waits") return `${target}: has ${run}, but NOT whole`;
   if (failure !== null) return `${target}: FAILED`;
   if (state === "present") return `${target}: has ${run} already`;
   return `${target}: delivered ${run} in ${duration(milliseconds / 1000)}`;

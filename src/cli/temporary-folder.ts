@@ -3,7 +3,7 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEnd } from "../common/clock.ts";
-import { codeOf } from "../common/errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { makeTemporaryFolder } from "../common/temporary-folder.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
 import { StopSignals } from "./command.ts";
@@ -14,25 +14,32 @@ const GRACE_MS = 2000;
 const INTERRUPT_EVERY_MS = 50;
 
 /**
- * Makes a folder for a question, and removes it afterwards. SIGINT and SIGTERM end the statements under way, and then it
- * throws their reason, whatever came of the work. Throws what {@link inTemporaryFolder} does, too.
+ * Makes a folder for a question, and removes it afterwards. SIGINT, SIGTERM and `limit` interrupt the statements under
+ * way, and then it throws their reason, whatever came of the work; as `process.killed`, if the work goes on: then the
+ * process has to be killed. Throws what {@link inTemporaryFolder} does, too.
  */
 export async function withTemporaryFolder<T>(
   purpose: string,
   use: (directory: string, signal: AbortSignal) => Promise<T>,
+  limit?: AbortSignal,
 ): Promise<T> {
   // Before there is a folder: else a signal could come between the two.
   using stop = new StopSignals("the question was not answered");
-  const { signal } = stop;
+  const signal = limit === undefined ? stop.signal : AbortSignal.any([stop.signal, limit]);
   const interrupting = interruptStatementsOn(signal);
   return await inTemporaryFolder(purpose, async (directory) => {
     // Also while nobody waits for it any more: a process does not end before its statements.
-    const work = use(directory, signal).finally(() => interrupting[Symbol.dispose]());
-    try {
-      return await beforeEnd(work, signal, GRACE_MS);
-    } finally {
-      signal.throwIfAborted();
-    }
+    let isUnderWay = true;
+    const work = use(directory, signal).finally(() => {
+      isUnderWay = false;
+      interrupting[Symbol.dispose]();
+    });
+    const [ended] = await Promise.allSettled([beforeEnd(work, signal, GRACE_MS)]);
+    if (signal.aborted && isUnderWay)
+      throw new WarehouseError("process.killed", asWarehouseError(signal.reason).message);
+    signal.throwIfAborted();
+    if (ended.status === "rejected") throw ended.reason;
+    return ended.value;
   });
 }
 

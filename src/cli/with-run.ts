@@ -7,9 +7,7 @@ import { type Asking, type OpenSource, openSource, originOf } from "../run/sourc
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { type CliEnvironment, existingFolder, warningsTo } from "./command.ts";
-import type { ChosenInstance } from "./instance.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
-import { inputsOf } from "./wanted-run.ts";
 
 /** Opens a published run for a question, and closes it afterwards. */
 export function withRun<T>(
@@ -46,12 +44,11 @@ export function withAnswer<C extends Choice>(
 /** `command`: how the caller is asked for a run of the sample. Throws what {@link loadConfig} throws. */
 export function serviceConfig(
   { cwd, env }: CliEnvironment,
-  { chosen, ...flags }: ConfigFlags & { readonly chosen?: ChosenInstance },
+  flags: ConfigFlags,
   command: string,
 ): Promise<Config> {
   const sampleBy = `for a run of the sample, "content-warehouse ${command} --sample"`;
-  const inputs = { cwd, env, flags, sampleBy };
-  return loadConfig(chosen === undefined ? inputs : inputsOf(chosen, inputs));
+  return loadConfig({ cwd, env, flags, sampleBy });
 }
 
 /**

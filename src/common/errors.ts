@@ -26,14 +26,13 @@ const CODES = {
   "target.unavailable": { exitCode: 26, retry: true },
   "target.refused": { exitCode: 26, retry: false },
   "target.fenced": { exitCode: 26, retry: false },
-  "target.waits": { exitCode: 26, retry: false },
-  "queue.unavailable": { exitCode: 21, retry: true },
   "disk.io": { exitCode: 30, retry: false },
   "disk.full": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },
   "run.locked": { exitCode: 75, retry: false },
   "run.interrupted": { exitCode: 130, retry: false },
   "run.terminated": { exitCode: 143, retry: false },
+  "process.killed": { exitCode: 137, retry: false },
   internal: { exitCode: 1, retry: false },
 } as const;
 
@@ -43,11 +42,6 @@ export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 /** Process exit code, as `docs/operations.md` lists them. */
 export function exitCodeFor(code: ErrorCode): number {
   return CODES[code].exitCode;
-}
-
-/** Whether the service answers nobody: its failures that end with 21. */
-export function isOutage({ code, exitCode }: { readonly code: string; readonly exitCode: number }): boolean {
-  return exitCode === CODES["source.unavailable"].exitCode && code.startsWith("source.");
 }
 
 /** An error whose message is one sentence for the operator: the cause, then the way out. */

@@ -20,8 +20,6 @@ export interface ConfigFile {
   /** Absolute; paths in the file go from here. */
   readonly folder: string;
   readonly value: unknown;
-  /** Whether it can compute what it says. */
-  readonly isModule: boolean;
 }
 
 /** The file that was named, or the one in the working directory; `null` where there is none. */
@@ -31,7 +29,7 @@ export async function readConfigFile(cwd: string, named: string | undefined): Pr
   const path = resolve(cwd, name);
   if (!existsSync(path)) throw invalid(`There is no configuration file ${printable(name)}.`);
   const value = await settingsIn(path, printable(name));
-  return { name: printable(name), folder: dirname(path), value, isModule: extname(path) !== ".json" };
+  return { name: printable(name), folder: dirname(path), value };
 }
 
 /** Name of the configuration file in a folder; `null` where there is none. Throws where there are several. */

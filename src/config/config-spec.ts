@@ -5,7 +5,7 @@ import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";
-import { onFinish, openLineage } from "../observe/settings.ts";
+import { onFinish } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
@@ -67,7 +67,7 @@ export const configSpec = z.strictObject({
     .meta({ expected: PROXY_ADDRESS })
     .optional()
     .describe(
-      "Proxy by which https addresses are reached: service, OpenLineage, buckets; HTTPS_PROXY else. NO_PROXY names the hosts that are reached directly.",
+      "Proxy by which https addresses are reached: service and buckets; HTTPS_PROXY else. NO_PROXY names the hosts that are reached directly.",
     ),
   destinations: listOf(destination, 'a list such as [{ name: "Website" }]').describe(
     "Destinations whose external values are wanted.",
@@ -171,9 +171,6 @@ export const configSpec = z.strictObject({
     .describe(
       "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
     ),
-  openLineage: openLineage
-    .optional()
-    .describe("Where OpenLineage events go: { url }, or { file } relative to the folder of this file."),
 });
 
 /** What a configuration file can say: a target by its options, not one that a module makes. */

@@ -13,7 +13,7 @@ import { configSpec, type Settings } from "./config-spec.ts";
 import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
 import { proxiesOf } from "./proxy.ts";
 import { readConfigSpec } from "./read-spec.ts";
-import { type NamedService, nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
+import { nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
@@ -87,16 +87,6 @@ export interface ConfigInputs {
   readonly flags: ConfigFlags;
   /** How the caller has the sample instead of a service: said where no service or no token is named. */
   readonly sampleBy: string;
-  /** One of a fleet: its service is asked, whatever flags, environment and file say. */
-  readonly instance?: NamedInstance | undefined;
-}
-
-export interface NamedInstance {
-  readonly service: NamedService;
-  /** Upper bound of requests a second, besides that of the file; null: none. */
-  readonly mostPerSecond: number | null;
-  /** Whether others of the fleet have the same configuration. */
-  readonly isOfMany: boolean;
 }
 
 /** Where limited runs lie unless a flag says otherwise. */
@@ -109,9 +99,9 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
  * file. With `--sample` only a file that `--config` names is read, and no address and no token.
  * @throws {ConfigError} with all that is wrong: `config.missing_service` where that is all, else `config.invalid`
  */
-export async function loadConfig({ cwd, env, flags, sampleBy, instance }: ConfigInputs): Promise<Config> {
+export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
-  const { settings, faults } = settingsIn(file, env, instance);
+  const { settings, faults } = settingsIn(file, env);
   const {
     $schema: _schema,
     url: _url,
@@ -119,14 +109,13 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     tokenFile: _tokenFile,
     onFinish,
     metricsFile,
-    openLineage,
     ...others
   } = settings;
   const proxyFor = proxiesIn(file, settings, env);
   const source =
     flags.sample === true
       ? sampleSource(flags)
-      : serviceSource({ env, flags, sampleBy, file, settings, proxyFor, named: instance?.service });
+      : serviceSource({ env, flags, sampleBy, file, settings, proxyFor });
   const personalData = personalDataOf(settings.personalData, env);
   const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
   const limit = limitOf(flags);
@@ -137,17 +126,13 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     source: await source,
     details: settings.details,
     columns: settings.columns ?? columnsAtService(settings.aliases),
-    ratePerSecond: lower(settings.ratePerSecond, instance?.mostPerSecond ?? null),
     personalData: await personalData,
     warehouse: await warehouse,
     observe: observeSettings({
       onFinish,
       metricsFile,
-      openLineage,
       instance: instanceIn(env),
       folder,
-      env,
-      proxyFor,
     }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
@@ -176,11 +161,6 @@ async function limitOf({
   throw invalid(`\`limit\` is ${limit}; give a whole number from 1.`);
 }
 
-/** Of two upper bounds that may be missing. */
-function lower(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
-}
-
 /**
  * What the configuration file says, or the defaults where there is none: for commands that need neither the service nor a
  * token. Errors: `config.invalid`.
@@ -191,18 +171,24 @@ export async function configuredSettings(
   return validSettings(await configFileOf(inputs), inputs.env);
 }
 
-/** What decides what a run asks for. */
+/** What a replay needs of the configuration: what decides what a run asks for, and what becomes of a run. */
 export type Wishes = Pick<
   Config,
-  "columns" | "details" | "aliases" | "destinations" | "customFields" | "targets"
+  | "columns"
+  | "details"
+  | "aliases"
+  | "destinations"
+  | "customFields"
+  | "personalFields"
+  | "targets"
+  | "keepRuns"
 > & { readonly policy: PersonalPolicy };
 
 /** The same of the configuration file, for a replay. Errors: `config.invalid`. */
 export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Wishes> {
   const settings = await configuredSettings(inputs);
-  const { details, aliases, destinations, customFields, targets, personalData: policy } = settings;
-  const columns = settings.columns ?? columnsAtService(aliases);
-  return { columns, details, aliases, destinations, customFields, targets, policy };
+  const { details, personalData: policy } = settings;
+  return { ...settings, details, columns: settings.columns ?? columnsAtService(settings.aliases), policy };
 }
 
 function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {
@@ -213,14 +199,8 @@ function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): 
 function settingsIn(
   file: ConfigFile | null,
   env: ConfigInputs["env"],
-  named?: NamedInstance,
 ): { settings: Settings; faults: readonly ConfigFault[] } {
-  const meant = {
-    name: instanceIn(env),
-    isOfMany: named?.isOfMany ?? false,
-    isModule: file?.isModule ?? false,
-  };
-  const result = readConfigSpec(file === null ? {} : file.value, meant, (proxy) =>
+  const result = readConfigSpec(file === null ? {} : file.value, instanceIn(env), (proxy) =>
     proxiesIn(file, { proxy }, env),
   );
   if ("settings" in result) return { settings: result.settings, faults: [] };

@@ -3,7 +3,7 @@ import { suggestion } from "../common/nearest.ts";
 import { PROXY_ADDRESS, type ProxyFor, readProxy } from "../common/network/proxy.ts";
 import { printable } from "../common/printable.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
-import { instanceProblems, type MeantInstance, openLineageProblems } from "../observe/settings.ts";
+import { metricsFileProblems } from "../observe/settings.ts";
 import { configSpec, fileSpec, type Settings } from "./config-spec.ts";
 import { formFaults, type Path, valueAt } from "./form-faults.ts";
 import { targetProblems, targetsOf } from "./target-spec.ts";
@@ -13,17 +13,17 @@ import { targetProblems, targetsOf } from "./target-spec.ts";
 /** The settings, or one sentence for each that is wrong: its name, what was expected, what was found. */
 export type ConfigSpecResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
 
-/** `instance`: the one that is meant, where several share the settings. `proxiesBy`: by the setting `proxy`. */
+/** `instance`: name of the instance, if there is one. `proxiesBy`: by the setting `proxy`. */
 export function readConfigSpec(
   value: unknown,
-  instance: MeantInstance = { name: undefined, isOfMany: false, isModule: false },
+  instance?: string,
   proxiesBy: (setting: string | undefined) => ProxyFor = () => () => null,
 ): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   const { issues = [] } = result.error ?? {};
   const given = wellFormed(value);
-  const { url, proxy, columns, aliases, personalFields, targets, openLineage: lineage } = given;
-  const around = { instance: instance.name, proxyFor: proxiesBy(proxy) };
+  const { url, proxy, columns, aliases, personalFields, targets, metricsFile } = given;
+  const around = { instance, proxyFor: proxiesBy(proxy) };
   const problems = [
     ...formFaults({ declared: fileSpec, value, issues, credentials }),
     ...urlProblems(url),
@@ -33,8 +33,7 @@ export function readConfigSpec(
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
     ...personalFieldProblems(personalFields ?? [], aliases ?? {}),
     ...targetProblems(targetsOf(targets ?? [], around)),
-    ...openLineageProblems(lineage),
-    ...instanceProblems(given, instance),
+    ...metricsFileProblems(metricsFile, instance),
   ];
   if (!result.success || problems.length > 0) return { problems };
   return { settings: { ...result.data, targets: targetsOf(result.data.targets, around) } };

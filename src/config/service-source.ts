@@ -29,14 +29,6 @@ export interface ServiceInputs {
   readonly file: ConfigFile | null;
   readonly settings: Settings;
   readonly proxyFor: ProxyFor;
-  /** In the place of what flags, environment and file say. */
-  readonly named?: NamedService | undefined;
-}
-
-/** A service as a fleet names it. */
-export interface NamedService {
-  readonly address: Address;
-  readonly token: TokenPlace;
 }
 
 /** Throws a ConfigError with what is wrong with both. */
@@ -54,13 +46,12 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
 }
 
 /** An address, and where it is said. */
-export interface Address {
+interface Address {
   readonly place: string;
   readonly text: string;
 }
 
-function addressOf({ flags, env, file, settings, named }: ServiceInputs): Address | null {
-  if (named !== undefined) return named.address;
+function addressOf({ flags, env, file, settings }: ServiceInputs): Address | null {
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
@@ -91,17 +82,14 @@ async function urlOf(address: Address | null, inputs: ServiceInputs): Promise<Re
   );
 }
 
-/** Where a token is: in a variable, with its value, or in a file. `setting`: what says so, or the variable itself. */
-export type TokenPlace =
-  | { readonly variable: string; readonly text: string; readonly setting: string }
-  | { readonly file: string; readonly setting: string };
+/** Where a token is: the value of the variable, or a file, with the setting that names it. */
+type TokenPlace = { readonly text: string } | { readonly file: string; readonly setting: string };
 
 const VARIABLE = "CONTENT_API_TOKEN";
 
-function tokenPlaceOf({ env, file, settings, named }: ServiceInputs): TokenPlace | null {
-  if (named !== undefined) return named.token;
+function tokenPlaceOf({ env, file, settings }: ServiceInputs): TokenPlace | null {
   const text = nonEmpty(env[VARIABLE]);
-  if (text !== undefined) return { variable: VARIABLE, text, setting: VARIABLE };
+  if (text !== undefined) return { text };
   if (file === null || settings.tokenFile === undefined) return null;
   return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
 }
@@ -115,8 +103,8 @@ async function tokenOf(
     throw missing("token", `There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
   }
   if ("text" in place) {
-    const token = checkedToken(new Secret(place.text.trim()), place.variable);
-    return { token, tokenFrom: place.variable, setting: place.setting };
+    const token = checkedToken(new Secret(place.text.trim()), VARIABLE);
+    return { token, tokenFrom: VARIABLE, setting: VARIABLE };
   }
   const token = checkedToken(await readTokenFile(place.file, place.setting), place.setting);
   return { token, tokenFrom: place.file, setting: place.setting };

@@ -134,7 +134,7 @@ export function createClient(spec: ClientSpec): ContentClient {
       ...waiting,
     }),
     lookup: null,
-    onEvent: () => {},
+    onAttempt: () => {},
   });
   const lookups = createLookups(http, spec.lookupMethod ?? "auto");
   return {

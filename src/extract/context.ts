@@ -1,7 +1,6 @@
 /** What everything that asks the service shares while a run extracts. */
 import type { Clock } from "../common/clock.ts";
 import type { OnProgress } from "../common/progress.ts";
-import type { OnEvent } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
 import type { ItemIndex } from "../raw/item-index.ts";
 import type { HttpClient } from "./http/client.ts";
@@ -36,5 +35,4 @@ export interface ExtractContext {
   readonly signal: AbortSignal;
   readonly settings: ExtractSettings;
   readonly onProgress: OnProgress;
-  readonly onEvent: OnEvent;
 }

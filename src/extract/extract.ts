@@ -5,7 +5,6 @@
 
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { inStage } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
 import type { ChangedMost, Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
@@ -146,22 +145,19 @@ class Extractor {
     const landing = this.#context.landing.stage(stage, pass);
     const after = { ids, landing, firstGroup: this.#groupsAfterPasses };
     this.#groupsAfterPasses += groupsOf(ids);
-    return inStage(this.#context, { stage: "repair", pass }, () => how(this.#context, after));
+    return how(this.#context, after);
   }
 
   async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
     const number = this.#passes.length + 1;
-    const stage = { stage: mode, pass: number };
     if (mode === "basic" || !documents) {
       const request = { pass: number, mode, landing: undefined };
-      return inStage(this.#context, stage, () => this.#read(request, "basic"));
+      return this.#read(request, "basic");
     }
-    const pass = await inStage(this.#context, stage, () => this.#land(mode, number));
+    const pass = await this.#land(mode, number);
     this.#landed = pass;
     this.#first ??= this.#context.settings.limit === null ? undefined : new Set(pass.first);
-    if (mode === "dynamic") {
-      await inStage(this.#context, { stage: "items", pass: number }, () => this.#readDetails(pass));
-    }
+    if (mode === "dynamic") await this.#readDetails(pass);
     if (number === this.#context.settings.shapes.length) await this.#takeRepaired(number);
     // Here, where nothing holds the items any more that were asked for singly.
     collectGarbage();

@@ -84,29 +84,6 @@ const PAGE_SIZES = [1000, 100] as const;
 /** What items are is not spread evenly, so that pages are: all of few, and so many of more. */
 const PAGES = 10;
 
-export interface Events {
-  /** Items that were looked at, and the events among them. */
-  readonly items: number;
-  readonly events: number;
-  /** The most items a page that the service grants. */
-  readonly perPage: number;
-}
-
-/** How many items are events, by their IDs and body types alone. Throws what the client throws. */
-export async function probeEvents(
-  client: Pick<HttpClient, "readAs">,
-  aliases: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Events> {
-  const bodyType = atServiceBy(aliases)("body_type");
-  const { perPage, looks } = await lookAtPages(client, { columns: ["id", bodyType], signal }, (documents) => {
-    const types = documents.map((document) => isObject(document) && document[bodyType]);
-    return { items: types.length, events: types.filter((type) => type === "event").length };
-  });
-  const sum = (of: "items" | "events") => looks.reduce((all, each) => all + each[of], 0);
-  return { items: sum("items"), events: sum("events"), perPage };
-}
-
 /** Names of destinations that items were published to. The service lists none: it finds one by its name. Throws what the client throws. */
 export async function probeDestinationNames(
   client: Pick<HttpClient, "readAs">,
@@ -116,7 +93,7 @@ export async function probeDestinationNames(
   const atService = atServiceBy(aliases);
   const [one, several] = [atService("publish_destination"), atService("published_urls")];
   const columns = ["id", one, several];
-  const { looks } = await lookAtPages(client, { columns, signal }, (documents) =>
+  const looks = await lookAtPages(client, { columns, signal }, (documents) =>
     documents.filter(isObject).flatMap((document) => {
       const urls: unknown = document[several];
       const sites = (Array.isArray(urls) ? urls : []).map((url) => isObject(url) && url.external_site_name);
@@ -131,12 +108,12 @@ function atServiceBy(aliases: Readonly<Record<string, string>>) {
   return (name: string) => atService.get(name) ?? name;
 }
 
-/** Reads some pages, evenly spread. `perPage`: the most items a page that the service grants. */
+/** Reads some pages, evenly spread. */
 async function lookAtPages<Look>(
   client: Pick<HttpClient, "readAs">,
   { columns, signal }: { readonly columns: readonly string[]; readonly signal: AbortSignal },
   lookAt: (documents: readonly unknown[]) => Look,
-): Promise<{ readonly perPage: number; readonly looks: readonly Look[] }> {
+): Promise<readonly Look[]> {
   const ask = async (page: number, perPage: number) => {
     const request = listRequest({ mode: "dynamic", page, perPage, columns, gallery: false });
     const { value } = await client.readAs(request, signal, (answer) => {
@@ -158,7 +135,7 @@ async function lookAtPages<Look>(
     const { look } = await ask(1 + Math.round((each * (pages - 1)) / (wanted - 1)), perPage);
     looks.push(look);
   }
-  return { perPage, looks };
+  return looks;
 }
 
 function fieldNamesIn(document: unknown): string[] {

@@ -1,5 +1,5 @@
 /** A column that a view wants to have: a name that somebody else chose, and what tells it apart from its namesakes. */
-export interface WantedColumn {
+interface WantedColumn {
   readonly name: string;
   /** The first that no namesake has is taken; the last one is taken where none does. */
   readonly tags: readonly string[];

@@ -7,7 +7,7 @@ import { createFilledTable } from "./filled-table.ts";
 import { createViewsAndMacros } from "./macros.ts";
 import { memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
 
-export interface DatabaseRequest extends Pick<BuildOptions, "file" | "staging" | "temporaryDirectory"> {
+interface DatabaseRequest extends Pick<BuildOptions, "file" | "staging" | "temporaryDirectory"> {
   /** All tables of the run; their files lie in `staging`. */
   readonly tables: readonly Pick<LoadTable, "table" | "files">[];
   /** Ends the work, the statement under way included: it fails then. */

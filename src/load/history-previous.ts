@@ -8,8 +8,6 @@ import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { PublishedFile } from "../warehouse/manifest.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
-import type { NewNames } from "../warehouse/replacement/numbers.ts";
-import { renamedCells } from "../warehouse/replacement/renamed.ts";
 import { findingIn } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
@@ -19,7 +17,7 @@ export type PreviousHistory =
   | { readonly kind: "anew"; readonly run: string; readonly reason: string }
   | CarriedHistory;
 
-export interface CarriedHistory {
+interface CarriedHistory {
   readonly kind: "carried";
   readonly run: string;
   /** What `openForBuilding` needs to reach it: a database, or the run's folder with Parquet files. */
@@ -66,57 +64,6 @@ export async function findHistory(
     return anew(error.message.replace(/\.$/, ""));
   }
   return history;
-}
-
-/**
- * The history that a run carried on, from its own: what the run added is left out, and what it ended holds again. Of an
- * item that the run saw it is not known when it was last seen before: in `before`, the run whose history was carried on.
- * Its digest of mapped values is left out where they changed, so that they are compared. Errors as of {@link findHistory}.
- */
-export async function undoneHistory(
-  own: PreviousRun,
-  before: string,
-  temporaryDirectory: string,
-): Promise<PreviousHistory> {
-  const found = await findHistory(own, temporaryDirectory);
-  if (found.kind !== "carried") return found;
-  return { ...found, run: before, sourceOf: (table) => `(${undone(table, own.run, found)})` };
-}
-
-const VALUES = ["mapped_value_history", "mapped_value_order_history"];
-
-function undone(table: string, run: string, { sourceOf }: CarriedHistory): string {
-  const own = quoteLiteral(run);
-  if (table === "run_history") return `SELECT * FROM ${sourceOf(table)} WHERE run <> ${own}`;
-  const unless = (column: string) =>
-    `CASE WHEN valid_to_run = ${own} THEN NULL ELSE ${column} END AS ${column}`;
-  const replaced = ["valid_to_run", "valid_to", "valid_to_cause"].map(unless);
-  if (table === "content_history") {
-    const changed = VALUES.map(
-      (name) => `SELECT content_id FROM ${sourceOf(name)} WHERE ${own} IN (valid_from_run, valid_to_run)`,
-    );
-    replaced.push(
-      `nullif(last_seen_run, ${own}) AS last_seen_run`,
-      `CASE WHEN coalesce(last_seen_run, ${own}) = ${own} AND content_id IN (${changed.join(" UNION ")}) THEN NULL ELSE values_digest END AS values_digest`,
-    );
-  }
-  return `SELECT * REPLACE (${replaced.join(", ")}) FROM ${sourceOf(table)} WHERE valid_from_run <> ${own}`;
-}
-
-/** A history in which runs have their new names. */
-export function renamedHistory(history: CarriedHistory, renamed: NewNames): CarriedHistory {
-  if (renamed.size === 0) return history;
-  const sourceOf = (table: string) => {
-    const columns = HISTORY_TABLES.find(({ name }) => name === table)?.columns ?? [];
-    const names = columns.map(({ name }) => name);
-    const cells = Array.from(
-      renamedCells(names, renamed),
-      ([name, cell]) => `${cell} AS ${quoteIdentifier(name)}`,
-    );
-    const replaced = cells.length === 0 ? "" : ` REPLACE (${cells.join(", ")})`;
-    return `(SELECT t.*${replaced} FROM ${history.sourceOf(table)} AS t)`;
-  };
-  return { ...history, run: renamed.get(history.run) ?? history.run, sourceOf };
 }
 
 function historyOf(previous: PreviousRun): CarriedHistory {

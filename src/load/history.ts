@@ -23,7 +23,7 @@ export interface HistoryRun extends ObservingRun {
 }
 
 /** What a run knows of items that it does not have. */
-export interface Absences {
+interface Absences {
   /** Items that the service, asked singly, said are gone. */
   readonly confirmed: ReadonlySet<string>;
   /** Items that are there, but could not be read. */

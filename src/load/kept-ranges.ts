@@ -45,7 +45,7 @@ async function firstKey(connection: DuckDBConnection, table: Table, file: string
 }
 
 /** Rows that are cut into ranges by the first column of their table's key. */
-export interface RangedRows {
+interface RangedRows {
   readonly table: Table;
   /** What stands after FROM. */
   readonly source: string;

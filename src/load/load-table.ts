@@ -22,7 +22,7 @@ interface FileRequest {
   readonly sequence: number;
 }
 
-export interface LoadRequest extends FileRequest {
+interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
   /**
    * Ranges of `content_id`, used where the table's key begins with it; of a pooled table, the ranges of its key that the
@@ -42,7 +42,7 @@ export interface ExportRequest extends Omit<LoadRequest, "table" | "parts" | "qu
   readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
 
-export interface FinalFile {
+interface FinalFile {
   /** Relative to the run's folder. */
   readonly path: string;
   readonly rows: number;

@@ -9,7 +9,7 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 
-export interface TableFiles extends Pick<LoadTable, "table" | "rows" | "files"> {
+interface TableFiles extends Pick<LoadTable, "table" | "rows" | "files"> {
   readonly temporaryDirectory: string;
 }
 

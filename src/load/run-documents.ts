@@ -7,14 +7,11 @@ import { readParquet } from "../storage/parquet-sql.ts";
 import { requests } from "../tables/run.ts";
 import { loadSql } from "./load-sql.ts";
 
-/** Files of an earlier version lack columns. */
 export function requestsQuery({ requests: parts }: Landed): Query {
-  const none = `SELECT ${emptyColumns(requests)} WHERE false`;
   const files = parts.map(({ file }) => file);
-  return {
-    text: files.length === 0 ? none : `${none} UNION ALL BY NAME FROM ${readParquet(files)}`,
-    params: [],
-  };
+  const text =
+    files.length === 0 ? `SELECT ${emptyColumns(requests)} WHERE false` : `FROM ${readParquet(files)}`;
+  return { text, params: [] };
 }
 
 /** Undefined: the run keeps no raw documents. */
@@ -27,20 +24,13 @@ export function documentsQuery(landed: Landed): Query | undefined {
   return { text, params: [JSON.stringify(leftOut(facts))] };
 }
 
-/**
- * The documents in raw files, as a table: without what they say, and with the digests that they had when they were
- * answered. Files of an earlier version say of none that it was reused.
- */
+/** The documents in raw files, as a table: without what they say, and with the digests that they had when answered. */
 export function rawDocuments(files: readonly string[]): string {
   return `(
     SELECT
       content_id, shape, mode, pass, page, position, whole, observation, observed_at,
       coalesce(nullif(answer_sha256, ''), sha256) AS sha256,
       nullif(read_by_run, '') AS read_by_run
-    FROM (
-      FROM ${readParquet(files)}
-      UNION ALL BY NAME
-      SELECT '' AS answer_sha256, '' AS read_by_run WHERE false
-    )
+    FROM ${readParquet(files)}
   )`;
 }

@@ -50,7 +50,7 @@ export async function ledgerBounds(
   return bounds;
 }
 
-export interface FillRequest {
+interface FillRequest {
   /** Values of fields without value mappings join the payload as they are. */
   readonly passthrough: boolean;
   /** Ranges of items; none of its own crosses one. */

@@ -112,7 +112,7 @@ const VALUES_PER_RANGE = 200_000;
  */
 const MAX_JOINED_VALUES = 4_000_000;
 
-export interface FieldTextsOptions {
+interface FieldTextsOptions {
   readonly valuesPerRange?: number;
   readonly maxJoinedValues?: number;
 }

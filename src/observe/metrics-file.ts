@@ -4,7 +4,7 @@ import { withoutSamples } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
 import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import type { EndedRun, Observer, StartedRun } from "./observer.ts";
+import type { EndedRun, Observer } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
 import { besideFile, gaugesOf, labelText, PREFIX, replaceMetrics, type Sample } from "./prometheus-text.ts";
 
@@ -19,8 +19,11 @@ function linesAbout(name: string): RegExp {
   return new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_${name}`);
 }
 
-/** `startedMs`: milliseconds since 1970. */
-type MeasuredRun = Pick<StartedRun, "warehouse" | "startedMs">;
+interface MeasuredRun {
+  readonly warehouse: string;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+}
 
 /**
  * Writes the file when the run begins and when it ends, under another name first, so that nobody reads half of it. Where
@@ -39,20 +42,18 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       const others = lines.filter((line) => !OF_ATTEMPT.test(line));
       await orUnwritable(file, replaceMetrics(file, [attempt(run), ...others].join("")));
     },
-    onEvent: (event) => {
-      if (event.event !== "request ends") return;
-      const status = String(event.status ?? "none");
+    onAttempt: (httpStatus, bodyBytes) => {
+      const status = String(httpStatus ?? "none");
       byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-      bytes += event.bytes;
+      bytes += bodyBytes;
     },
     onEnd: async (ended) => {
-      const { outcome, content, current, endedMs } = ended;
+      const { outcome, current, endedMs } = ended;
       const lines = await linesOf(file);
-      if (content === null && isOfAnother(lines, run)) return;
-      const published =
-        content === null
-          ? lines.filter((line) => OF_PUBLISHED.test(line))
-          : publishedMetrics(outcome, endedMs);
+      if (!outcome.ok && isOfAnother(lines, run)) return;
+      const published = outcome.ok
+        ? publishedMetrics(outcome, endedMs)
+        : lines.filter((line) => OF_PUBLISHED.test(line));
       const seen =
         // A run whose manifest cannot be read keeps the instant that was known.
         current?.publishedAt == null
@@ -139,17 +140,12 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
 
 function currentMetrics(
   { warehouse }: MeasuredRun,
-  { publishedAt, pinnedSince }: NonNullable<EndedRun["current"]>,
+  { publishedAt }: NonNullable<EndedRun["current"]>,
 ): string[] {
   const gauge = gaugesOf({ warehouse });
   const instant = (text: string | null): Sample[] => (text === null ? [] : [[{}, Date.parse(text) / 1000]]);
   return [
     gauge("current_timestamp_seconds", "When the run that readers see was published.", instant(publishedAt)),
-    gauge(
-      "current_pinned_timestamp_seconds",
-      "Since when the run that readers see is pinned; none: it is not.",
-      instant(pinnedSince),
-    ),
   ];
 }
 

@@ -1,20 +1,10 @@
 /** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
-import { FailedTests } from "../audit/checks/test-results.ts";
 import type { Clock } from "../common/clock.ts";
-import { isOutage, type WarehouseError } from "../common/errors.ts";
-import type { Log } from "../common/log.ts";
+import type { WarehouseError } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
-import type { RunEvent } from "../common/run-events.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
-import {
-  type EndedRun,
-  type Observer,
-  ONLY_END,
-  type PublishedContent,
-  type StartedRun,
-} from "./observer.ts";
-import { openLineageObserver } from "./open-lineage.ts";
-import { openTelemetryObserver } from "./open-telemetry.ts";
+import type { EndedRun, Observer } from "./observer.ts";
+import type { RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "./run-summary.ts";
 import type { ObserveSettings } from "./settings.ts";
 
@@ -25,18 +15,11 @@ export interface Observed {
   readonly settings: ObserveSettings;
   readonly warehouse: string;
   readonly clock: Clock;
-  readonly log: Log;
-  /** Since when runs before this one found that the service answers nobody, ISO 8601; null: it is not known to be so. */
-  readonly outSince: string | null;
 }
 
-/** Opens those that the settings name, and OpenTelemetry where the process has it. Never throws. */
-export async function openObservers(observed: Observed): Promise<Observers> {
-  const { clock, log } = observed;
-  const startedMs = clock.now();
-  const tracing = await openTelemetryObserver(startedMs, log);
-  const configured = configuredObservers(observed, startedMs);
-  return observersOf(tracing === null ? configured : [tracing, ...configured], observed, TELL_MS);
+/** Opens those that the settings name. */
+export function openObservers(observed: Observed): Observers {
+  return observersOf(configuredObservers(observed, observed.clock.now()), observed, TELL_MS);
 }
 
 /** Those that the settings name. `startedMs`: milliseconds since 1970. */
@@ -44,12 +27,10 @@ export function configuredObservers(
   { settings, warehouse }: Pick<Observed, "settings" | "warehouse">,
   startedMs: number,
 ): readonly Observer[] {
-  const { onFinish, metricsFile, openLineage } = settings;
+  const { onFinish, metricsFile } = settings;
   return [
-    openLineage && openLineageObserver(openLineage),
     metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
     onFinish && {
-      ...ONLY_END,
       name: "`onFinish`",
       onEnd: async ({ outcome }: EndedRun, signal: AbortSignal) => void (await onFinish(outcome, signal)),
     },
@@ -57,9 +38,9 @@ export function configuredObservers(
 }
 
 /** What a run would warn of, without telling the observer anything; null: nothing is known against it. */
-export async function problemOf(observer: Observer, signal: AbortSignal): Promise<string | null> {
+export async function problemOf(observer: Observer): Promise<string | null> {
   try {
-    await within(TELL_MS, async (late) => observer.check?.(AbortSignal.any([signal, late])));
+    await within(TELL_MS, async () => observer.check?.());
     return null;
   } catch (thrown) {
     return sentenceOf(observer, thrown);
@@ -74,7 +55,7 @@ export type Observers = ReturnType<typeof observersOf>;
 
 export function observersOf(
   observers: readonly Observer[],
-  { warehouse, clock, outSince }: Omit<Observed, "settings" | "log">,
+  { warehouse, clock }: Omit<Observed, "settings">,
   tellMs: number,
 ) {
   const warned = new Set<Observer>();
@@ -97,20 +78,16 @@ export function observersOf(
     await Promise.all(telling);
   }
 
-  async function ended(how: EndedRun): Promise<void> {
+  async function ended(outcome: RunOutcome, current: EndedRun["current"]): Promise<readonly string[]> {
     await starting;
+    const how = { outcome, current, endedMs: clock.now() };
     await tell((observer, signal) => observer.onEnd(how, signal));
+    return told;
   }
 
   return {
-    onEvent(event: RunEvent): void {
-      for (const observer of observers) {
-        try {
-          observer.onEvent(event);
-        } catch (thrown) {
-          warn(observer, thrown);
-        }
-      }
+    onAttempt(status: number | null, bytes: number): void {
+      for (const observer of observers) observer.onAttempt?.(status, bytes);
     },
 
     /** The pipeline is loaded. */
@@ -119,32 +96,21 @@ export function observersOf(
     },
 
     /** Tells of the start, beside the run. */
-    started(started: StartedRun): void {
-      run = started.run;
-      starting = tell((observer, signal) => observer.onStart(started, signal));
+    started(name: string): void {
+      run = name;
+      starting = tell(async (observer) => observer.onStart?.());
     },
 
     /** Gives what went wrong with observers, a sentence each. */
-    async published(
-      summary: RunSummary,
-      content: PublishedContent,
-      exitCode: number,
-    ): Promise<readonly string[]> {
-      const outcome = { ok: true, exitCode, ...summary } as const;
-      await ended({ outcome, content, current: summary.current, endedMs: clock.now() });
-      return told;
+    async published(summary: RunSummary, exitCode: number): Promise<readonly string[]> {
+      return ended({ ok: true, exitCode, ...summary }, summary.current);
     },
 
     /** Likewise. What was refused since another run is under way is no end of a run: the other one tells of its own. */
     async failed(error: WarehouseError, current: RunSummary["current"] | null): Promise<readonly string[]> {
       const { code, message, exitCode } = error;
       if (code === "run.locked") return [];
-      const checks = error instanceof FailedTests ? error.checks : [];
-      const outageSince = isOutage(error) ? outSince : null;
-      const failure = { code, message, exitCode, outageSince };
-      const outcome = { ok: false, ...failure, warehouse, run, pipeline } as const;
-      await ended({ outcome, content: null, checks, current, endedMs: clock.now() });
-      return told;
+      return ended({ ok: false, code, message, exitCode, warehouse, run, pipeline }, current);
     },
   };
 }

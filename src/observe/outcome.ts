@@ -11,11 +11,6 @@ export interface RunFailed {
   readonly code: ErrorCode;
   /** One sentence: the cause, then the way out. */
   readonly message: string;
-  /**
-   * Since when the service answers nobody, ISO 8601, where runs of a fleet's worker found that before and this one still
-   * does: it was told then. Null: it was not.
-   */
-  readonly outageSince: string | null;
   readonly exitCode: number;
   /** Folder of the warehouse. */
   readonly warehouse: string;

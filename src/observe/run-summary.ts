@@ -17,7 +17,7 @@ import type {
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
-/** Rows that fail stay in the warehouse, where an erasure finds them. */
+/** Rows that fail stay in the warehouse, where pruning takes them away. */
 type ToldCheck = Omit<Check, "examples" | "reads">;
 
 /** What a run did, for people and programs. */
@@ -25,6 +25,8 @@ export interface RunSummary {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
+  /** The run whose raw documents it was built from; null: it read its own. */
+  readonly replayOf: string | null;
   readonly verdict: Verdict;
   /** Why it is not complete. */
   readonly reasons: readonly string[];
@@ -35,13 +37,11 @@ export interface RunSummary {
   /** Folder of the published run, below `out`. */
   readonly directory: string;
   /**
-   * What readers see now: this run, unless an earlier one is pinned. Instants are ISO 8601; `publishedAt`: null where its
-   * manifest cannot be read; `pinnedSince`: null where none is pinned.
+   * What readers see now. `publishedAt`: ISO 8601; null where its manifest cannot be read.
    */
   readonly current: {
     readonly run: string;
     readonly publishedAt: string | null;
-    readonly pinnedSince: string | null;
   };
   readonly accounting: Accounting;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];

@@ -55,7 +55,7 @@ const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
 export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
 
 /** Why none of the run before was reused; the last: no document of it is of an item as it is listed now. */
-const WHY_NONE = ["damaged", "settings", "no_documents", "erased", "none_fits", "none_as_listed"] as const;
+const WHY_NONE = ["damaged", "settings", "no_documents", "none_fits", "none_as_listed"] as const;
 export type WhyNoneKind = (typeof WHY_NONE)[number];
 
 /** What came of the requests for items. */
@@ -77,7 +77,7 @@ const extraction = z.strictObject({
   /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. */
   vanished: ids,
   /** Items that the pages of a limited run had besides the first ones. Their documents do not count. */
-  beyond: ids.default([]),
+  beyond: ids,
   /** Items of the run before that no pass listed, and that are gone by such a word. Nor do documents of theirs count. */
   removed: ids,
   /** Items of the run before that no pass listed, and that the service has all the same. */
@@ -86,7 +86,7 @@ const extraction = z.strictObject({
    * Items of the run before that no pass listed, and why none was asked for singly; null: all were, but for those that
    * were `skipped` after too many that could not be read.
    */
-  missing: z.strictObject({ count, notAsked: z.string().nullable(), skipped: ids.default([]) }),
+  missing: z.strictObject({ count, notAsked: z.string().nullable(), skipped: ids }),
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
   /**
@@ -137,10 +137,10 @@ const asked = z.strictObject({
   destinations: z.array(destination).readonly(),
   /** Whether these are all that the service has: then nobody can name a further one. */
   allDestinations: z.boolean(),
-  /** Destinations that nobody is warned of, as the configuration names them; earlier versions had none. */
-  ignoreDestinations: z.array(z.string()).readonly().default([]),
-  /** Whether definitions of custom fields were; earlier versions did not note it. */
-  definitions: z.boolean().default(true),
+  /** Destinations that nobody is warned of, as the configuration names them. */
+  ignoreDestinations: z.array(z.string()).readonly(),
+  /** Whether definitions of custom fields were. */
+  definitions: z.boolean(),
   /** Custom fields that the configuration names, besides those that items carry. */
   customFields: z.array(z.string()).readonly(),
   /** Name of a field at the service to its name in the specification. */
@@ -168,37 +168,10 @@ const unmatched = z.strictObject({
   customFields: z.array(z.string()).readonly(),
 });
 
-/** The run that this one is held against; its figures are for those who build this one again without it. */
-const before = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("none") }),
-  z.strictObject({ kind: z.literal("damaged"), run: z.string(), reason: z.string() }),
-  z.strictObject({
-    kind: z.literal("run"),
-    run: z.string(),
-    /** Of its manifest; null: it is another by now. */
-    sha256: z.string().nullable(),
-    rows: z.record(z.string(), count),
-    emptyColumns: z.array(z.string()).readonly(),
-    columns: z.array(z.string()).readonly().optional(),
-  }),
-]);
-
-/** What was carried on of its history; `anew` where that could not be. */
-const history = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("none") }),
-  z.strictObject({ kind: z.literal("anew"), run: z.string(), reason: z.string() }),
-  z.strictObject({
-    kind: z.literal("carried"),
-    run: z.string(),
-    /** IDs of custom fields whose values were not. */
-    forgotten: z.array(z.string()).readonly(),
-  }),
-]);
-
 const extractRecord = extraction.extend({
   version: z.literal(VERSION),
   /** `module`: the name of a pipeline of the package, or the URL of a file; null: it is neither. */
-  pipeline: z.strictObject({ name: z.string(), module: z.string().nullable(), fingerprint: z.string() }),
+  pipeline: z.strictObject({ name: z.string(), module: z.string().nullable() }),
   /** Scheme, host, port and path of the service; `sample`. */
   origin: z.string(),
   /** Fingerprint of the configuration. */
@@ -217,16 +190,13 @@ const extractRecord = extraction.extend({
     /** Of the custom fields that were treated as personal, in order. */
     customFieldIds: z.array(z.string()).readonly(),
   }),
-  /** Null: an earlier version wrote the file. */
-  documentSettings: documentSettings.nullable().default(null),
+  documentSettings,
   /** What a person said of this run. */
   accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean() }),
-  before,
-  history,
   /** By the passes: documents that contradict each other are found when they are transformed. */
   verdict: z.enum(VERDICTS),
   /** Items that were to be read, the first that are listed; null: all. */
-  limit: z.number().int().positive().nullable().default(null),
+  limit: z.number().int().positive().nullable(),
   /** Items of which some answer could not be read, and those that were skipped because of them. */
   unreadable: ids,
   /** Whether something was listed that has no ID. */
@@ -276,21 +246,9 @@ function serialized(record: object): string {
   return `${JSON.stringify(Object.fromEntries(keys))}\n`;
 }
 
-/**
- * Undefined: an older program wrote the file, which does not say all that tables are built from. Throws
- * `config.newer_version` for that of a newer program, `verify.failed` where it is damaged.
- */
-export async function readExtractRecord(file: string): Promise<ExtractRecord | undefined> {
-  const text = await readFile(file, "utf8");
-  const { data } = z.looseObject({ version: z.number() }).safeParse(parseIfJson(text));
-  const version = data?.version ?? VERSION;
-  if (version > VERSION) {
-    throw new WarehouseError(
-      "config.newer_version",
-      `${file} was written by a newer version of content-warehouse; read it with that version.`,
-    );
-  }
-  return version < VERSION ? undefined : recordIn(text, file);
+/** Throws `verify.failed` if the file is damaged. */
+export async function readExtractRecord(file: string): Promise<ExtractRecord> {
+  return recordIn(await readFile(file, "utf8"), file);
 }
 
 function recordIn(text: string, file: string): ExtractRecord {

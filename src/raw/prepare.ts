@@ -129,10 +129,6 @@ function rename(document: JsonObject, aliases: readonly [string, string][]): boo
 
 export type RawShape = Shape | LookupResource;
 
-export function isRawShape(shape: string): shape is RawShape {
-  return Object.hasOwn(WALKERS, shape);
-}
-
 /** Fields of a document that the contract does not know. */
 export function fieldsUnknown(shape: RawShape, document: JsonObject): UnknownField[] {
   return unknownFields(WALKERS[shape], document);

@@ -184,7 +184,7 @@ export class RawRows {
   readonly #file: string;
   readonly #columns: Columns;
   readonly #cells: ReturnType<typeof cellsOf>;
-  /** Columns that files of earlier versions lack, and that few ask for. */
+  /** Columns that few ask for. */
   readonly #reuse = new Map<string, Cell[]>();
 
   constructor(file: string) {
@@ -279,22 +279,15 @@ function documentIn(
   return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
 }
 
-/** Of each row of a file the fingerprint and when it was observed; of a file that an earlier version wrote, nothing. */
+/** Of each row of a file the fingerprint and when it was observed. */
 export function fingerprintsIn(
   file: string,
 ): { readonly fingerprint: string; readonly observedAt: number }[] {
   using columns = readPart(file);
-  if (!columns.has("fingerprint")) return [];
   const instants = columns.cells("observed_at");
   return columns.cells("fingerprint").map((cell, row) => {
     return { fingerprint: textOf(cell), observedAt: Number(instants[row]) };
   });
-}
-
-/** IDs of the items, row by row. */
-export function idsIn(file: string): string[] {
-  using columns = readPart(file);
-  return columns.cells("content_id").map(textOf);
 }
 
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
@@ -311,7 +304,7 @@ export interface RawLookups {
 }
 
 /** Paths of the raw files of the lookups; one that found nothing has none. */
-export type LookupFiles = Readonly<Partial<Record<LookupMode, string | undefined>>>;
+type LookupFiles = Readonly<Partial<Record<LookupMode, string | undefined>>>;
 
 /** Errors: those of {@link RawRows}. */
 export function readLookups({ destinations, custom_fields }: LookupFiles): RawLookups {

@@ -1,7 +1,6 @@
 /** A raw folder: all that the tables of its run are made from, be it that it has just landed or that it is read again. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { WarehouseError } from "../common/errors.ts";
 import { readPart, type StagedPart } from "../storage/parquet-file.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
@@ -33,11 +32,11 @@ const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
  * Reads a run's folder `raw`. The room of an item whose listed document did not land is not known, so that large tables
- * may be cut at another item. Throws `config.not_found` where an older program wrote the folder, `config.newer_version`,
- * `verify.failed` or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
+ * may be cut at another item. Throws `verify.failed`
+ * or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
  */
 export async function readRaw(folder: string): Promise<Landed> {
-  const facts = await readFacts(folder);
+  const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
   const items = new ItemIndex();
   const index = new RawIndex(items);
   for (const file of itemFilesIn(folder)) {
@@ -49,16 +48,6 @@ export async function readRaw(folder: string): Promise<Landed> {
     }
   }
   return landedIn(folder, facts, { items, index });
-}
-
-/** What the documents of a run's folder `raw` do not say. Errors: those of {@link readRaw} for `extract.json`. */
-export async function readFacts(folder: string): Promise<ExtractRecord> {
-  const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
-  if (facts !== undefined) return facts;
-  throw new WarehouseError(
-    "config.not_found",
-    `An older version of content-warehouse wrote ${folder}, which does not say all that tables are built from; build a run of this version.`,
-  );
 }
 
 /** What the lookups landed there. Errors: those of {@link RawRows}. */
@@ -81,7 +70,7 @@ export function landedIn(folder: string, facts: ExtractRecord, items: LandedItem
 }
 
 /** Absolute paths of the raw files with documents of items. */
-export function itemFilesIn(folder: string): string[] {
+function itemFilesIn(folder: string): string[] {
   return ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)));
 }
 

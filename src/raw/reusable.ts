@@ -38,15 +38,13 @@ export type WhyNone =
   | { readonly kind: "settings"; readonly names: readonly DocumentSetting[] }
   /** It has no raw documents of single items. */
   | { readonly kind: "no_documents" }
-  /** Somebody was erased from it under `keep`. */
-  | { readonly kind: "erased" }
   /** Its answers were of other states than its listing, or have URLs that were signed for them alone. */
   | { readonly kind: "none_fits" };
 
 /** What a run says of its own single items. */
 export interface KeptItems extends ReusableItems {
-  /** That they were made by; null: an earlier version made them. */
-  readonly settings: DocumentSettings | null;
+  /** That they were made by. */
+  readonly settings: DocumentSettings;
 }
 
 /** A published run, and the files of its folder `raw`. */
@@ -65,10 +63,10 @@ export function isReusedFrom(path: string): boolean {
 
 const FACTS = `raw/${EXTRACT_FILE}`;
 
-/** What can be reused of a run. Undefined: an earlier version wrote it, or it has no raw documents. */
+/** What can be reused of a run. Undefined: it has no raw documents. */
 export async function readReusable({ run, directory, paths }: RunBefore): Promise<KeptItems | undefined> {
-  const record = paths.includes(FACTS) ? await readExtractRecord(join(directory, FACTS)) : undefined;
-  if (record === undefined) return undefined;
+  if (!paths.includes(FACTS)) return undefined;
+  const record = await readExtractRecord(join(directory, FACTS));
   const documents = new Map<string, Reusable>();
   for (const path of paths.filter((each) => each !== FACTS)) {
     const file = join(directory, path);
@@ -122,7 +120,7 @@ export function reuseOf(
 }
 
 /** Where a copy stands tonight. */
-export type CopyPlace = Pick<RawDocument, "contentId" | "pass" | "page" | "position"> & {
+type CopyPlace = Pick<RawDocument, "contentId" | "pass" | "page" | "position"> & {
   readonly order: number;
 };
 

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "./document.ts";
 
 /** Takes the path of a text, or of a field whose name it is, in the notation of the drift. */
-export type OnHalf = (path: string) => void;
+type OnHalf = (path: string) => void;
 
 /** The value, which `path` names, with every text and name well-formed; lists and objects are changed in place. */
 export function replaceLoneSurrogates(value: unknown, onHalf: OnHalf, path = ""): unknown {

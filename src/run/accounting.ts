@@ -88,9 +88,9 @@ export function singlesWarnings(extraction: ExtractRecord): string[] {
 }
 
 /** Raw documents of the run before. */
-function damagedWarning({ before, detailsReused: { whyNone, finding } }: ExtractRecord): string[] {
-  if (whyNone !== "damaged" || before.kind === "none") return [];
-  return [`Nothing of the run ${before.run} is reused, and all single items are asked for: ${finding}.`];
+function damagedWarning({ detailsReused: { whyNone, finding } }: ExtractRecord): string[] {
+  if (whyNone !== "damaged") return [];
+  return [`Nothing of the run before is reused, and all single items are asked for: ${finding}.`];
 }
 
 /** The run after this one compares with this one: it does not know these items. */

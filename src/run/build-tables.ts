@@ -7,7 +7,6 @@ import { assertTestsHold } from "../audit/checks/test-results.ts";
 import { runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
-import { inStage } from "../common/run-events.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
@@ -64,36 +63,32 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const request = buildRequest(building, { transformed, lookups, drift: tally, ...conclusion });
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
-  const data = await inStage(building, { stage: "load" }, () => build.loadData());
+  const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const counts = [...transformed.driftItems, ...misfits];
   const drift = withItems(tally.sorted(), counts, facts.drift);
   const isLimited = facts.limit !== null;
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
-  const loaded = await inStage(building, { stage: "audit" }, () => inspect(build, inspected));
+  const loaded = await inspect(build, inspected);
   const found = { transformed, lookups, loaded, drift, ...conclusion };
   const { ignoredDestinations, ...judged } = judge(building, found);
   const stated = statedOf(building, conclusion);
   const all = [...loaded.tables];
-  await inStage(building, { stage: "load" }, async () => {
-    const findings = { ...judged, ignoredDestinations, loaded, drift };
-    for (const made of runTables(building, stated, findings)) {
-      if ("query" in made) all.push(await build.loadQuery(made.table, made.query));
-      else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
-    }
-    await build.createViews();
-  });
+  const findings = { ...judged, ignoredDestinations, loaded, drift };
+  for (const made of runTables(building, stated, findings)) {
+    if ("query" in made) all.push(await build.loadQuery(made.table, made.query));
+    else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
+  }
+  await build.createViews();
   const tested = await testsOf(building, build);
   const told = {
     checks: [...judged.checks, ...tested.checks],
     warnings: [...judged.warnings, ...tested.warnings],
   };
-  await inStage(building, { stage: "load" }, async () => {
-    all.push(await build.loadRows(checkRows(told.checks)));
-    await build.close();
-  });
-  assertTestsHold(tested, told.checks);
+  all.push(await build.loadRows(checkRows(told.checks)));
+  await build.close();
+  assertTestsHold(tested);
   const statement = {
     ...stated,
     ...statementOf(building, judged.accounting),
@@ -124,7 +119,7 @@ const NOT_ASKED =
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
-  const { pipeline, staging, before, landed, isErased, signal } = building;
+  const { pipeline, staging, before, landed, signal } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
   if (landed.facts.limit !== null) return { checks: [], warnings: [NOT_ASKED] };
@@ -134,11 +129,10 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
     database,
     before,
     temporaryDirectory: staging.temporary,
-    showsRows: !isErased,
     personalData: treatmentIn(landed.facts),
     signal,
   };
-  return inStage(building, { stage: "audit" }, () => build.whileClosed(() => runTests(run)));
+  return build.whileClosed(() => runTests(run));
 }
 
 interface Found extends Pick<Conclusion, "reasons"> {
@@ -302,12 +296,11 @@ function runTables(
 /** What the manifest states of personal data. */
 function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
   const { policy, keyId, customFieldIds } = personalData;
-  const fields = documentSettings?.personalFields;
   return {
     policy,
     keyId,
     ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
-    ...(fields !== undefined && { fields }),
+    fields: documentSettings.personalFields,
   };
 }
 
@@ -321,6 +314,7 @@ function statementOf(
   return {
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     startedAt: facts.startedAt,
+    requests: facts.requests,
     passes: facts.passes.map((pass) => ({ ...pass })),
     items: { listed, loaded, rejected, vanished, unread },
     configuration: facts.configuration,
@@ -330,8 +324,6 @@ function statementOf(
     ...(ratePerSecond !== null && { ratePerSecond }),
     ...(facts.outages !== null && { outages: facts.outages }),
     previousRun: before.kind === "none" ? null : before.run,
-    ...(before.kind !== "none" &&
-      before.kind !== "damaged" &&
-      before.sha256 !== undefined && { previousSha256: before.sha256 }),
+    ...(before.kind === "run" && { previousSha256: before.sha256 }),
   };
 }

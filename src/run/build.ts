@@ -2,15 +2,19 @@
  * From what landed to a run that can be published: tables, checks, statement and report, and nothing that a reader sees.
  * It knows no service and no checkpoint: whoever has the raw documents of a run builds it as it was built that night.
  */
+import { readMappedCounts } from "../audit/mapping/value-counts.ts";
+import { openViews, viewed } from "../audit/open-run.ts";
+import { driftOf } from "../audit/questions/drift.ts";
 import { earlierRuns } from "../audit/questions/earlier-runs.ts";
+import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { inStage } from "../common/run-events.ts";
-import { publishes } from "../pipeline.ts";
-import { databaseOf } from "../warehouse/layout.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
+import { type Pipeline, publishes } from "../pipeline.ts";
+import { type Baseline, mayShow } from "../warehouse/baseline.ts";
+import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
+import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
 import { buildTables, type TablesBuilt } from "./build-tables.ts";
 import type { Building } from "./building.ts";
-import { type Comparison, compareWithPrevious } from "./comparison.ts";
 import { transformRaw } from "./transform-raw.ts";
 
 export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
@@ -21,7 +25,7 @@ export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
   const { staging, pipeline, signal, loads } = building;
-  const transformed = await inStage(building, { stage: "transform" }, () => transformRaw(building));
+  const transformed = await transformRaw(building);
   await building.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
@@ -30,9 +34,7 @@ export async function build(building: Building): Promise<Built> {
   signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
-  const { file, warnings } = await inStage(building, { stage: "report" }, () =>
-    writeReportOf(building, statement),
-  );
+  const { file, warnings } = await writeReportOf(building, statement);
   return {
     ...made,
     ...comparison,
@@ -61,4 +63,58 @@ async function writeReportOf({ runs, staging, log, pipeline }: Building, stateme
     const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;
     return { file: null, warnings: [warning] };
   }
+}
+
+/** The run compared with the run before; no failure of that takes anything from the run. */
+type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
+
+interface Compared {
+  readonly staging: StagingFolder;
+  readonly pipeline: Pipeline;
+  readonly before: Baseline;
+}
+
+/** Compares the staged tables, which nobody has open. */
+async function compareWithPrevious(run: Compared, statement: ManifestDraft): Promise<Comparison> {
+  const before = run.before.kind === "run" ? run.before : undefined;
+  try {
+    return await readComparison(run, statement, before);
+  } catch (thrown) {
+    if (before === undefined) return unread(thrown);
+    // Without the run before there is still what this one says of itself.
+    const alone = await readComparison(run, statement, undefined).catch(unread);
+    const warning = `The run could not be compared with ${before.run}: ${asWarehouseError(thrown).message}`;
+    return { ...alone, warnings: [warning, ...alone.warnings] };
+  }
+}
+
+function unread(thrown: unknown): Comparison {
+  const warning = `The drift of the run could not be read: ${asWarehouseError(thrown).message}`;
+  return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
+}
+
+const MEMORY_LIMIT_MB = 128;
+
+async function readComparison(
+  { staging, pipeline }: Compared,
+  statement: ManifestDraft,
+  before: { readonly directory: string; readonly manifest: Manifest } | undefined,
+): Promise<Comparison> {
+  const file = databaseOf(staging, publishes(pipeline, "duckdb"));
+  await using database = await openViews({
+    tables: Object.keys(statement.rows),
+    source: { directory: staging.result, database: file, filesOf: () => [] },
+    temporaryDirectory: staging.temporary,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+    beside: before && viewed(before),
+  });
+  const { connection } = database;
+  const showsBefore = before !== undefined && mayShow(before.manifest.personalData, statement.personalData);
+  return {
+    previousRun: before?.manifest.run ?? null,
+    changes: (before && (await readItemChanges(connection, statement, before.manifest))) ?? null,
+    mappedValues: (await readMappedCounts(connection, statement)) ?? null,
+    drift: await driftOf({ connection, now: statement, before: before?.manifest, showsBefore }),
+    warnings: [],
+  };
 }

@@ -1,18 +1,20 @@
 /** What a run is built from. */
+import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
-import type { Telling } from "../common/run-events.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Landed } from "../raw/read-raw.ts";
-import type { Before } from "../warehouse/baseline.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { PublishedFiles } from "../warehouse/published-tables.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { StagedLoads } from "./stage-loads.ts";
 
-/** A run whose documents have landed. `onEvent` is told of the stages; the run ends by `clock`. */
-export interface Building extends Telling {
+/** A run whose documents have landed. */
+export interface Building {
+  /** The run ends by this. */
+  readonly clock: Clock;
   /** Whose the run is; nothing in it is read. */
   readonly folder: OutputFolder;
   /** Its runs, the newest first, for the report; asked for once, at the end. */
@@ -24,15 +26,13 @@ export interface Building extends Telling {
   /** Of its module; undefined: functions of its tables run on this thread. */
   readonly pipelineUrl: string | undefined;
   /** The run that this one is held against. */
-  readonly before: Before;
+  readonly before: Baseline;
   /** The run whose ID ranges this one keeps; undefined: they are cut anew. */
   readonly ranges: PublishedFiles | undefined;
   /** What is carried on of its history. */
   readonly history: PreviousHistory;
-  /** Name of the run that is built again, by a replay; null: it is built for the first time. */
+  /** Name of the run whose raw documents these are, in a replay; null: the run read its own. */
   readonly replayOf: string | null;
-  /** Whether somebody was erased from the run that is built again: then it shows no rows that a query of the user's gives. */
-  readonly isErased: boolean;
   /** Of the loaders that are to stage the run. */
   readonly loads: StagedLoads;
   readonly threads: number;

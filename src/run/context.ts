@@ -3,7 +3,6 @@ import { availableParallelism } from "node:os";
 import { type Clock, systemClock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
-import type { Telling } from "../common/run-events.ts";
 import type { Config } from "../config/config.ts";
 import type { Outage } from "../extract/http/outage.ts";
 import type { Throttle } from "../extract/http/throttle.ts";
@@ -34,8 +33,6 @@ export interface RunOptions {
   readonly freeBytes: FreeBytes;
   /** Whether the log has only what the night before had not; false unless given. */
   readonly isQuiet?: boolean;
-  /** Since when runs before this one found that the service answers nobody, ISO 8601; null unless given. */
-  readonly outSince?: string | null;
 }
 
 /** What a run has wherever it runs in earnest. */
@@ -44,34 +41,42 @@ export function thisMachine(): Pick<RunOptions, "clock" | "threads" | "nodeVersi
   return { clock: systemClock, threads, nodeVersion: process.versions.node, freeBytes };
 }
 
-export interface RunContext extends Telling {
-  readonly options: RunOptions;
+/** What building and publishing need of a run, whether it asks a service or is a replay. */
+export interface PublishingRun {
+  readonly clock: Clock;
+  readonly options: Omit<RunOptions, "config"> & {
+    readonly config: Pick<Config, "limit" | "targets" | "keepRuns">;
+  };
   readonly pipeline: Pipeline;
   readonly folder: OutputFolder;
   readonly staging: StagingFolder;
-  readonly source: OpenSource;
-  /** What the configuration calls personal. */
-  readonly personalFields: PersonalFields;
   readonly baseline: Baseline;
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
-  readonly resumeRecord: ResumeRecord;
   /** What was read before the run was resumed. */
   readonly resumed: ResumeState;
+  /** Of the staging folder. */
+  readonly peak: PeakUse;
+}
+
+export interface RunContext extends PublishingRun {
+  readonly options: RunOptions;
+  readonly source: OpenSource;
+  /** What the configuration calls personal. */
+  readonly personalFields: PersonalFields;
+  readonly resumeRecord: ResumeRecord;
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   readonly throttle: Throttle;
   readonly outage: Outage;
-  /** Of the staging folder. */
-  readonly peak: PeakUse;
   readonly observers: Observers;
 }
 
 export function reportProgress(
-  { options, journal }: RunContext,
+  { options, journal }: PublishingRun & { readonly journal?: Journal },
   stage: "lookups" | "publish" | "deliver",
   done: number,
   total: number,
 ): void {
-  options.onProgress({ stage, done, total, items: journal.items, bytes: 0 });
+  options.onProgress({ stage, done, total, items: journal?.items ?? 0, bytes: 0 });
 }

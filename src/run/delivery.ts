@@ -5,38 +5,29 @@ import type { Pipeline, Target } from "../pipeline.ts";
 import { type Delivery, deliver, undelivered } from "../targets/deliver.ts";
 import { deliveredRun, runsOf } from "../targets/published-run.ts";
 import { findRun } from "../warehouse/retention.ts";
-import { type RunContext, reportProgress } from "./context.ts";
+import { type PublishingRun, reportProgress } from "./context.ts";
 
 /** None for a limited run: it is never delivered. */
-export function targetsOf({ limit, targets }: Config): readonly Target[] {
+export function targetsOf({ limit, targets }: Pick<Config, "limit" | "targets">): readonly Target[] {
   return limit === null ? targets : [];
 }
 
-/**
- * Says that a run is not delivered that would be otherwise, to targets and by loaders that write elsewhere: a limited one,
- * and by loaders one that is not made current, which no command repeats for them.
- */
+/** Says that a limited run is delivered to no target, and by no loader that writes elsewhere. */
 export function undeliveredWarnings(
-  { limit, targets }: Config,
+  { limit, targets }: Pick<Config, "limit" | "targets">,
   { loaders }: Pipeline,
-  isPinned: boolean,
 ): string[] {
-  const own = loaders.filter(({ stage }) => stage !== undefined);
-  const places = limit === null ? own : [...own, ...targets];
-  if ((limit === null && !isPinned) || places.length === 0) return [];
+  const places = [...loaders.filter(({ stage }) => stage !== undefined), ...targets];
+  if (limit === null || places.length === 0) return [];
   const names = listed(
     places.map(({ name }) => name),
     "or",
   );
-  const why =
-    limit === null
-      ? "an earlier run is pinned, and the first run after it is unpinned is"
-      : "a limited run never is";
-  return [`Nothing is delivered to ${names}: ${why}.`];
+  return [`Nothing is delivered to ${names}: a limited run never is.`];
 }
 
 /** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */
-export async function deliverPublished(run: RunContext): Promise<readonly Delivery[]> {
+export async function deliverPublished(run: PublishingRun): Promise<readonly Delivery[]> {
   const { folder, staging, options } = run;
   const { config, signal, clock } = options;
   try {

@@ -4,14 +4,11 @@ import type { Verdict } from "../common/verdict.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
 import type { Wanted } from "../extract/wanted-columns.ts";
-import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
 import type { ItemIndex } from "../raw/item-index.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
-import type { Baseline } from "../warehouse/baseline.ts";
 import type { RunContext } from "./context.ts";
 import { idsOf } from "./personal-fields.ts";
-import { pipelineFingerprint } from "./resume.ts";
 import { documentSettings } from "./reuse.ts";
 import { originOf } from "./source.ts";
 
@@ -25,18 +22,14 @@ export interface Answered {
 
 /** Once the last answer is there. */
 export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord, "version"> {
-  const { resumeRecord, journal, throttle, outage, baseline, personalFields } = run;
+  const { resumeRecord, journal, throttle, outage, personalFields } = run;
   const { options, pipeline } = run;
   const { config, clock } = options;
   const { extraction, items } = answered;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
   return {
     ...extraction,
-    pipeline: {
-      name: pipeline.name,
-      module: pipelineModule(options.pipeline),
-      fingerprint: pipelineFingerprint(pipeline),
-    },
+    pipeline: { name: pipeline.name, module: pipelineModule(options.pipeline) },
     origin: originOf(config),
     configuration: configFingerprint(config),
     startedAt: instant(resumeRecord.startedMs),
@@ -48,8 +41,6 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     documentSettings: documentSettings(run, answered.wanted),
     gates: gatesOf(config),
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
-    before: statedBefore(baseline),
-    history: statedHistory(run.history),
     verdict: verdictOf(config, extraction.disagreements),
     limit: config.limit,
     unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
@@ -106,17 +97,4 @@ function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatch
     })),
     customFields: fields.unmatched,
   };
-}
-
-export function statedBefore(baseline: Baseline): ExtractRecord["before"] {
-  if (baseline.kind === "none") return { kind: "none" };
-  const { run } = baseline;
-  if (baseline.kind === "damaged") return { kind: "damaged", run, reason: baseline.reason };
-  const { rows, emptyColumns, columns } = baseline.manifest;
-  return { kind: "run", run, sha256: baseline.sha256, rows, emptyColumns, ...(columns && { columns }) };
-}
-
-export function statedHistory(history: PreviousHistory): ExtractRecord["history"] {
-  if (history.kind !== "carried") return history;
-  return { kind: "carried", run: history.run, forgotten: history.forgotten };
 }

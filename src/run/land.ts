@@ -2,7 +2,6 @@
 import { mkdir } from "node:fs/promises";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { inStage } from "../common/run-events.ts";
 import { extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { observedAtOf, recordOf } from "../extract/journal.ts";
@@ -32,22 +31,18 @@ import { openClient } from "./source.ts";
 /** Errors: those of the service, and `source.rejects`. */
 export async function land(run: RunContext): Promise<Landed> {
   const { config, signal } = run.options;
-  const client = openClient(run.source, run.options, run);
+  const client = openClient(run.source, run.options, { ...run, onAttempt: run.observers.onAttempt });
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
     const wanted = wantedBy(run.pipeline, config);
-    const destinations = await inStage(run, { stage: "lookups" }, () =>
-      lookups.destinations(wantedDestinations(run), signal),
-    );
+    const destinations = await lookups.destinations(wantedDestinations(run), signal);
     recordLookups(run, destinations);
     reportProgress(run, "lookups", 1, 2);
     const { extraction, landed, fieldNames } = await extractItems(run, client, wanted);
     judgeAnswers(config, extraction, run.journal);
     const { customFields } = run.pipeline;
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await inStage(run, { stage: "lookups" }, () =>
-      lookups.customFields(new Set(names), signal),
-    );
+    const fields = await lookups.customFields(new Set(names), signal);
     recordLookups(run, fields);
     reportProgress(run, "lookups", 2, 2);
     // What the passes were compared by is garbage now, and would stay beside what comes.
@@ -130,7 +125,6 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
         limit: config.limit,
       },
       onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
-      onEvent: run.onEvent,
     },
     {
       details: wanted.details,

@@ -14,7 +14,7 @@ import {
 } from "../raw/personal/fields.ts";
 import type { PolicyOptions } from "../raw/personal/policy.ts";
 
-export interface FieldSource {
+interface FieldSource {
   readonly client: Pick<HttpClient, "readAs">;
   /** Looks custom fields up by their names. */
   readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;

@@ -1,53 +1,52 @@
-/** From a run that has begun to one that is published and delivered: it lands, is built, and is made visible. */
+/** From documents that land to a run that is published and delivered: it is built, and made visible. */
+
 import { join } from "node:path";
 import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
 import { warningCause, warningText } from "../audit/checks/checks.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { inStage } from "../common/run-events.ts";
-import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { Landed } from "../raw/read-raw.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newCauses } from "../warehouse/new-warnings.ts";
-import { pinnedOf } from "../warehouse/pin.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { type PublishedRun as ListedRun, listRuns, prune } from "../warehouse/retention.ts";
+import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
-import { type RunContext, reportProgress } from "./context.ts";
+import { type PublishingRun, reportProgress } from "./context.ts";
 import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
-import { land } from "./land.ts";
-import { type Published, publishedContent } from "./observed.ts";
+import type { Exported } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-export async function exportAndPublish(run: RunContext): Promise<Published> {
+/** Where the documents of a run come from. */
+export interface Landing {
+  /** Has them land in the staging folder. */
+  readonly land: () => Promise<Landed>;
+  /** The run that read them; null: this one. */
+  readonly replayOf: string | null;
+}
+
+export async function landAndPublish(run: PublishingRun, landing: Landing): Promise<Exported> {
   const { folder, staging, options, pipeline, peak } = run;
   await using loads = new StagedLoads(pipeline.loaders);
-  const { facts, built } = await landAndBuild(run, loads);
+  const { facts, built } = await landAndBuild(run, landing, loads);
   collectGarbage();
   options.signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
   await peak.measure();
   const stated = { ...built.statement, peakBytes: peak.bytes };
-  const { manifest, retired, pinned, failure } = await inStage(run, { stage: "publish" }, async () => {
-    const published = await publishRun(folder, staging, stated, run.clock);
-    // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
-    const removed = await retire(run);
-    const pinnedRun = pinnedOf(await listRuns(folder));
-    // Others serve what is current here.
-    const committed = pinnedRun === undefined ? await loads.commit() : null;
-    return { manifest: published, retired: removed, pinned: pinnedRun, failure: committed };
-  });
+  const manifest = await publishRun(folder, staging, stated, run.clock);
+  // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
+  const retired = await retire(run);
+  const failure = await loads.commit();
   reportProgress(run, "publish", 1, 1);
-  const deliveries =
-    targetsOf(options.config).length === 0 || pinned !== undefined
-      ? []
-      : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
+  const deliveries = targetsOf(options.config).length === 0 ? [] : await deliverPublished(run);
   const { previousRun, changes, mappedValues, drift } = built;
   const warnings = [
     ...built.warnings,
-    ...undeliveredWarnings(options.config, pipeline, pinned !== undefined),
+    ...undeliveredWarnings(options.config, pipeline),
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
@@ -56,7 +55,7 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
   const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
-    current: currentOf(manifest, pinned),
+    current: { run: manifest.run, publishedAt: manifest.endedAt },
     previousRun,
     changes,
     mappedValues,
@@ -65,25 +64,26 @@ export async function exportAndPublish(run: RunContext): Promise<Published> {
     removedRuns: retired.removed,
     // A failure is told by itself, night after night.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
-    newWarnings: warnings
-      .filter((each) => causes.has(warningCause(each)))
-      .map(warningText)
-      .concat(newChecksText(untold.filter(({ name }) => causes.has(name)))),
+    newWarnings: [
+      ...warnings.filter((each) => causes.has(warningCause(each))).map(warningText),
+      ...newChecksText(untold.filter(({ name }) => causes.has(name))),
+    ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
-  return { summary, content: publishedContent(run, built, manifest), failure };
+  return { summary, failure };
 }
 
 /** Makes the run, and has the loaders stage it: nothing is visible yet. */
 async function landAndBuild(
-  run: RunContext,
+  run: PublishingRun,
+  { land, replayOf }: Landing,
   loads: StagedLoads,
 ): Promise<{ facts: ExtractRecord; built: Built }> {
-  const { options, pipeline, folder, staging, baseline, history, peak, onEvent, clock } = run;
+  const { options, pipeline, folder, staging, baseline, history, peak, clock } = run;
   const { signal, threads, nodeVersion, onProgress, log } = options;
   try {
-    const landed = await land(run);
+    const landed = await land();
     const built = await build({
       folder,
       runs: () => listRuns(folder),
@@ -94,14 +94,12 @@ async function landAndBuild(
       before: baseline,
       ranges: baseline.kind === "run" ? baseline : undefined,
       history,
-      replayOf: null,
-      isErased: false,
+      replayOf,
       loads,
       threads,
       nodeVersion,
       signal,
       onProgress,
-      onEvent,
       clock,
       log,
       measure: () => peak.measure(),
@@ -113,14 +111,6 @@ async function landAndBuild(
   }
 }
 
-/** What readers see now. `pinned`: an earlier run that stays current; undefined: there is none. */
-function currentOf(own: Manifest, pinned: ReturnType<typeof pinnedOf<ListedRun>>): RunSummary["current"] {
-  if (pinned === undefined) return { run: own.run, publishedAt: own.endedAt, pinnedSince: null };
-  const { run, manifest, pinnedSince } = pinned;
-  const publishedAt = manifest instanceof WarehouseError ? null : manifest.endedAt;
-  return { run, publishedAt, pinnedSince: pinnedSince.toISOString() };
-}
-
 interface PublishedRun {
   readonly facts: ExtractRecord;
   readonly built: Built;
@@ -128,11 +118,15 @@ interface PublishedRun {
 }
 
 /** What the summary says of the run itself. */
-function publishedFacts({ folder, resumed, baseline }: RunContext, { facts, built, manifest }: PublishedRun) {
+function publishedFacts(
+  { folder, resumed, baseline }: PublishingRun,
+  { facts, built, manifest }: PublishedRun,
+) {
   return {
     run: manifest.run,
     sequence: manifest.sequence,
     pipeline: manifest.pipeline,
+    replayOf: manifest.replayOf ?? null,
     verdict: manifest.verdict,
     reasons: manifest.reasons,
     modesDiffer: facts.modesDiffer,
@@ -158,7 +152,7 @@ function publishedFacts({ folder, resumed, baseline }: RunContext, { facts, buil
 }
 
 /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
-async function retire({ folder, options }: RunContext) {
+async function retire({ folder, options }: PublishingRun) {
   try {
     const removed = await prune(folder, options.config.keepRuns);
     return { removed: removed.map(({ run }) => run), warnings: [] };

@@ -41,6 +41,8 @@ export async function resumeFingerprint(
     configFingerprint(config),
     // Documents that are reused by now may be older than they are to be from here on.
     config.rereadDays,
+    // What an interrupted run has read may hold somebody who was erased at the service since.
+    config.reread,
     pipelineFingerprint(pipeline),
     ...(await textsOf(source, pipeline)),
   ];

@@ -8,6 +8,9 @@ import type { DetailsRead, Reuse } from "../extract/passes/single-items.ts";
 import { type Details, isWanted, type Wanted } from "../extract/wanted-columns.ts";
 import { changedMost } from "../raw/changed-most.ts";
 import type { ChangedMost, DocumentSetting, DocumentSettings, WhyNoneKind } from "../raw/extract-record.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
+import * as names from "../raw/personal/names.ts";
+import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { isReusedFrom, type KeptItems, readReusable, type WhyNone } from "../raw/reusable.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
@@ -24,24 +27,32 @@ export function documentSettings(
 ): DocumentSettings {
   const { personalData, aliases } = options.config;
   const { policy, keyId } = treatmentOf(personalData);
-  const { names, customFields } = personalFields;
   return {
     version: digestOf(VERSION),
-    policy: digestOf(policy),
+    policy: policyDigest(policy),
     hashKey: digestOf(keyId),
     aliases: digestOf(Object.entries(aliases).sort()),
-    personalFields: digestOf([names.toSorted(), customFields.toSorted()]),
+    personalFields: personalFieldsDigest(personalFields),
     columns: digestOf(columns.toSorted()),
   };
+}
+
+/** Tells whether documents were treated by the same policy, and by the same names that look personal. */
+export function policyDigest(policy: PersonalPolicy): string {
+  return digestOf(policy === "keep" ? [policy] : [policy, names]);
+}
+
+/** Tells whether documents were treated by the same `personalFields`. */
+export function personalFieldsDigest({ names: fields, customFields }: PersonalFields): string {
+  return digestOf([fields.toSorted(), customFields.toSorted()]);
 }
 
 function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value)).slice(0, 16);
 }
 
-/** Those that are others than they were. Of documents of an earlier version nothing else is known. */
-function otherSettings(now: DocumentSettings, then: DocumentSettings | null): DocumentSetting[] {
-  if (then === null) return ["version"];
+/** Those that are others than they were. */
+function otherSettings(now: DocumentSettings, then: DocumentSettings): DocumentSetting[] {
   return (Object.keys(now) as DocumentSetting[]).filter((name) => now[name] !== then[name]);
 }
 
@@ -62,12 +73,11 @@ export function otherSettingsText(names: readonly DocumentSetting[]): string {
 /** Clauses about the documents of the run before. */
 export const WHY_NONE_TEXTS = {
   no_documents: "it kept no raw documents of them",
-  erased: "somebody was erased from it",
   none_fits: "their answers were of other states than its listing, or had URLs signed for one answer alone",
   none_as_listed: "none is of an item as it is listed now",
 } as const satisfies Record<Exclude<WhyNoneKind, "damaged" | "settings">, string>;
 
-export interface NextRun {
+interface NextRun {
   readonly baseline: Baseline;
   readonly rereadDays: number;
   readonly settings: DocumentSettings;
@@ -85,27 +95,20 @@ export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Prom
     if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
     const kept = await readReusable({ run, directory, paths });
-    if (!paths.some((path) => path.startsWith("raw/item/")))
+    if (kept === undefined || !paths.some((path) => path.startsWith("raw/item/")))
       return { ...nothing, failed: kept?.failed ?? nothing.failed, whyNone: { kind: "no_documents" } };
-    if (kept === undefined) return { ...nothing, whyNone: { kind: "settings", names: ["version"] } };
-    const whyNone = whyNoneOf(kept, { settings, erased: manifest.erasedAt !== undefined });
+    const whyNone = whyNoneOf(kept, settings);
     return { ...kept, documents: whyNone === null ? kept.documents : new Map(), rereadDays, whyNone };
   } catch (thrown) {
     return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }
 }
 
-interface Judged {
-  readonly settings: DocumentSettings;
-  /** Whether somebody was erased from the run before. */
-  readonly erased: boolean;
-}
-
-function whyNoneOf(kept: KeptItems, { settings, erased }: Judged): WhyNone | null {
+function whyNoneOf(kept: KeptItems, settings: DocumentSettings): WhyNone | null {
   const names = otherSettings(settings, kept.settings);
   if (names.length > 0) return { kind: "settings", names };
   if (kept.documents.size > 0) return null;
-  return { kind: erased ? "erased" : "none_fits" };
+  return { kind: "none_fits" };
 }
 
 /** Raw files of either run in which items are looked for: a listing mostly begins with the same ones. */

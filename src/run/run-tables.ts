@@ -14,7 +14,7 @@ import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 
-export interface RunFacts
+interface RunFacts
   extends Pick<ManifestDraft, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
   readonly instanceUrl: string;
   /** Milliseconds since 1970. */

@@ -24,12 +24,12 @@ import {
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import type { RunContext, RunOptions } from "./context.ts";
-import { type Exported, observed, type Published, startedRun } from "./observed.ts";
+import { land } from "./land.ts";
+import { type Exported, observed } from "./observed.ts";
 import { idsOf } from "./personal-fields.ts";
-import { PRECONDITIONS } from "./preconditions/list.ts";
-import { type Facts, meetAll, release } from "./preconditions/step.ts";
+import { closeOpened, type Opened, prepare } from "./prepare.ts";
 import { withoutPersonal } from "./previous-history.ts";
-import { exportAndPublish } from "./publication.ts";
+import { landAndPublish } from "./publication.ts";
 import {
   failureDisposition,
   keepForInspection,
@@ -50,10 +50,16 @@ export async function runExport(options: RunOptions): Promise<Exported> {
   return observed(options, (observers) => underLock(options, observers));
 }
 
-async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
-  const facts: Partial<Facts> = { machine: options, options, observers, warehouse: options.config.warehouse };
+async function underLock(options: RunOptions, observers: Observers): Promise<Exported> {
+  const opened: Opened = {};
   try {
-    const ready = await meetAll(PRECONDITIONS, facts);
+    const ready = await prepare({
+      options,
+      opened,
+      listener: { begin() {}, note() {}, warn: (sentence) => options.log.warn(sentence) },
+      isRehearsal: false,
+      onPipeline: (name) => observers.loaded(name),
+    });
     const { pipeline, folder, source, personalFields, baseline, pace, above } = ready;
     const personalFieldIds = idsOf(personalFields);
     let resumable = ready.resumable;
@@ -72,15 +78,15 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
     return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
   } catch (thrown) {
-    const { folder, lock } = facts;
-    if (folder === undefined || lock === undefined) throw thrown;
+    const { folder } = opened;
+    if (folder === undefined) throw thrown;
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
       options.log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
   } finally {
-    await release(facts, options.log);
+    await closeOpened(opened, options.log);
   }
 }
 
@@ -114,16 +120,17 @@ async function stageAndPublish(
   place: Place,
   resumeRecord: ResumeRecord,
   resumable: ResumableRun | null,
-): Promise<Published> {
+): Promise<Exported> {
   const { folder, options } = place;
   const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), place.above));
   const staging = stagingFolder(folder, name);
   let run: RunContext | undefined;
   let left: Left = "remove";
   try {
-    run = await begin(place, staging, resumeRecord, resumable);
-    place.observers.started(startedRun(run));
-    return await exportAndPublish(run);
+    const begun = await begin(place, staging, resumeRecord, resumable);
+    run = begun;
+    place.observers.started(name);
+    return await landAndPublish(begun, { land: () => land(begun), replayOf: null });
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
     throw run === undefined ? thrown : await withRoom(run, thrown, left);
@@ -159,7 +166,6 @@ async function begin(
   if (resumable === null) await writeResumeRecord(staging, resumeRecord);
   return {
     ...place,
-    onEvent: place.observers.onEvent,
     clock: options.clock,
     staging,
     resumeRecord,

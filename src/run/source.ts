@@ -5,10 +5,9 @@ import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import { type HttpProxy, reachedBy } from "../common/network/proxy.ts";
 import { packagePath } from "../common/package-root.ts";
-import type { OnEvent } from "../common/run-events.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
-import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
+import { CAPS, createHttpClient, type HttpClient, type OnAttempt, TIMEOUTS } from "../extract/http/client.ts";
 import { Outage } from "../extract/http/outage.ts";
 import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
@@ -82,16 +81,16 @@ interface ClientParts {
   readonly throttle?: Throttle;
   readonly outage?: Outage;
   readonly limits?: RetryLimits;
-  readonly onEvent?: OnEvent;
+  readonly onAttempt?: OnAttempt;
 }
 
-/** Requests to an open source, as the throttle paces them, made again as the retry policy says; `onEvent` is told. */
+/** Requests to an open source, as the throttle paces them, made again as the retry policy says; `onAttempt` is told. */
 export function openClient(
   source: OpenSource,
   { config, clock, log }: Asking,
   parts: ClientParts = {},
 ): HttpClient {
-  const { throttle = openThrottle(config, null), limits = RETRY_LIMITS, onEvent = () => {} } = parts;
+  const { throttle = openThrottle(config, null), limits = RETRY_LIMITS, onAttempt = () => {} } = parts;
   const { outage = openOutage(source, { clock, log }, { minutes: 0, isKnown: false }) } = parts;
   const { deadlineMinutes } = config;
   const deadline =
@@ -112,7 +111,7 @@ export function openClient(
     log,
     retry: createRetry({ connections, throttle, outage, ...policy }),
     lookup: null,
-    onEvent,
+    onAttempt,
   });
 }
 

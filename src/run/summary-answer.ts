@@ -5,24 +5,15 @@ import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { firstOf } from "../common/nearest.ts";
-import { printableLine } from "../common/printable.ts";
+import { printable, printableLine } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
-import { missedText } from "../targets/deliver.ts";
-import { pinnedText } from "../warehouse/pin.ts";
 import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
-const WORTH_A_LOOK: ReadonlySet<string> = new Set([
-  "Unsettled",
-  "Limited",
-  "Pinned",
-  "Rejected",
-  "Warning",
-  "To add",
-]);
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning", "To add"]);
 
 export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
@@ -47,22 +38,24 @@ function lineOrLines(name: string, text: string): string {
 function fieldsOf(summary: RunSummary): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
   const { verdict } = summary;
-  const pinnedRun = pinned(summary.current);
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
-    failure === null ? [] : [missedText(target, failure.code)],
+    failure === null ? [] : [`to ${printable(target)}`],
   );
   return [
     ["Items", items(summary)],
     mappedValues !== null && ["Values", valuesText(mappedValues)],
     ["Evidence", evidence(summary)],
     ["Rows", rows(summary)],
-    ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
+    summary.replayOf === null && [
+      "Requests",
+      `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`,
+    ],
     summary.reused !== null && ["Reused", reused(summary.reused)],
     summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
+    summary.replayOf !== null && ["Replay of", summary.replayOf],
     ["Published", published(summary)],
-    pinnedRun !== "" && ["Pinned", pinnedRun],
     report !== null && ["Report", report],
     ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
@@ -142,13 +135,6 @@ function published({ directory, bytesPublished, filesPublished, unchanged }: Run
   if (unchanged === null) return `${directory} (${size})`;
   const { files, bytes } = unchanged;
   return `${directory} (${size}; ${count(files)} of ${counted(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
-}
-
-/** Nothing where readers see this run. */
-function pinned({ run, pinnedSince }: RunSummary["current"]): string {
-  if (pinnedSince === null) return "";
-  const stays = pinnedText({ run, pinnedSince: new Date(pinnedSince) });
-  return `${stays}: readers get later runs by "content-warehouse runs unpin", and targets by the delivery after it`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {

@@ -2,27 +2,6 @@ import type { ContentSet } from "./loaded-set.ts";
 import { type Actor, canView } from "./permissions.ts";
 import type { PageRequest, SortField } from "./query.ts";
 
-/** Which part of a list a page has, and where it stands in the list. */
-export type PageOfList = ReturnType<typeof pageOf>;
-
-/** `order`: positions of all that is listed. */
-export function pageOf(order: readonly number[], wanted: Pick<PageRequest, "page" | "perPage">) {
-  const { page, perPage } = wanted;
-  const count = order.length;
-  const pages = Math.ceil(count / perPage);
-  return {
-    positions: order.slice((page - 1) * perPage, page * perPage),
-    pagination: {
-      previous: page > 1 ? page - 1 : null,
-      next: page < pages ? page + 1 : null,
-      current: page,
-      per_page: perPage,
-      count,
-      pages,
-    },
-  };
-}
-
 /** Finds pages of a content set, which does not change: an order once made is kept. */
 export class Listing {
   readonly #set: ContentSet;
@@ -34,11 +13,23 @@ export class Listing {
   }
 
   /** Which documents a page has, and where it stands in the list. */
-  page({ page, perPage, sortField, descending }: PageRequest, actor: Actor): PageOfList {
+  page({ page, perPage, sortField, descending }: PageRequest, actor: Actor) {
     const key = `${sortField} ${descending} ${actor.id}`;
     const order = this.#orders.get(key) ?? this.#visibleInOrder(sortField, descending, actor);
     this.#orders.set(key, order);
-    return pageOf(order, { page, perPage });
+    const count = order.length;
+    const pages = Math.ceil(count / perPage);
+    return {
+      positions: order.slice((page - 1) * perPage, page * perPage),
+      pagination: {
+        previous: page > 1 ? page - 1 : null,
+        next: page < pages ? page + 1 : null,
+        current: page,
+        per_page: perPage,
+        count,
+        pages,
+      },
+    };
   }
 
   /** Position of the item with this ID or slug, where the user may see it. */

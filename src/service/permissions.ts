@@ -10,14 +10,9 @@ import type { ContentSet, Restriction } from "./loaded-set.ts";
 /** The user behind a token, as far as decisions need one. */
 export type Actor = Pick<User, "id" | "superadmin" | "role" | "removed" | "group_ids">;
 
-/** The user with this ID. */
+/** The user with this ID. One that the set does not describe sees what is public and may do nothing. */
 export function actorOf({ users }: Pick<ContentSet, "users">, id: string): Actor {
-  return users.get(id)?.user ?? unknownActor(id);
-}
-
-/** A user that a token names and that is not described: sees what is public, may do nothing. */
-export function unknownActor(id: string): Actor {
-  return { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
+  return users.get(id)?.user ?? { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
 }
 
 /** Who asks: the token that was presented and the user that it belongs to. */

@@ -1,6 +1,6 @@
-/** What a service serves, wherever it is kept: of each request, JSON texts. */
+/** What the service answers with: the JSON texts of a content set. */
 
-import { Listing, type PageOfList } from "./listing.ts";
+import { Listing } from "./listing.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
 import { type Actor, actorOf } from "./permissions.ts";
@@ -9,32 +9,17 @@ import { BASIC_VIEW, FULL_VIEW } from "./views/detail.ts";
 import { dynamicView } from "./views/dynamic.ts";
 import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
 
-export interface ServedContent {
-  /** Who may ask: the user of each token. */
-  readonly actors: ReadonlyMap<string, Actor>;
-  readonly page: (view: ViewRequest, wanted: PageRequest, actor: Actor) => Promise<ServedPage>;
-  /** Undefined: there is no such item for the user. */
-  readonly item: (address: string, view: ViewRequest, actor: Actor) => Promise<string | undefined>;
-  /** Answers of the lookups. Throws 400 where the parameters name nothing. */
-  readonly destinations: (parameters: URLSearchParams) => readonly object[];
-  readonly customFields: (parameters: URLSearchParams) => readonly object[];
-  /** Called once, when nobody asks any more. */
-  readonly close: () => Promise<void>;
-}
-
-export interface ServedPage extends Pick<PageOfList, "pagination"> {
-  readonly items: readonly string[];
-}
-
 /** Items that are made in one go: other connections are served between two batches of a large page. */
 const BATCH_ITEMS = 100;
 
-/** Closes the set when it is closed. */
-export function servedSet(set: ContentSet): ServedContent {
+export type ServedContent = ReturnType<typeof servedContent>;
+
+export function servedContent(set: ContentSet) {
   const listing = new Listing(set);
   return {
+    /** The user of each token. */
     actors: new Map([...set.tokens].map(([token, user]) => [token, actorOf(set, user)])),
-    page: async (request, wanted, actor) => {
+    page: async (request: ViewRequest, wanted: PageRequest, actor: Actor) => {
       const view = viewOf(request, false);
       const { positions, pagination } = listing.page(wanted, actor);
       const items: string[] = [];
@@ -44,14 +29,15 @@ export function servedSet(set: ContentSet): ServedContent {
       }
       return { items, pagination };
     },
-    item: async (address, request, actor) => {
+    /** `undefined`: there is no such item for the user. */
+    item: async (address: string, request: ViewRequest, actor: Actor) => {
       const position = listing.find(address, actor);
       const [document] = position === undefined ? [] : await set.documents.read([position]);
       return document && renderView(viewOf(request, true), itemOf(document, set, actor));
     },
-    destinations: (parameters) => lookUpDestinations(set, parameters),
-    customFields: (parameters) => lookUpCustomFields(set, parameters),
-    close: () => set.close(),
+    /** Throws 400 if the parameters name nothing; so does `customFields`. */
+    destinations: (parameters: URLSearchParams) => lookUpDestinations(set, parameters),
+    customFields: (parameters: URLSearchParams) => lookUpCustomFields(set, parameters),
   };
 }
 

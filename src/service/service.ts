@@ -4,7 +4,7 @@ import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import type { RateLimitSpec } from "./rate-limit.ts";
 import { repeated } from "./repeat.ts";
-import { type ServedContent, servedSet } from "./served.ts";
+import { servedContent } from "./served.ts";
 
 export interface ServiceOptions {
   /** Folder of a content set, or one that is loaded: closing that one stays its owner's business. */
@@ -33,20 +33,13 @@ export interface ServiceOptions {
   readonly now?: () => number;
 }
 
-/** How content is served, whatever it is. */
-export type ServingOptions = Omit<ServiceOptions, "data" | "repeat">;
-
-/** A running service of any content. */
-export interface Serving {
+/** A running service. */
+export interface Service {
   /** E.g. `http://127.0.0.1:41523`. */
   readonly url: string;
   readonly port: number;
   /** Answers what was begun, for a second at most, then ends every connection. */
   close(): Promise<void>;
-}
-
-/** A running service of a content set. */
-export interface Service extends Serving {
   readonly contentSet: ContentSet;
 }
 
@@ -58,26 +51,18 @@ const CLOSE_GRACE_MS = 1000;
  * `config.invalid` for an address that cannot be listened on.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { data, repeat = 1, ...serving } = options;
+  const { data, repeat = 1, rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
+  const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
+  const { requestTimeoutMs = 30_000 } = options;
   if (data === undefined) {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
   const once = typeof data === "string" ? await loadContentSet(data) : data;
   const contentSet = repeat === 1 ? once : await repeated(once, repeat);
-  const content = servedSet(contentSet);
-  const served = once === data ? { ...content, close: async () => {} } : content;
-  return { ...(await serve(served, serving)), contentSet };
-}
-
-/** Starts the read interface over any content, which is closed with it. Throws `config.invalid`, too. */
-export async function serve(content: ServedContent, options: ServingOptions): Promise<Serving> {
-  const { rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
-  const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
-  const { requestTimeoutMs = 30_000 } = options;
   // Its framework takes a tenth of a command's start, and only who serves needs it.
   const { buildApp } = await import("./app.ts");
   const app = buildApp({
-    content,
+    content: servedContent(contentSet),
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
     rateLimit: typeof rateLimit === "number" ? { requests: rateLimit, per: "second" } : rateLimit,
     maxConcurrent,
@@ -89,10 +74,10 @@ export async function serve(content: ServedContent, options: ServingOptions): Pr
   const close = async () => {
     const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
     await app.close().finally(() => clearTimeout(deadline));
-    await content.close();
+    if (once !== data) await contentSet.close();
   };
   try {
-    return { url: await listen(app, host, port), port: portOf(app), close };
+    return { url: await listen(app, host, port), port: portOf(app), close, contentSet };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -15,7 +15,7 @@ const BUILT_CATALOG = "warehouse";
  * silence. 1.3 would give wrong answers to views without a word (twice the rows of `mapping_coverage`, no payloads of an
  * instant); 1.4.0 and 1.4.1 fail at them.
  */
-export const STORAGE_VERSION = "v1.4.0";
+const STORAGE_VERSION = "v1.4.0";
 
 /**
  * Half of the default. What the engine knows of a row group, and rows that fill none, stay in memory or are spilled: with
@@ -51,7 +51,7 @@ export interface BuildOptions {
   readonly previous: string | { readonly directory: string } | undefined;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly file: string;
   /** Database of another run, attached read-only as `previous`. */
   readonly previous?: string | undefined;
@@ -59,6 +59,10 @@ export interface ReadOptions {
   readonly temporaryDirectory: string;
   /** Folders that may be read besides the database itself. */
   readonly allowedDirectories: readonly string[];
+  /** Files that may be written; none unless given. */
+  readonly allowedPaths?: readonly string[] | undefined;
+  /** Bytes of spilled blocks at most, such as `10GB`; DuckDB's own default unless given: most of the disk. */
+  readonly maxSpilled?: string | undefined;
   /** Undefined: DuckDB's own default, a share of the machine. */
   readonly memoryLimitMb: number | undefined;
   readonly threads: number | undefined;
@@ -185,12 +189,16 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
 
 /** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
 export async function openForReading(options: ReadOptions): Promise<Database> {
-  const { file, previous, allowedDirectories } = options;
+  const { file, previous, allowedDirectories, allowedPaths, maxSpilled } = options;
   assertThere(file);
-  const settings = { ...settingsOf(options), access_mode: "READ_ONLY" };
+  const settings = {
+    ...settingsOf(options),
+    access_mode: "READ_ONLY",
+    ...(maxSpilled === undefined ? {} : { max_temp_directory_size: maxSpilled }),
+  };
   return open(file, settings, undefined, async (connection) => {
     if (previous !== undefined) await attach(connection, { file: previous, catalog: PREVIOUS_CATALOG });
-    await harden(connection, allowedDirectories);
+    await harden(connection, allowedDirectories, allowedPaths);
   });
 }
 
@@ -208,7 +216,7 @@ function assertThere(file: string): void {
 /** Catalog name of a published run that is attached. */
 export const PUBLISHED_CATALOG = "published";
 
-export interface ScanOptions extends Omit<ReadOptions, "file"> {
+export interface ScanOptions extends Omit<ReadOptions, "file" | "allowedPaths" | "maxSpilled"> {
   /** Database that is attached read-only as `published`. */
   readonly published?: string | undefined;
 }
@@ -303,8 +311,13 @@ function unreadable(thrown: unknown, file: string): WarehouseError {
 }
 
 /** Order matters: what may be reached is said before external access ends, and the lock comes last. */
-async function harden(connection: DuckDBConnection, directories: readonly string[]): Promise<void> {
+async function harden(
+  connection: DuckDBConnection,
+  directories: readonly string[],
+  paths: readonly string[] = [],
+): Promise<void> {
   await execute(connection, "SET GLOBAL TimeZone = 'UTC'");
+  await execute(connection, `SET allowed_paths = [${paths.map(quoteLiteral).join(", ")}]`);
   const allowed = directories.flatMap((directory) => [directory, exactPattern(directory)]).map(quoteLiteral);
   await execute(connection, `SET allowed_directories = [${allowed.join(", ")}]`);
   await execute(connection, "SET enable_external_access = false");

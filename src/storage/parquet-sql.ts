@@ -41,7 +41,7 @@ export function readParquet(
   return `read_parquet([${list.join(", ")}], ${options.join(", ")})`;
 }
 
-export interface ParquetWrite {
+interface ParquetWrite {
   readonly table: Table;
   /** Its rows are written in its order. */
   readonly query: Query;

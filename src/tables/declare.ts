@@ -28,11 +28,11 @@ export interface Origin {
 }
 
 /** How an API value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
-export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
+const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
-export const EMPTY_DEFAULTS = ["text", "null"] as const;
-export type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
+const EMPTY_DEFAULTS = ["text", "null"] as const;
+type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
 
 export interface Column<
   Name extends string = string,
@@ -169,7 +169,7 @@ export function below<const Place extends string, const Attribute extends string
   return places.map((place): `${Place}.${Attribute}` => `${place}.${attribute}`);
 }
 
-export interface ColumnOptions<
+interface ColumnOptions<
   Type extends ColumnType = ColumnType,
   Field extends ApiField = ApiField,
   Required extends boolean = boolean,

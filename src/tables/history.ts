@@ -49,7 +49,7 @@ function historyTable({ key, columns, interval = INTERVAL, ...rest }: HistoryTab
   });
 }
 
-export const runHistory = defineTable({
+const runHistory = defineTable({
   name: "run_history",
   comment: "Runs that the history covers, this one included, also those whose files were pruned.",
   stage: "history",
@@ -96,7 +96,7 @@ const customFieldId = text("custom_field_id", {
   required: true,
 });
 
-export const contentHistory = historyTable({
+const contentHistory = historyTable({
   name: "content_history",
   comment: "When each item existed: from the first run that had it to the run that found it removed.",
   key: ["content_id"],
@@ -138,7 +138,7 @@ export const mappedValueHistory = historyTable({
   ],
 });
 
-export const mappedValueOrderHistory = historyTable({
+const mappedValueOrderHistory = historyTable({
   name: "mapped_value_order_history",
   comment:
     "Versions of the order of an item's values in a field at a destination. A field that never had more than one " +

@@ -60,15 +60,15 @@ function commentCell({ comment, isForeign = false }: ShownColumn): string {
   return isForeign ? markdownText(comment) : comment.replaceAll("|", "\\|");
 }
 
-/** A data dictionary: a heading of this level for each table, then its columns. */
-export function schemaMarkdown(tables: readonly ShownTable[], level = 2): string {
+/** A data dictionary: a heading for each table, then its columns. */
+export function schemaMarkdown(tables: readonly ShownTable[]): string {
   const blocks = tables.map((table) => {
     const rows = table.columns.map((column) => {
       const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");
       return `| ${nameCell(column.name)} | ${column.type} | ${marksOf(table, column).join(", ")} | ${commentCell(column)} | ${from} |`;
     });
     return [
-      `${"#".repeat(level)} ${table.name}`,
+      `## ${table.name}`,
       "",
       table.comment,
       "",

@@ -55,7 +55,7 @@ export const run = defineTable({
         "Requests a second that the service was found to allow; NULL where it refused none, or said nothing about it.",
     }),
     text("replay_of", {
-      comment: "Run that this one was built again of from raw documents; NULL where it is not a replay.",
+      comment: "Run whose raw documents this one was built from; NULL where it is not a replay.",
     }),
     text("personal_data", { comment: "Policy for personal data: `drop`, `hash` or `keep`.", required: true }),
     text("package_version", { comment: "Version of content-warehouse.", required: true }),
@@ -123,7 +123,7 @@ export const requests = defineTable({
     integer("page", { from: ["envelope:pagination.current"], comment: "Page of the listing." }),
     integer("position", {
       comment:
-        "Position on the page, from 0, of the first item that was asked for: a page that could not be read is asked for in parts. NULL for lookups, and in runs of earlier versions.",
+        "Position on the page, from 0, of the first item that was asked for: a page that could not be read is asked for in parts. NULL for lookups.",
     }),
     integer("next_page", {
       from: ["envelope:pagination.next"],
@@ -171,7 +171,9 @@ export const documents = defineTable({
       comment: "SHA-256 of the document when it was answered, after the personal-data policy.",
       required: true,
     }),
-    text("read_by_run", { comment: "Earlier run that read it; NULL where this run did." }),
+    text("read_by_run", {
+      comment: "Earlier run that read it; NULL where this run did, or the run that it is a replay of.",
+    }),
   ],
 });
 

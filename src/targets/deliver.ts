@@ -73,7 +73,7 @@ function interrupted({ reason }: AbortSignal): Ended {
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   const last = await target.last(run.instance, run.signal);
   if (last !== null && sameRun(last, run)) {
-    if (last.waits === undefined) return { state: "present", warnings: [], failure: null };
+    if (last.isUnfinished !== true) return { state: "present", warnings: [], failure: null };
   } else {
     assertMayFollow(
       { name: `The target ${target.name}`, keepsRuns: target.restore !== undefined },
@@ -106,11 +106,6 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
     `The target ${printable(name)} failed: ${clauseOf(thrown)}; correct that, and try again.`,
     { cause: thrown },
   );
-}
-
-/** What was not done, after "not delivered": a target may have all of the run but some tables. */
-export function missedText(target: string, code: ErrorCode): string {
-  return `${code === "target.waits" ? "whole to" : "to"} ${printable(target)}`;
 }
 
 /** With the name of the target, which may be one of several. */
@@ -151,7 +146,7 @@ export function deliveryError(
   const first = failures.find(({ code }) => !code.startsWith("target.")) ?? failures[0];
   if (first === undefined) return undefined;
   const reasons = failures
-    .map(({ target, code, message }) => `${missedText(target, code)}: ${message}`)
+    .map(({ target, message }) => `to ${printable(target)}: ${message}`)
     .join(" And not ");
   const isFenced = failures.every(({ code }) => code === "target.fenced");
   // Repeating it would be refused again.

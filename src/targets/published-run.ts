@@ -33,21 +33,9 @@ export interface Current extends PublishedRun, RunInHistory {
 }
 
 /** Undefined: nothing is published in the folder, or it is not there. */
-export function currentIn(folder: OutputFolder): Promise<Current | undefined> {
-  return runIn(folder, ({ current }) => current);
-}
-
-/** The run that the next one goes on from; undefined: there is none. */
-export function latestIn(folder: OutputFolder): Promise<Current | undefined> {
-  return runIn(folder, ({ latest }) => latest);
-}
-
-async function runIn(
-  folder: OutputFolder,
-  isWanted: (run: PublishedRun) => boolean,
-): Promise<Current | undefined> {
+export async function currentIn(folder: OutputFolder): Promise<Current | undefined> {
   const { runs, pruned } = await runsOf(folder);
-  const found = runs.find(isWanted);
+  const found = runs.find(({ current }) => current);
   return found && { ...found, ...inHistory(found, runs, pruned), kept: runs };
 }
 

@@ -28,9 +28,9 @@ import {
 } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type ManifestFile, parseManifest, readManifestFile } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { assertReadable, goOnFrom, listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { assertReadable, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
-import { type Current, latestIn } from "./published-run.ts";
+import { type Current, currentIn } from "./published-run.ts";
 import { restoreDatabase } from "./restored-database.ts";
 
 /** A target that keeps published runs. */
@@ -42,7 +42,7 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 
 /**
  * Publishes in the warehouse folder a run that a target keeps and the folder has not, verified, and makes it current,
- * unless another is pinned: the next run goes on from it either way.
+ * so that the next run goes on from it.
  * Gives the name of its folder, which is another than the run's where another run has that. Throws `target.*`,
  * `verify.failed` where what came is not what was published, `config.other_instance` where the folder has the content of
  * another instance, and `config.invalid` where it has limited runs; then nothing was changed. Needs the lock.
@@ -72,7 +72,11 @@ export async function restoreRun(
 }
 
 /** A target may be anybody's code, that gives no promise or throws at once. Throws `target.*`. */
-async function askTarget<T>(target: Target, signal: AbortSignal, ask: () => T | Promise<T>): Promise<T> {
+export async function askTarget<T>(
+  target: Target,
+  signal: AbortSignal,
+  ask: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (thrown) {
@@ -127,7 +131,7 @@ export async function askTargets(
   for (const target of targets) {
     try {
       const last = await target.last(instance, signal);
-      const taken = (await target.taken?.(signal)) ?? last?.sequence ?? 0;
+      const taken = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
       states.push({ target, last, taken, failure: null });
     } catch (thrown) {
       signal.throwIfAborted();
@@ -159,16 +163,16 @@ export async function restoreNewest(
     if (failure !== null)
       warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
   }
-  const current = await latestIn(folder);
+  const current = await currentIn(folder);
   const foreign = foreignTo(current, states);
   const newest = newestOf(current, foreign);
   if (newest !== undefined) {
     const { target, last, here } = newest;
     const name = await (newest.here === undefined
       ? restoreRun(folder, newest.target, last, signal)
-      : goOnFrom(folder, newest.here.run));
+      : (await rollback(folder, newest.here.run)).run);
     const runs = await listRuns(folder);
-    const restored = runs.find((each) => each.latest);
+    const restored = runs.find((each) => each.current);
     const isFork = current && restored && goesOnWithout(current, restored, runs);
     const got = here
       ? `The target ${target.name} was rolled back to the run ${last.run}`
@@ -227,7 +231,7 @@ export async function lookAtNewest(
   states: readonly TargetState[],
   signal: AbortSignal,
 ): Promise<GoesOnFrom | null> {
-  const current = await latestIn(folder);
+  const current = await currentIn(folder);
   const newest = newestOf(current, foreignTo(current, states));
   if (newest === undefined) return null;
   const { target, last, here } = newest;

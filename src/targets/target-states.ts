@@ -4,8 +4,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { counted } from "../common/figures.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
 import { isAmong, sameRun, standingOf } from "../warehouse/identity.ts";
-import { nameOf, parseRunName } from "../warehouse/layout.ts";
-import { pinnedText } from "../warehouse/pin.ts";
+import { parseRunName } from "../warehouse/layout.ts";
 import { targetError } from "./deliver.ts";
 import type { Current } from "./published-run.ts";
 import { keepsRuns } from "./restore.ts";
@@ -30,7 +29,7 @@ const TARGETS = {
   says: col.name({ required: true, head: "state" }),
   /** That brings it to the run that readers of the warehouse folder see, or that one to it. */
   command: col.text({ hidden: true }),
-  /** Why it could not be asked, or is not whole. */
+  /** Why it could not be asked. */
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
@@ -54,8 +53,8 @@ export function targetsAnswer(states: readonly TargetState[], current: Current |
     command: state.command === null ? null : `content-warehouse ${state.command}`,
   }));
   return {
-    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}${pinnedClause(current)}`}.`,
-    facts: { current: current?.run ?? null, pinnedSince: current?.pinnedSince?.toISOString() ?? null },
+    lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}`}.`,
+    facts: { current: current?.run ?? null },
     sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows, limit: 1000 })],
     next: states.flatMap(nextOf),
   };
@@ -66,13 +65,6 @@ function nextOf({ target, command, here }: TargetState): string[] {
   const brings =
     command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
   return [`${target}: "content-warehouse ${command}" ${brings}.`];
-}
-
-/** Targets are to have what is current, whatever is published since. */
-function pinnedClause({ run, pinnedSince }: Current): string {
-  return pinnedSince === null
-    ? ""
-    : `: ${pinnedText({ run, pinnedSince })}, and later runs are not delivered`;
 }
 
 async function stateOf(
@@ -87,8 +79,8 @@ async function stateOf(
     const last = await target.last(instance ?? null, signal);
     const told = standingTold(target, last, current);
     const cells = { target: target.name, ...runCells(last), here, ...told };
-    if (last?.waits === undefined) return { ...cells, code: null, problem: null };
-    return { ...cells, says: `${told.says}; some tables wait`, code: "target.waits", problem: last.waits };
+    const unfinished = last?.isUnfinished === true ? "; a later delivery has not finished" : "";
+    return { ...cells, says: told.says + unfinished, code: null, problem: null };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);
@@ -156,18 +148,7 @@ function runsBehind(last: TargetRun, { past }: Current): number | null {
 }
 
 function behindText(last: TargetRun, current: Current): string {
-  const replaced = replacedText(last, current);
-  if (replaced !== undefined) return `, ${replaced} here since`;
   const runs = runsBehind(last, current);
   if (runs !== null) return runs === 1 ? ", one run behind" : `, ${counted(runs, "run")} behind`;
   return `; this warehouse is at ${current.sequence}`;
-}
-
-/** What became of a run in whose place another one is here; undefined: there is none. */
-function replacedText(last: TargetRun, { kept }: Current): string | undefined {
-  for (const { manifest } of kept) {
-    if (manifest instanceof WarehouseError || manifest.supersedes !== nameOf(last.run)) continue;
-    return manifest.erasedAt === undefined ? "replayed" : "erased";
-  }
-  return undefined;
 }

@@ -21,9 +21,9 @@ import { columnOf } from "./lists.ts";
 import { listOf } from "./rows.ts";
 
 /** Rows of each shared table, in the order in which they are made: the load sorts them. */
-export type EntityRows = Map<string, Cell[][]>;
+type EntityRows = Map<string, Cell[][]>;
 
-export interface EntityFacts {
+interface EntityFacts {
   readonly store: EntityStore;
   readonly lookups: RawLookups;
   readonly drift: Drift;

@@ -16,7 +16,7 @@ import {
 import { listOf } from "./rows.ts";
 
 /** Tables whose rows come from described things, by the name of the thing's own table. */
-export type EntityKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
+type EntityKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
 
 /** One description of a thing. Its parts are JSON texts: numbers that were kept exactly do not survive a thread. */
 export interface EntityVersion {

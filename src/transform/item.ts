@@ -10,7 +10,7 @@ import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows
 
 export type RowsOfItem = (item: ItemDocuments) => Iterable<Row>;
 
-export interface TransformPlan {
+interface TransformPlan {
   /** Tables of the pipeline; those that do not come from items are passed over. */
   readonly tables: readonly Table[];
   /** Functions of custom tables, by table name. */

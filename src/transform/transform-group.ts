@@ -14,7 +14,7 @@ import { watchedRows } from "./custom-tables.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
 import { compileTransform } from "./item.ts";
 
-export interface WrittenPart {
+interface WrittenPart {
   readonly table: string;
   readonly part: StagedPart;
   /** Of its columns, before compression. */

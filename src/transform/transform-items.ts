@@ -24,7 +24,7 @@ export interface TransformSetup extends TransformerOptions {
 /** `flush` writes out the rows that are held. */
 export type TransformTask = (Group & { readonly kind: "group" }) | { readonly kind: "flush" };
 
-export interface TransformRequest extends Omit<RegroupRequest, "items"> {
+interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly pipeline: Pick<Pipeline, "tables" | "rows">;
   /** Its module; undefined: functions of its tables run on this thread. */
   readonly pipelineUrl: string | undefined;

@@ -1,11 +1,9 @@
-/** The run that this one is held against: what `current` names, also after a rollback; where it is pinned, the latest since. */
+/** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Instance, sameInstance } from "./identity.ts";
-import { nameOf, type OutputFolder } from "./layout.ts";
+import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
-import { latestRun } from "./pin.ts";
-import type { PublishedFiles } from "./published-tables.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
 export interface ShrinkLimits {
@@ -38,26 +36,9 @@ export type Baseline =
       readonly sha256: string;
     };
 
-/** What a run is held against when it is built: when it is built again, the run before may be pruned. */
-export type Before =
-  | Baseline
-  | {
-      readonly kind: "pruned";
-      readonly run: string;
-      /** Of its manifest; undefined: that is not known. */
-      readonly sha256: string | undefined;
-      readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "columns">;
-      /** The published run that is built again. */
-      readonly own: PublishedFiles;
-      /** What was found when both runs could be compared. */
-      readonly changes: Manifest["changes"];
-      /** Whether it was built by the same pipeline. */
-      readonly isSamePipeline: boolean;
-    };
-
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
-  const run = await latestRun(folder);
+  const run = await currentRun(folder);
   return run === undefined ? { kind: "none" } : baselineOf(folder, run);
 }
 
@@ -128,7 +109,7 @@ function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {
 export type Comparison = "run" | "moved" | "question";
 
 /** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
-export function instanceOf(baseline: Before): Instance | undefined {
+export function instanceOf(baseline: Baseline): Instance | undefined {
   return baseline.kind === "run" ? baseline.manifest.instance : undefined;
 }
 

@@ -44,30 +44,16 @@ export async function assertRoom(
 ): Promise<void> {
   const needed = roomNeeded(baseline, taken);
   if (needed === undefined) return;
-  await assertFree(
-    folder,
-    needed,
-    free,
-    (room) => `a run may take ${room}${taken.keptBytes > 0 ? " more" : ""}; ${MAKE_ROOM}`,
+  const left = await free(folder);
+  if (left === undefined || left >= needed) return;
+  const room = `${megabytes(needed)}${taken.keptBytes > 0 ? " more" : ""}`;
+  throw new WarehouseError(
+    "disk.full",
+    `${folder} has ${megabytes(left)} free, and a run may take ${room}; ${MAKE_ROOM}.`,
   );
 }
 
 const MAKE_ROOM = 'free space, remove old runs with "runs prune", or name another folder with --warehouse';
-
-/** Throws `disk.full` where less is free than is needed. `say`: what needs so much, and the way out. */
-export async function assertFree(
-  folder: string,
-  needed: number,
-  free: FreeBytes,
-  say: (room: string) => string,
-): Promise<void> {
-  const left = await free(folder);
-  if (left === undefined || left >= needed) return;
-  throw new WarehouseError(
-    "disk.full",
-    `${folder} has ${megabytes(left)} free, and ${say(megabytes(needed))}.`,
-  );
-}
 
 interface Full {
   readonly thrown: WarehouseError;

@@ -104,11 +104,11 @@ interface KeptRun extends RunKey {
   readonly manifest: Previous | WarehouseError;
 }
 
-type Previous = Pick<Manifest, "previousRun" | "previousSha256" | "supersedes">;
+type Previous = Pick<Manifest, "previousRun" | "previousSha256">;
 
 /**
  * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
- * gone or damaged, nor beyond one that took another's place, by a replay or an erasure, whose number is not that of its night.
+ * gone or damaged.
  */
 export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
   const past: RunKey[] = [];
@@ -132,7 +132,7 @@ export function goesOnWithout(other: RunKey, run: KeptRun, runs: readonly KeptRu
 
 function isFirst(run: KeptRun | undefined): boolean {
   if (run === undefined || run.manifest instanceof WarehouseError) return false;
-  return run.manifest.previousRun === null && run.manifest.supersedes === undefined;
+  return run.manifest.previousRun === null;
 }
 
 /** A run of the folder, for comparing it with those of targets. `pruned`: runs that were rolled back, and are gone. */
@@ -166,40 +166,17 @@ export function runNamed<Run extends RunKey>(
   return runs.find((each) => nameOf(each.run) === name && !isPutAside(each, past));
 }
 
-/** The same of a run that somebody stated with the digest of its manifest; null: it is another by now, and the name decides. */
-export function runStated<Run extends RunKey>(
-  { run, sha256 }: { readonly run: string; readonly sha256: string | null },
-  runs: readonly Run[],
-  past: readonly RunKey[],
-): Run | undefined {
-  const key = previousKey({ previousRun: run, previousSha256: sha256 ?? undefined });
-  return key && runs.find((each) => sameRun(each, key) && !isPutAside(each, past));
-}
-
 function beforeOf({ manifest }: KeptRun): RunKey | undefined {
-  if (manifest instanceof WarehouseError || manifest.supersedes !== undefined) return undefined;
-  return previousKey(manifest);
+  return manifest instanceof WarehouseError ? undefined : previousKey(manifest);
 }
 
-function previousKey({
-  previousRun,
-  previousSha256: sha256,
-}: Omit<Previous, "supersedes">): RunKey | undefined {
+function previousKey({ previousRun, previousSha256: sha256 }: Previous): RunKey | undefined {
   const named = parseRunName(previousRun ?? "");
   return named && { run: named.run, sequence: named.sequence, sha256 };
 }
 
-/**
- * The kept run that another was compared with when it was made, or the one that took its place; undefined: it
- * is no longer kept, or there was none.
- */
-export function previousOf<Run extends KeptRun>(
-  stated: Omit<Previous, "supersedes">,
-  runs: readonly Run[],
-): Run | undefined {
+/** The kept run that another was compared with when it was made; undefined: it is no longer kept, or there was none. */
+export function previousOf<Run extends RunKey>(stated: Previous, runs: readonly Run[]): Run | undefined {
   const before = previousKey(stated);
-  if (before === undefined) return undefined;
-  const supersedes = ({ manifest }: Run) =>
-    !(manifest instanceof WarehouseError) && manifest.supersedes === stated.previousRun;
-  return runs.find((each) => sameRun(each, before)) ?? runs.find(supersedes);
+  return before && runs.find((each) => sameRun(each, before));
 }

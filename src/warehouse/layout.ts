@@ -12,7 +12,6 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  * The output folder, as absolute paths.
  *
  *     current -> runs/<run>     what readers open: a symbolic link, replaced by rename
- *     pinned.json               keeps `current` where it is while further runs are published; not there: nothing is pinned
  *     runs/<run>/               published runs, read-only, never changed
  *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
  *     .pruned.json              runs that are gone, and were rolled back or put aside before; not there: none
@@ -26,7 +25,6 @@ export function outputFolder(out: string) {
   return {
     root,
     current: join(root, "current"),
-    pin: join(root, "pinned.json"),
     pruned: join(root, ".pruned.json"),
     runs: join(root, "runs"),
     staging: join(root, ".staging"),
@@ -266,11 +264,11 @@ export function databaseOf(staging: StagingFolder, isPublished: boolean): string
   return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
 
-/** The staged files of a run, as absolute paths. `place`: where they lie. */
-export function stagingFolder({ staging }: OutputFolder, run: string, place = staging) {
+/** The staged files of a run, as absolute paths. */
+export function stagingFolder({ staging }: OutputFolder, run: string) {
   const identity = parseRunName(run);
   if (identity === undefined) throw new WarehouseError("config.not_found", `"${run}" is no name of a run.`);
-  const root = join(place, run);
+  const root = join(staging, run);
   const result = join(root, "result");
   return {
     run,
@@ -291,12 +289,8 @@ export function stagingFolder({ staging }: OutputFolder, run: string, place = st
  * Makes the staging folders of a run, for their owner alone; those that are there stay. So it is with the folder of the
  * runs, which a run that failed may have taken away before the lock was free.
  */
-export async function createStaging(
-  folder: OutputFolder,
-  run: string,
-  place?: string,
-): Promise<StagingFolder> {
-  const staging = stagingFolder(folder, run, place);
+export async function createStaging(folder: OutputFolder, run: string): Promise<StagingFolder> {
+  const staging = stagingFolder(folder, run);
   await mkdir(folder.runs, { recursive: true });
   for (const path of [staging.root, staging.result, staging.parts]) {
     await mkdir(path, { recursive: true, mode: 0o700 });

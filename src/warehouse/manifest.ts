@@ -57,6 +57,8 @@ const statement = z.object({
   startedAt: instant,
   /** When the result was proven, just before it was published. */
   endedAt: instant,
+  /** Requests that the run made, and bytes of their answers; in a replay, those of the run that was built again. */
+  requests: z.object({ count, bytes: count }),
   /** `complete`: two passes in a row agreed. `limited`: its first items alone were read. */
   verdict: z.enum(VERDICTS),
   /** Why it is not complete; empty where it is. */
@@ -105,16 +107,12 @@ const statement = z.object({
   outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
   /** The most that the run took up on the disk while it was made; absent in runs of earlier versions. The next run needs it. */
   peakBytes: count.optional(),
-  /** The run that it goes on from: what `current` named when it began, or while that was pinned, the latest since. */
+  /** The run that it goes on from: what `current` named when it began. */
   previousRun: runIdentifier.nullable(),
   /** SHA-256 of that run's manifest; absent where there is none to read, and in runs of earlier versions. */
   previousSha256: sha256.optional(),
-  /** The run that this one took the place of, when it was replayed or somebody was erased from it; it is gone. */
-  supersedes: runIdentifier.optional(),
-  /** The run whose raw documents this one was built again from; absent: it was built when it was read. */
+  /** The run whose raw documents this one was built from; absent: it read its own. */
   replayOf: runIdentifier.optional(),
-  /** When somebody was erased, each time; never of whom. */
-  erasedAt: z.array(instant).optional(),
   /**
    * That the DuckDB file was made again from the Parquet files, by this version of the program, because the target that
    * the run was restored from keeps none. `sha256`: of the manifest that it was published with.

@@ -11,7 +11,7 @@ export interface Missing {
   readonly notAsked: string | null;
 }
 
-export interface MissingRequest {
+interface MissingRequest {
   readonly baseline: Baseline;
   readonly temporaryDirectory: string;
   /** Whether a pass of this run listed the item. */

@@ -5,6 +5,7 @@ import { type Clock, endMs } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import {
+  currentRun,
   databaseOf,
   type OutputFolder,
   reasonOf,
@@ -14,8 +15,6 @@ import {
   stagingLeftovers,
 } from "./layout.ts";
 import { type Manifest, type ManifestDraft, readManifest, writeManifest } from "./manifest.ts";
-import { latestRun, makeLatest, readPin } from "./pin.ts";
-import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt } from "./run-folders.ts";
 import { linkUnchanged, runBefore } from "./unchanged.ts";
 import { examine, verifyResult } from "./verify.ts";
@@ -68,7 +67,7 @@ export async function publishCopy(folder: OutputFolder, staging: StagingFolder):
 /**
  * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
  * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
- * rename, so that a reader sees the run before or this one; where that is pinned, the pin instead. The staged files are the caller's to remove afterwards;
+ * rename, so that a reader sees the run before or this one. The staged files are the caller's to remove afterwards;
  * until then `finishPublication` knows the publication as under way.
  */
 async function makeVisible(folder: OutputFolder, { run, root, result }: StagingFolder): Promise<void> {
@@ -79,16 +78,16 @@ async function makeVisible(folder: OutputFolder, { run, root, result }: StagingF
     await sync(folder.runs);
     await sync(root);
     await sealTree(published);
-    await makeLatest(folder, run);
+    await pointCurrentAt(folder, run);
   } catch (thrown) {
     throw (await isUnfinished(folder, run)) ? unfinished(folder, run, thrown) : thrown;
   }
 }
 
-/** Whether a run has its final name, and is still to be made the latest. */
+/** Whether a run has its final name, and is still to be made current. */
 async function isUnfinished(folder: OutputFolder, run: string): Promise<boolean> {
   if (!existsSync(join(folder.runs, run))) return false;
-  return (await latestRun(folder).catch(() => undefined)) !== run;
+  return (await currentRun(folder).catch(() => undefined)) !== run;
 }
 
 function unfinished(folder: OutputFolder, run: string, thrown: unknown): WarehouseError {
@@ -109,22 +108,18 @@ export async function discardStaging(folder: OutputFolder, run: string): Promise
 
 /**
  * Finishes what a publication that was killed or failed left between giving the folder its final name and removing its staged files:
- * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. So it is
- * with a replacement of runs, and with a pin, that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
+ * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. Needs the lock, and comes before what is left of dead runs is
  * cleared away.
  */
 export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
-  await finishReplacement(folder);
   const published = new Set((await runsIn(folder)).map(({ run }) => run));
   const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
   const newest = interrupted[0];
   if (newest !== undefined) {
     await sealTree(join(folder.runs, newest.run));
     // Whatever the number of the current one: a run that is restored need not be later. After a rollback nothing is staged.
-    await makeLatest(folder, newest.run);
+    await pointCurrentAt(folder, newest.run);
   }
   for (const { run } of interrupted) await removeStaging(folder, run);
-  const pin = await readPin(folder);
-  if (pin !== undefined) await pointCurrentAt(folder, pin.run);
   return newest?.run;
 }

@@ -14,9 +14,7 @@ import {
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
-import { makeLatest, type Pin, pinInEffect, readPin, removePin, writePin } from "./pin.ts";
 import { notePruned } from "./pruned.ts";
-import { finishReplacement } from "./replacement/commit.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -26,10 +24,6 @@ export const RUNS_KEPT = 7;
 export interface PublishedRun extends RunIdentity {
   readonly directory: string;
   readonly current: boolean;
-  /** Whether the next run goes on from it: the current one, unless that is pinned. */
-  readonly latest: boolean;
-  /** Since when it stays current whatever is published; null: it does not. */
-  readonly pinnedSince: Date | null;
   /** Of its manifest; undefined where that cannot be read. */
   readonly sha256: string | undefined;
   /** The manifest, or why it cannot be read. */
@@ -39,17 +33,12 @@ export interface PublishedRun extends RunIdentity {
 /** All published runs, the newest first. */
 export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   const current = await currentRun(folder);
-  const pin = await pinInEffect(folder);
-  const latest = pin?.latest ?? current;
   const runs = (await runsIn(folder)).map(async (identity) => {
     const directory = join(folder.runs, identity.run);
     const found = await readManifestFile(directory).catch(asWarehouseError);
     const [manifest, sha256] =
       found instanceof WarehouseError ? [found, undefined] : [found.manifest, found.sha256];
-    const { run } = identity;
-    const pinnedSince = pin?.run === run ? pin.since : null;
-    const standing = { current: run === current, latest: run === latest, pinnedSince };
-    return { ...identity, directory, ...standing, manifest, sha256 };
+    return { ...identity, directory, current: identity.run === current, manifest, sha256 };
   });
   return Promise.all(runs);
 }
@@ -95,54 +84,16 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
 }
 
 /**
- * Makes an earlier run current again, with the guarantees of a publication, and pins it there from `at` on where that is
- * wanted. A pin goes along to the run that is current now, and is as old as that move. Needs the lock. Throws
- * `verify.failed`, and changes nothing, where the run lacks a file, has one of another size, or has a log beside its
- * database.
+ * Makes an earlier run current again, with the guarantees of a publication; the next run goes on from it. Needs the lock.
+ * Throws `verify.failed`, and changes nothing, where the run lacks a file, has one of another size, or has a log beside
+ * its database.
  */
-export async function rollback(
-  folder: OutputFolder,
-  wanted: string,
-  { isPinned = false, at = new Date() }: { readonly isPinned?: boolean; readonly at?: Date } = {},
-): Promise<PublishedRun> {
-  await finishReplacement(folder);
+export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
   const { run } = await findWhole(folder, wanted);
   // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
   for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
-  const pin = await readPin(folder);
-  if ((isPinned || pin !== undefined) && pin?.run !== run)
-    await writePin(folder, { run, latest: run, since: at });
   await pointCurrentAt(folder, run);
   return findRun(folder, run);
-}
-
-/**
- * Makes the latest run current, and each that is published from now on. Gives what was pinned. Needs the lock,
- * with nothing to finish. Throws `config.invalid` where nothing is pinned, and what {@link rollback} throws.
- */
-export async function unpin(folder: OutputFolder): Promise<Pin> {
-  const pin = await readPin(folder);
-  if (pin === undefined) {
-    throw new WarehouseError(
-      "config.invalid",
-      `Nothing is pinned in ${folder.root}: each run that is published becomes current; "content-warehouse runs rollback RUN --pin" pins one.`,
-    );
-  }
-  await findWhole(folder, pin.latest);
-  // Killed before the pin is gone, it goes back to the pinned run with whoever has the lock next.
-  await pointCurrentAt(folder, pin.latest);
-  await removePin(folder);
-  return pin;
-}
-
-/**
- * Has the next run go on from an earlier one, as a target does that was rolled back; it is current again unless another is
- * pinned. Gives its folder's name. Needs the lock, with nothing to finish. Throws what {@link rollback} throws.
- */
-export async function goOnFrom(folder: OutputFolder, wanted: string): Promise<string> {
-  const { run } = await findWhole(folder, wanted);
-  await makeLatest(folder, run);
-  return run;
 }
 
 /** A run that readers can be given, sealed. */
@@ -173,23 +124,18 @@ function assertWhole(directory: string, manifest: Manifest): void {
 }
 
 /**
- * Removes old runs, all but the newest `keep`, the current one, and while one is pinned it and the latest; gives them, the
- * newest first. Those that were rolled back stay known. Needs the lock.
+ * Removes old runs, all but the newest `keep` and the current one; gives them, the newest first. Those that were rolled back stay known. Needs the lock.
  */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
   }
-  await finishReplacement(folder);
-  const pin = await readPin(folder);
-  const current = await currentRun(folder);
-  const kept = new Set([current, pin?.run, pin?.latest]);
   const runs = await listRuns(folder);
-  const old = runs.slice(keep).filter(({ run }) => !kept.has(run));
+  const old = runs.slice(keep).filter(({ current }) => !current);
   if (old.length === 0) return [];
-  const latest = runs.find(({ run }) => run === (pin?.latest ?? current));
+  const current = runs.find((each) => each.current);
   const left = runs.filter((each) => !old.includes(each));
-  await notePruned(folder, old, { left, past: withPast(latest, runs) });
+  await notePruned(folder, old, { left, past: withPast(current, runs) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
 }

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { WarehouseError } from "../common/errors.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
-import { readPin } from "./pin.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
 import { type Examination, examine, isUnread, unreadOf } from "./verify.ts";
 
@@ -21,8 +20,6 @@ export interface Verification {
 export interface VerifiedRun {
   readonly run: string;
   readonly current: boolean;
-  /** Since when it stays so; null: it does not. */
-  readonly pinnedSince: Date | null;
   /** Files that lie there, without the manifest. */
   readonly files: number;
   readonly bytes: number;
@@ -55,8 +52,7 @@ export async function verifyRuns(
     if (verified.findings.length === 0 || existsSync(each.directory)) runs.push(verified);
     else if ("run" in wanted) await findRun(folder, each.run);
   }
-  const found = link === undefined ? await pinFindings(folder, published) : [link];
-  const findings = [...found, ...runs.flatMap((each) => each.findings)];
+  const findings = [...(link === undefined ? [] : [link]), ...runs.flatMap((each) => each.findings)];
   return { current, runs, findings };
 }
 
@@ -64,14 +60,6 @@ function linkFinding(published: readonly PublishedRun[], current: string | undef
   if (published.some((each) => each.current)) return undefined;
   if (current !== undefined) return `"current" names the run ${current}, which is not there.`;
   return published.length === 0 ? undefined : `No run is current, though ${published[0]?.run} was published.`;
-}
-
-async function pinFindings(folder: OutputFolder, published: readonly PublishedRun[]): Promise<string[]> {
-  const pin = await readPin(folder);
-  if (pin === undefined || published.some(({ run }) => run === pin.latest)) return [];
-  return [
-    `The next run would go on from ${pin.latest}, which is not there: "content-warehouse runs rollback RUN" names another.`,
-  ];
 }
 
 async function chosen(
@@ -86,8 +74,8 @@ async function chosen(
 }
 
 async function verifyRun(published: PublishedRun, temporaryDirectory: string): Promise<VerifiedRun> {
-  const { run, current, pinnedSince, manifest } = published;
-  const standing = { run, current, pinnedSince };
+  const { run, current, manifest } = published;
+  const standing = { run, current };
   if (manifest instanceof WarehouseError) {
     if (manifest.code !== "verify.failed") throw manifest;
     return { ...standing, files: 0, bytes: 0, tables: 0, rows: 0, denied: 0, findings: [manifest.message] };

@@ -22,7 +22,7 @@ export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 
-export interface Proof {
+interface Proof {
   /** Folder that becomes `runs/<run>`, or is one. */
   readonly result: string;
   /** For spilled blocks. */

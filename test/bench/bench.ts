@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- --items 20000`: what the export costs beside fetching and parsing the same pages (the floor), and
- * beside what one writes by hand. The programs take turns, each in a process of its own, and the medians count. The
- * published runs are checked. No test asserts a time: machines differ.
+ * `npm run bench -- --items 20000`: what the export costs beside fetching and parsing the same pages (the floor).
+ * The programs take turns, each in a process of its own, and the medians count. The published runs are checked. No test asserts a time: machines differ.
  */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,34 +11,30 @@ import { CASES, type Case } from "./cases.ts";
 import { benchContentDiff, type ContentDiffBench } from "./content-diff.ts";
 import { writeTemplate } from "./content-set.ts";
 import { digestOf } from "./digest.ts";
-import { benchHistory } from "./history.ts";
 import { run, serving } from "./programs.ts";
 import { type Exported, type Rounds, reportOf, type Took } from "./report.ts";
 
-const PROGRAMS = ["floor", "by-hand", "nightly"] as const;
+const PROGRAMS = ["floor", "nightly"] as const;
 type ProgramName = (typeof PROGRAMS)[number];
 
 const HELP = `npm run bench -- [options]
 
   --items N       items of the listings (20000)
-  --case NAME     ${Object.keys(CASES).join(", ")} (standard); or history, the step of
-                  the history alone, over made-up tables; or content-diff,
-                  diff --content alone, over two nights
-  --share N       fields of a hundred that have a value, in the case history (33)
+  --case NAME     ${Object.keys(CASES).join(", ")} (standard); or content-diff, diff --content
+                  alone, over two nights
   --rounds N      times that each program runs (3)
   --only NAMES    of ${PROGRAMS.join(", ")}, with commas between (all)
   --profile DIR   leaves a CPU profile of each thread of the export
   --json FILE     writes the result
 
 Examples: npm run bench -- --items 100000 --json result.json
-          npm run bench -- --case history --items 100000
+          npm run bench -- --case content-diff --items 100000
 `;
 
 const { values } = parseArgs({
   options: {
     items: { type: "string", default: "20000" },
     case: { type: "string", default: "standard" },
-    share: { type: "string", default: "33" },
     rounds: { type: "string", default: "3" },
     only: { type: "string", default: PROGRAMS.join(",") },
     profile: { type: "string" },
@@ -62,8 +57,6 @@ interface Bench {
 }
 
 if (values.help) process.stdout.write(HELP);
-else if (values.case === "history")
-  await alone((place) => benchHistory({ ...place, share: Number(values.share) }));
 else if (values.case === "content-diff") await alone(benchContentDiff);
 else await main();
 
@@ -121,9 +114,9 @@ async function withService<Result>(
 }
 
 async function takeTurns(bench: Bench, address: Address, items: number): Promise<Rounds> {
-  const { chosen, folder } = bench;
+  const { chosen } = bench;
   const settings = JSON.stringify({ ...address, perPage: chosen.perPage });
-  const rounds: Rounds = { floor: [], byHand: [], nightly: [] };
+  const rounds: Rounds = { floor: [], nightly: [] };
   const wanted = (name: ProgramName) => values.only.split(",").includes(name);
   const say = (name: string, { seconds }: Took) => {
     process.stderr.write(`${name}: ${seconds.toFixed(1)} s (${items} items)\n`);
@@ -132,11 +125,6 @@ async function takeTurns(bench: Bench, address: Address, items: number): Promise
   await run<Took>({ script: "floor.ts", args: [settings] });
   for (let round = 0; round < Number(values.rounds); round++) {
     if (wanted("floor")) rounds.floor.push(await run<Took>({ script: "floor.ts", args: [settings] }));
-    if (wanted("by-hand")) {
-      const out = join(folder, "by-hand");
-      rounds.byHand.push(await run<Took>({ script: "by-hand.ts", args: [settings, out] }));
-      await removeTree(out);
-    }
     if (wanted("nightly")) rounds.nightly.push(await nightly(bench, address));
     for (const [name, all] of Object.entries(rounds)) {
       const last = all.at(-1);

@@ -120,10 +120,3 @@ function costOf(before: Objects, objects: Objects) {
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, each) => all + each, 0);
 }
-
-export async function benchNights(folder: string, items = 5000): Promise<object> {
-  const common = { items, nights: 10, every: 50 };
-  const texts = await costOfNights(join(folder, "texts"), { ...common, clears: false });
-  const fields = await costOfNights(join(folder, "fields"), { ...common, clears: true });
-  return { items, texts, fields };
-}

@@ -19,7 +19,6 @@ export interface Exported extends Took {
 /** What each program took, by round. */
 export interface Rounds {
   readonly floor: Took[];
-  readonly byHand: Took[];
   readonly nightly: Exported[];
 }
 
@@ -43,10 +42,8 @@ export function reportOf(benched: Benched) {
     machine: `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     node: process.versions.node,
     floor: figures(rounds.floor),
-    byHand: figures(rounds.byHand),
     nightly: figures(rounds.nightly),
     timesTheFloor: ratio(nightly?.seconds, seconds(rounds.floor)),
-    byHandTimesNightly: ratio(seconds(rounds.byHand), nightly?.seconds),
     timesTheService: ratio(nightly?.seconds, serviceSeconds(chosen, nightly?.summary)),
     perSecond: nightly && perSecond(nightly, items),
     stages: nightly && rounded(nightly.stages),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asWarehouseError } from "../../src/common/errors.ts";
-import { assertAddressSpace } from "../../src/run/preconditions/machine.ts";
+import { assertAddressSpace } from "../../src/run/prepare.ts";
 
 const limits = (bytes: string) =>
   `Limit                     Soft Limit           Hard Limit           Units     \nMax address space         ${bytes.padEnd(20)} unlimited            bytes     \n`;

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { checkCommand } from "../../src/cli/commands/check.ts";
-import { eraseCommand } from "../../src/cli/commands/erase.ts";
 import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { packagePath } from "../../src/common/package-root.ts";
@@ -41,7 +40,6 @@ export default {
   targets: [first, slow],
   onFinish: (outcome) => writeFileSync("outcome.json", JSON.stringify(outcome)),
   metricsFile: "run.prom",
-  openLineage: { file: "lineage.jsonl" },
 };
 `;
 
@@ -88,20 +86,11 @@ test("a signal while a target takes the run: it is published and not delivered, 
   const metrics = await read("run.prom");
   assert.match(metrics, /^content_warehouse_run_exit_code\{.*\} 130$/m);
   assert.match(metrics, new RegExp(`^content_warehouse_published_info\\{.*"${summary.run}"`, "m"));
-  assert.match(await read("lineage.jsonl"), /"START".*\n.*"COMPLETE"/);
 
   const again = await interrupted(["deliver"], "the target waits", "SIGTERM");
   assert.equal(again.code, 143, again.stderr);
   assert.match(again.stderr, sentence);
   assert.match(again.stdout, /^first: delivered .*\nslow: FAILED\n$/);
-
-  const erasing = await interrupted(["erase", "--user", "u-1"], "the target waits", "SIGINT");
-  assert.equal(erasing.code, 130, erasing.stderr);
-  assert.match(
-    erasing.stderr,
-    /^the target waits\nNo retained run knows the user, but targets may have what earlier runs knew: .* Then erase again\.\n$/,
-  );
-  assert.match(erasing.stdout, /^nothing to erase: .*\nfirst: FAILED, .*\nslow: FAILED, /);
 });
 
 /** What a command in this process ends with whose own listeners are told of a signal as soon as there are any. */
@@ -124,8 +113,7 @@ test("an interrupted command says what it leaves, and no question is answered", 
   await publish(out);
   for (const [make, args, left] of [
     [verifyCommand, [], "the question was not answered"],
-    [eraseCommand, ["--user", "u-1"], "nothing was erased"],
-    [replayCommand, [], "nothing was replaced"],
+    [replayCommand, [], "nothing was published"],
     [checkCommand, ["--sample", "--format", "json"], "the check is not finished"],
   ] as const) {
     const said = await told(make, [...args, "--warehouse", out], out);

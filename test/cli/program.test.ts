@@ -97,13 +97,6 @@ suite("the help", () => {
     assert.deepEqual([...tooWide(codes), ...tooWide(settings)], []);
   });
 
-  test("of erase says what is not searched", async () => {
-    const { stdout } = await program(["erase", "--help"]);
-    const text = stdout.replaceAll(/\s+/g, " ");
-    assert.match(text, / Free text, such as titles, bodies and values of custom fields, is not searched/);
-    assert.match(text, /anything of the user any more, but what free text may say, and what --keep/);
-  });
-
   for (const command of everyCommand(wholeProgram).slice(1)) {
     const path = pathOf(command);
     test(`of ${path} has an example, and fits 80 columns`, async () => {

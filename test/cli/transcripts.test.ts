@@ -67,8 +67,8 @@ const HERE: readonly (readonly [there: RegExp, here: string])[] = [
  * form makes no second run, which `diff` needs.
  */
 const ELSEWHERE = either(
-  /^(?:npm|mkdir|content-warehouse (?:serve|mcp|init|check|run|diff)\b)/,
-  /^(?:npm|mkdir|content-warehouse (?:serve|mcp|init|check|run nightly$))/,
+  /^(?:npm|mkdir|content-warehouse (?:serve|init|check|run|diff)\b)/,
+  /^(?:npm|mkdir|content-warehouse (?:serve|init|check|run nightly$))/,
 );
 
 async function commandsOfReadme(): Promise<string[]> {
@@ -91,15 +91,12 @@ function wordsOf(command: string): string[] {
 test("each command of the README does what it says, in the order of the page", async () => {
   const commands = await commandsOfReadme();
   assert.ok(commands.length >= 8, commands.join("\n"));
-  // An answer in SQL is written by another process, which no other call of this one may share its output with.
-  const isSql = (command: string) => command.startsWith("content-warehouse sql ");
-  const typed = (command: string) => wordsOf(command).slice(1);
-  const others = commands.filter((command) => !isSql(command));
-  const outcomes = new Map(
-    (await callAll(others.map(typed), { cwd })).map((outcome, index) => [others[index], outcome]),
+  const outcomes = await callAll(
+    commands.map((command) => wordsOf(command).slice(1)),
+    { cwd },
   );
-  for (const command of commands) {
-    const { code, stdout, stderr } = outcomes.get(command) ?? (await program(typed(command), { cwd }));
+  for (const [index, command] of commands.entries()) {
+    const { code, stdout, stderr } = outcomes[index] ?? assert.fail();
     assert.equal(code, 0, `${command}: ${stderr}`);
     assert.notEqual(stdout + stderr, "", command);
     assert.doesNotMatch(stdout + stderr, /^ +at /m, command);

@@ -78,7 +78,7 @@ test("without a file, everything has its default", async (t) => {
     minShrink: 20,
     keepRuns: 7,
     targets: [],
-    observe: { onFinish: null, metricsFile: null, openLineage: null },
+    observe: { onFinish: null, metricsFile: null },
     acceptShrink: false,
     acceptNewAddress: false,
     limit: null,
@@ -129,7 +129,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     warehouse: join(cwd, "data/out"),
     reread: false,
     targets: [],
-    observe: { onFinish: null, metricsFile: null, openLineage: null },
+    observe: { onFinish: null, metricsFile: null },
     acceptShrink: false,
     acceptNewAddress: false,
     limit: null,
@@ -327,25 +327,6 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
   ["warehouse", {}, "`warehouse`: expected the path of a folder, found an object."],
   ["onFinish", "notify", '`onFinish`: expected a function, which a JSON file cannot have, found "notify".'],
   ["metricsFile", 1, "`metricsFile`: expected the path of a file, found 1."],
-  [
-    "openLineage",
-    "http://marquez",
-    '`openLineage`: expected an object such as { url: "http://marquez.example.com:5000" } or { file: "lineage.ndjson" }, found "http://marquez".',
-  ],
-  ["openLineage", {}, "`openLineage`: expected either `url` or `file`."],
-  ["openLineage", { url: "http://a", file: "b" }, "`openLineage`: expected either `url` or `file`."],
-  ["openLineage", { file: "" }, '`openLineage.file`: expected the path of a file, found "".'],
-  [
-    "openLineage",
-    { url: "marquez:5000" },
-    "`openLineage.url`: expected an address such as http://marquez.example.com:5000.",
-  ],
-  [
-    "openLineage",
-    { url: "http://user:CANARY@marquez" },
-    "`openLineage.url`: expected an address without a user name or password, such as http://marquez.example.com:5000; set OPENLINEAGE_API_KEY instead.",
-  ],
-  ["openLineage", { ulr: "http://a" }, "`openLineage.ulr` is not a setting; did you mean `url`?"],
   ["colums", ["id"], "`colums` is not a setting; did you mean `columns`?"],
   ["per_page", 5, "`per_page` is not a setting; did you mean `perPage`?"],
   ["tokenfile", "x", "`tokenfile` is not a setting; did you mean `tokenFile`?"],
@@ -358,27 +339,22 @@ for (const [setting, value, says] of WRONG) {
   });
 }
 
-test("observers are found from the folder of the file; lineage goes to the usual path, with the key of the environment", async (t) => {
+test("a metrics file is found from the folder of the configuration, and may have the name of the instance", async (t) => {
   const etc = await temporaryFolder(t, {
-    "night.mts":
-      'export default { onFinish: () => {}, metricsFile: "night.prom", openLineage: { url: "https://lineage.example.com" } };',
-    "file.json": '{"openLineage":{"file":"lineage.ndjson","namespace":"nights"}}',
-    "path.json": '{"openLineage":{"url":"http://127.0.0.1:1/here"}}',
+    "night.mts": 'export default { onFinish: () => {}, metricsFile: "night.prom" };',
+    "shared.json": '{"metricsFile":"{instance}.prom"}',
   });
-  const env = { ...ENV, OPENLINEAGE_API_KEY: "KEY" };
-  const observe = async (config: string) =>
-    (await load(etc, { env, flags: { config: join(etc, config) } })).observe;
-  const { onFinish, metricsFile, openLineage } = await observe("night.mts");
+  const read = (config: string, more: Record<string, string> = {}) =>
+    load(etc, { env: { ...ENV, ...more }, flags: { config: join(etc, config) } });
+  const { onFinish, metricsFile } = (await read("night.mts")).observe;
   assert.equal(typeof onFinish, "function");
   assert.equal(metricsFile, join(etc, "night.prom"));
-  assert.ok(openLineage !== null && "url" in openLineage.to);
-  assert.equal(openLineage.to.url.href, "https://lineage.example.com/api/v1/lineage");
-  assert.equal(openLineage.to.apiKey?.reveal(), "KEY");
-  assert.equal(openLineage.namespace, "content-warehouse");
-  const toFile = { to: { file: join(etc, "lineage.ndjson") }, namespace: "nights" };
-  assert.deepEqual((await observe("file.json")).openLineage, toFile);
-  const named = (await observe("path.json")).openLineage;
-  assert.ok(named !== null && "url" in named.to && named.to.url.href === "http://127.0.0.1:1/here");
+  const shared = await read("shared.json", { CONTENT_WAREHOUSE_INSTANCE: "north" });
+  assert.equal(shared.observe.metricsFile, join(etc, "north.prom"));
+  assert.match(
+    await refusal("config.invalid", read("shared.json")),
+    /: `metricsFile`: set CONTENT_WAREHOUSE_INSTANCE, the name that `\{instance\}` stands for\.$/,
+  );
 });
 
 test("all that is wrong is told at once: in the file, in the variables and with the token", async (t) => {
@@ -389,7 +365,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, proxy, destinations, ignoreDestinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, proxy, destinations, ignoreDestinations, customFields, columns, details, rereadDays, perPage, concurrency, ratePerSecond, deadlineMinutes, outageMinutes, lookupMethod, raw, personalData, personalFields, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,
@@ -402,12 +378,11 @@ test("what is wrong in its meaning is told beside what is wrong in its form", as
     perPage: 0,
     aliases: { a: "title", b: "title" },
     columns: ["id", "titel"],
-    openLineage: {},
   };
   const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify(spec) });
   const message = await refusal("config.invalid", load(cwd));
-  assert.match(message, /^The configuration has 5 faults:\n/);
-  for (const name of ["url", "perPage", "aliases", "columns[1]", "openLineage"]) {
+  assert.match(message, /^The configuration has 4 faults:\n/);
+  for (const name of ["url", "perPage", "aliases", "columns[1]"]) {
     assert.ok(message.includes(`\n  ${JSON_FILE}: \`${name}\`: `), message);
   }
   const unknown = await temporaryFolder(t, {
@@ -636,7 +611,7 @@ test("the fingerprint holds what decides the data, and nothing else", async (t) 
   const { url } = base.source;
   const same: Partial<Config>[] = [
     {
-      observe: { onFinish: () => {}, metricsFile: "/m", openLineage: { to: { file: "/l" }, namespace: "n" } },
+      observe: { onFinish: () => {}, metricsFile: "/m" },
     },
     { concurrency: 9, ratePerSecond: 3, lookupMethod: "post", warehouse: "/elsewhere" },
     { source: { ...base.source, token: new Secret("another") } },

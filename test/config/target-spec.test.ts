@@ -63,12 +63,7 @@ suite("targets in JSON", () => {
     assert.deepEqual(problems(shared), [
       "`targets[0]`: lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE.",
     ]);
-    assert.ok(
-      "settings" in readConfigSpec({ targets: [shared] }, { name: "north", isOfMany: true, isModule: false }),
-    );
-    assert.ok(
-      "problems" in
-        readConfigSpec({ targets: [shared] }, { name: "No name", isOfMany: true, isModule: false }),
-    );
+    assert.ok("settings" in readConfigSpec({ targets: [shared] }, "north"));
+    assert.ok("problems" in readConfigSpec({ targets: [shared] }, "No name"));
   });
 });

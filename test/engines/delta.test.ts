@@ -5,6 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
+import { systemClock } from "../../src/common/clock.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { openForScanning } from "../../src/storage/duckdb.ts";
 import { writeParquet } from "../../src/storage/parquet-sql.ts";
@@ -22,8 +23,9 @@ import {
   timestamp,
 } from "../../src/tables/declare.ts";
 import { commitText, metaDataLine } from "../../src/targets/lake/delta/actions.ts";
-import { cleanLog, writeCheckpoint } from "../../src/targets/lake/delta/checkpoint.ts";
-import { commitReplacement } from "../../src/targets/lake/delta/commit.ts";
+import { assertWritable } from "../../src/targets/lake/delta/blocked.ts";
+import { shortenLog } from "../../src/targets/lake/delta/checkpoint.ts";
+import { putNext } from "../../src/targets/lake/delta/commit.ts";
 import { commitKey } from "../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../src/targets/lake/delta/retention.ts";
@@ -127,19 +129,12 @@ async function deliver(instance: string, sequence: number, table: Table = CONTEN
       };
     }),
   );
-  const replacement = {
-    table,
-    instance,
-    sequence,
-    run: `run-${sequence}`,
-    files,
-    attempt: "x",
-    atMs: Date.now(),
-    retentionDays: 30,
-  };
-  const version = await commitReplacement(store, replacement, NEVER);
-  assert.ok(version !== null);
-  return version;
+  const change = { table, instance, number: sequence, run: `run-${sequence}`, files, retentionDays: 30 };
+  const state = await readTable(store, table.name);
+  assertWritable(state, table);
+  const put = await putNext(store, state, change, Date.now());
+  assert.ok(typeof put === "object");
+  return put.version;
 }
 
 async function write(table: Table, statement: string, file: string): Promise<number> {
@@ -264,9 +259,7 @@ suite("a Delta table that we write and deltalake maintains", () => {
     await wantStruct();
     const state = await readTable(store, "content");
     assert.ok(state !== null);
-    const retention = { nowMs: Date.now() + 60_000, retentionMs: 0 };
-    await writeCheckpoint(store, state, retention);
-    await cleanLog(store, "content", retention);
+    await shortenLog(store, state, Date.now());
     const names = (await readdir(join(folder, "content/_delta_log"))).filter((name) => /^\d/.test(name));
     assert.deepEqual(names.toSorted(), [
       `${String(state.version).padStart(20, "0")}.checkpoint.parquet`,
@@ -301,22 +294,13 @@ test("a vacuum of ours keeps earlier files for as long as deltalake set for thei
   await deliverRun(5);
   const properties = (await readTable(lake, "tags"))?.metaData.configuration;
   assert.equal(properties?.["delta.deletedFileRetentionDuration"], "interval 60 days");
-  const runsAfter = async (days: number) => {
-    const nowMs = Date.now() + days * DAY_MS;
-    await vacuumLake({ store: lake, instance: "one", logRetentionDays: 30 }, { allVersions: false, nowMs });
+  const filesAfter = async (days: number) => {
+    const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
+    await target.open(NEVER, (at) => vacuumLake({ ...at, clock }, { allVersions: false }));
     const names = ["content", "tags"].map((table) => readdir(join(place, "lake", table, "instance=one")));
-    return (await Promise.all(names)).map((each) =>
-      each.map((name) => Number(/-(\d{6})-/.exec(name)?.[1])).toSorted(),
-    );
+    return (await Promise.all(names)).map((each) => each.length);
   };
-  // Of the table without it, those that a kept copy has: of the newest three runs.
-  assert.deepEqual(await runsAfter(45), [
-    [3, 4, 5],
-    [1, 2, 3, 4, 5],
-  ]);
-  assert.deepEqual(await runsAfter(61), [
-    [3, 4, 5],
-    [3, 4, 5],
-  ]);
+  assert.deepEqual(await filesAfter(45), [1, 5]);
+  assert.deepEqual(await filesAfter(61), [1, 1]);
   assert.equal((await askOf(join(place, "lake/tags"), "version"))[0], 5);
 });

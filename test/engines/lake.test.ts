@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
 import { lake } from "../../src/targets/lake/lake.ts";
-import { removable, removeInstance } from "../../src/targets/lake/remove.ts";
+import { removeInstance } from "../../src/targets/lake/remove.ts";
 import { DATABASE_FILE, outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { costOfNights } from "../bench/lake-nights.ts";
@@ -334,9 +334,7 @@ test("all readers agree where an instance is removed, and where another service 
   const newest = Object.fromEntries(["content", "run"].map((table) => [table, null]));
   const before = await read("duckdb", newest);
   const { signal } = new AbortController();
-  await lake({ url, instance: "west" }).open(signal, async (at) =>
-    removeInstance(at, await removable(at), { attempt: "removal", atMs: Date.now() }, signal),
-  );
+  await lake({ url, instance: "west" }).open(signal, (at) => removeInstance(at, signal));
   const others = await read("duckdb", newest);
   for (const [table, { instances }] of Object.entries(before)) {
     const { west, ...left } = instances;

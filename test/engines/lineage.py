@@ -9,24 +9,13 @@ import typing
 
 import attr
 from openlineage.client import event_v2, facet_v2
-from openlineage.client.generated import base, test_run
+from openlineage.client.generated import base
 from openlineage.client.serde import Serde
 
 FACETS = {
-    "columnLineage": facet_v2.column_lineage_dataset.ColumnLineageDatasetFacet,
-    "dataQualityAssertions": facet_v2.data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet,
-    "version": facet_v2.dataset_version_dataset.DatasetVersionDatasetFacet,
     "outputStatistics": facet_v2.output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet,
-    "schema": facet_v2.schema_dataset.SchemaDatasetFacet,
     "errorMessage": facet_v2.error_message_run.ErrorMessageRunFacet,
-    "jobType": facet_v2.job_type_job.JobTypeJobFacet,
-    "processing_engine": facet_v2.processing_engine_run.ProcessingEngineRunFacet,
     "tags": facet_v2.tags_run.TagsRunFacet,
-    "test": test_run.TestRunFacet,
-}
-DOCUMENTATION = {
-    base.DatasetFacet: facet_v2.documentation_dataset.DocumentationDatasetFacet,
-    base.JobFacet: facet_v2.documentation_job.DocumentationJobFacet,
 }
 
 
@@ -63,7 +52,7 @@ def value_of(kind, given, where, key):
         return {name: value_of(inner, each, f"{where}.{name}", name) for name, each in given.items()}
     if attr.has(kind):
         if issubclass(kind, base.BaseFacet):
-            kind = DOCUMENTATION[kind] if key == "documentation" else FACETS[key]
+            kind = FACETS[key]
         return model(kind, given, where)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(given)
@@ -84,4 +73,4 @@ for number, line in enumerate(sys.stdin, 1):
     made = model(event_v2.RunEvent, given, f"event {number}")
     if dense(json.loads(Serde.to_json(made))) != dense(given):
         raise ValueError(f"event {number} comes out otherwise")
-    print(given["eventType"], len(given["inputs"]), len(given["outputs"]))
+    print(given["eventType"])

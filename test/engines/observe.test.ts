@@ -1,10 +1,10 @@
-/** What observers write, read by the programs that it is for: OpenLineage's client, Prometheus' parser, an SDK of OpenTelemetry. */
+/** What others are told of a run, read by the models of the standards: Prometheus, OpenLineage, OpenTelemetry. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { after, before, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
@@ -13,6 +13,8 @@ import { Endpoint } from "../observe/observing.ts";
 import { CANARY } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { OBSERVERS, pythonWith } from "./python.ts";
+
+const SMALL_PIPELINE = packagePath("test/run/small-pipeline.ts");
 
 let python: string;
 let folder: string;
@@ -29,7 +31,7 @@ before(async () => {
   python = await pythonWith(OBSERVERS);
   folder = await mkdtemp(join(tmpdir(), "observe-"));
   const config = join(folder, "config.json");
-  await writeFile(config, '{"metricsFile":"run.prom","openLineage":{"file":"lineage.ndjson"}}');
+  await writeFile(config, '{"metricsFile":"run.prom"}');
   const args = [
     "run",
     "nightly",
@@ -40,10 +42,7 @@ before(async () => {
     "--warehouse",
     join(folder, "warehouse"),
   ];
-  const ran = await program(args, {
-    node: ["--import", packagePath("test/engines/otel.ts")],
-    env: { SPANS_FILE: join(folder, "spans.json") },
-  });
+  const ran = await program(args);
   assert.equal(ran.code, 0, ran.stderr);
   assert.ok(!ran.stderr.includes("failed"), ran.stderr);
   summary = JSON.parse(ran.stdout);
@@ -100,54 +99,39 @@ test("Prometheus' parser reads the metrics of the sample, and they are those of 
   assert.ok(Math.abs((figures.get("published_timestamp_seconds") ?? 0) - Date.now() / 1000) < 600);
 });
 
-test("an SDK that the process registered has a span for each stage and request when the process ends", async () => {
-  const spans: { name: string; id: string; parent: string | null; attributes: Record<string, unknown> }[] =
-    JSON.parse(await readFile(join(folder, "spans.json"), "utf8"));
-  const roots = spans.filter(({ parent }) => parent === null);
-  assert.deepEqual(
-    roots.map(({ name }) => name),
-    ["content-warehouse run nightly"],
-  );
-  const stages = spans.filter(({ parent }) => parent === roots[0]?.id);
-  const wanted = ["lookups", "dynamic", "items", "full", "transform", "load", "audit", "report", "publish"];
-  assert.deepEqual(new Set(stages.map(({ name }) => name)), new Set(wanted));
-  const requests = spans.filter(({ parent }) => stages.some(({ id }) => id === parent));
-  assert.equal(requests.length, summary.requests);
-  for (const { name, attributes } of spans)
-    assert.equal(attributes["content_warehouse.run"], summary.run, name);
+test("the metrics of a failed run are read likewise, and keep those of the last published one", async (t) => {
+  const warehouse = join(folder, "none");
+  const metrics = await readFile(join(folder, "run.prom"), "utf8");
+  await writeFile(join(folder, "failed.prom"), metrics.replaceAll(join(folder, "warehouse"), warehouse));
+  const service = await Scripted.start(t, itemsOf(3));
+  service.script = () => ({ status: 401 });
+  const config = join(folder, "failing.json");
+  await writeFile(config, '{"metricsFile":"failed.prom"}');
+  const ran = await program(["run", "nightly", "--config", config, "--warehouse", warehouse], {
+    env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+  });
+  assert.equal(ran.code, 20, ran.stderr);
+  const samples = await samplesIn(join(folder, "failed.prom"));
+  const firstOf = (name: string) => samples.find((each) => each.name === `content_warehouse_${name}`)?.value;
+  assert.deepEqual([firstOf("run_exit_code"), firstOf("published_bytes")], [20, summary.bytesPublished]);
 });
 
-suite("OpenLineage's models, generated from its JSON Schema", () => {
-  test("have a place for all of START and COMPLETE of the sample, which name each table", async () => {
-    const events = await readFile(join(folder, "lineage.ndjson"), "utf8");
-    const { length } = summary.tables;
-    assert.deepEqual((await read("lineage.py", events)).trim().split("\n"), [
-      "START 0 0",
-      `COMPLETE 6 ${length}`,
-    ]);
-  });
-
-  test("have a place for FAIL, as it is posted to an endpoint", async (t) => {
+for (const [example, variable, script, published, failed] of [
+  ["open-lineage", "OPENLINEAGE_URL", "lineage.py", "COMPLETE", "FAIL"],
+  ["open-telemetry", "OTEL_EXPORTER_OTLP_ENDPOINT", "otlp.py", "STATUS_CODE_UNSET", "STATUS_CODE_ERROR"],
+] as const) {
+  test(`the standard's own models have a place for all that ${example}.ts posts`, async (t) => {
     const endpoint = await Endpoint.start(t);
-    const warehouse = join(folder, "none");
-    const metrics = await readFile(join(folder, "run.prom"), "utf8");
-    await writeFile(join(folder, "failed.prom"), metrics.replaceAll(join(folder, "warehouse"), warehouse));
     const service = await Scripted.start(t, itemsOf(3));
+    const config = packagePath(`docs/examples/${example}.ts`);
+    const warehouse = join(folder, example);
+    const args = ["run", SMALL_PIPELINE, "--config", config, "--warehouse", warehouse];
+    const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY, [variable]: endpoint.url };
+    assert.equal((await program(args, { env })).code, 0);
     service.script = () => ({ status: 401 });
-    const config = join(folder, "failing.json");
-    await writeFile(
-      config,
-      JSON.stringify({ metricsFile: "failed.prom", openLineage: { url: endpoint.url } }),
-    );
-    const ran = await program(["run", "nightly", "--config", config, "--warehouse", warehouse], {
-      env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
-    });
-    assert.equal(ran.code, 20, ran.stderr);
-    const events = endpoint.posted.map(({ body }) => body).join("\n");
-    assert.equal(await read("lineage.py", events), "START 0 0\nFAIL 0 0\n");
-    const samples = await samplesIn(join(folder, "failed.prom"));
-    const firstOf = (name: string) =>
-      samples.find((each) => each.name === `content_warehouse_${name}`)?.value;
-    assert.deepEqual([firstOf("run_exit_code"), firstOf("published_bytes")], [20, summary.bytesPublished]);
+    assert.equal((await program(args, { env })).code, 20);
+    const bodies = endpoint.posted.map(({ body }) => `${body}\n`).join("");
+    const words = (await read(script, bodies)).trim().split("\n");
+    assert.deepEqual(words, [published, failed]);
   });
-});
+}

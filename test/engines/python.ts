@@ -26,7 +26,11 @@ export const DBT = [
   ["dbt-core==1.10.22", "dbt-duckdb==1.10.1", "duckdb==1.5.6"],
   ["dbt-core==1.11.16", "dbt-duckdb==1.11.1", "duckdb==1.5.6"],
 ] as const;
-export const OBSERVERS = ["openlineage-python==1.54.0", "prometheus-client==0.26.0"];
+export const OBSERVERS = [
+  "openlineage-python==1.54.0",
+  "opentelemetry-proto==1.45.2",
+  "prometheus-client==0.26.0",
+];
 export const IBIS = ["duckdb==1.5.6", "ibis-framework[duckdb]==12.0.0", "pandas==3.1.1", "pytz==2026.2"];
 export const SPARK = ["pyspark==4.1.4", "duckdb==1.5.5", "pyarrow==26.0.1", "pytz==2026.2"];
 

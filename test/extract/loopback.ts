@@ -102,7 +102,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
     log: silentLog,
     retry: ONCE,
     lookup: null,
-    onEvent: () => {},
+    onAttempt: () => {},
     ...changes,
   });
   t.after(() => client.close());

@@ -2,21 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
-import { type EndedRun, type Observer, ONLY_END } from "../../src/observe/observer.ts";
+import type { EndedRun, Observer } from "../../src/observe/observer.ts";
 import { observersOf } from "../../src/observe/observers.ts";
-import type { RunFailed } from "../../src/observe/outcome.ts";
 
 const FAILURE = new WarehouseError("disk.io", "The disk refused a write (EIO); check the disk.");
-const STAGE = { event: "stage begins", stage: "load", pass: null, atMs: 0 } as const;
 
-const OBSERVED = { warehouse: "/srv/warehouse", clock: systemClock, outSince: "2026-11-20T02:00:00.000Z" };
+const OBSERVED = { warehouse: "/srv/warehouse", clock: systemClock };
 
 /** Keeps what it is told. */
 function witness(told: unknown[]): Observer {
   return {
     name: "witness",
-    onEvent: (event) => told.push(event),
-    onStart: async () => {},
     onEnd: async (ended: EndedRun) => {
       told.push(ended.outcome);
     },
@@ -26,7 +22,6 @@ function witness(told: unknown[]): Observer {
 test("one that never ends is given up after its time, with its signal aborted, and a warning", async () => {
   let aborted = false;
   const hanging: Observer = {
-    ...ONLY_END,
     name: "`onFinish`",
     onEnd: (_ended, signal) =>
       new Promise(() => {
@@ -44,13 +39,10 @@ test("one that never ends is given up after its time, with its signal aborted, a
   assert.equal(told.length, 1);
 });
 
-test("one that throws at each event is one warning, and the others are told of all", async () => {
+test("one that throws at the start and at the end is one warning, and the others are told of all", async () => {
   const told: unknown[] = [];
   const throwing: Observer = {
-    name: "OpenTelemetry",
-    onEvent: () => {
-      throw new TypeError("no such thing");
-    },
+    name: "`metricsFile`",
     onStart: async () => {
       throw new TypeError("no such thing");
     },
@@ -59,20 +51,10 @@ test("one that throws at each event is one warning, and the others are told of a
     },
   };
   const observers = observersOf([throwing, witness(told)], OBSERVED, 1000);
-  observers.onEvent(STAGE);
-  observers.onEvent(STAGE);
+  observers.started("1");
   const warnings = await observers.failed(FAILURE, null);
-  assert.deepEqual(warnings, ["OpenTelemetry failed: no such thing; the run does not depend on it."]);
+  assert.deepEqual(warnings, ["`metricsFile` failed: no such thing; the run does not depend on it."]);
   const { code, message } = FAILURE;
-  const outcome = { ok: false, code, message, exitCode: 30, outageSince: null, run: null, pipeline: null };
-  assert.deepEqual(told, [STAGE, STAGE, { ...outcome, warehouse: "/srv/warehouse" }]);
-});
-
-test("an outage that was told is known as such, and no other failure", async () => {
-  const told: unknown[] = [];
-  const observers = observersOf([witness(told)], OBSERVED, 1000);
-  await observers.failed(new WarehouseError("source.unavailable", "The service is out; try again."), null);
-  await observers.failed(FAILURE, null);
-  const since = told.map((outcome) => (outcome as RunFailed).outageSince);
-  assert.deepEqual(since, [OBSERVED.outSince, null]);
+  const outcome = { ok: false, code, message, exitCode: 30, run: "1", pipeline: null };
+  assert.deepEqual(told, [{ ...outcome, warehouse: "/srv/warehouse" }]);
 });

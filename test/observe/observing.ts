@@ -5,7 +5,7 @@ import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
 import type { ObserveSettings } from "../../src/observe/settings.ts";
 
-export const NOBODY: ObserveSettings = { onFinish: null, metricsFile: null, openLineage: null };
+export const NOBODY: ObserveSettings = { onFinish: null, metricsFile: null };
 
 export interface Posted {
   readonly path: string;

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
-import { looksPersonal } from "../../src/raw/personal/names.ts";
+import { meaningOfName } from "../../src/raw/personal/names.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
@@ -285,7 +285,7 @@ describe("names of unknown fields", () => {
         "street street2 address address2 address_line_1 homeaddress email2 user-name EMail eMail LASTNAME"
       ).split(" "),
     ]) {
-      assert.ok(looksPersonal(name), name);
+      assert.ok(meaningOfName(name).personal, name);
     }
   });
 
@@ -306,7 +306,7 @@ describe("names of unknown fields", () => {
         "cellar caption status signature_required ip_version tipo"
       ).split(" "),
     ]) {
-      assert.ok(!looksPersonal(name), name);
+      assert.ok(!meaningOfName(name).personal, name);
     }
   });
 });

@@ -1,44 +1,74 @@
 /** A published run built again from its raw documents, by the code that a nightly run goes through. */
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { cp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { findReadable } from "../../src/audit/open-run.ts";
+import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { rebuild } from "../../src/run/replay/rebuild.ts";
+import { readRaw } from "../../src/raw/read-raw.ts";
+import { build } from "../../src/run/build.ts";
+import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
+import { StagedLoads } from "../../src/run/stage-loads.ts";
 import { isAboutTheRun, TABLES } from "../../src/tables/all.ts";
+import { loadPipeline, pipelineUrl } from "../../src/transform/pipelines.ts";
+import { type Baseline, baselineOf } from "../../src/warehouse/baseline.ts";
 import { differingTables } from "../../src/warehouse/differing-tables.ts";
-import { outputFolder } from "../../src/warehouse/layout.ts";
+import { previousOf } from "../../src/warehouse/identity.ts";
+import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
 import { sourceOf } from "../../src/warehouse/published-tables.ts";
-import { temporaryFolder } from "./running.ts";
+import { listRuns } from "../../src/warehouse/retention.ts";
+import { rowsOf, temporaryFolder } from "./running.ts";
 
-interface Again {
-  /** Folder of the published run. */
-  readonly directory: string;
-  /** Whether it is built as if the runs before it were pruned. */
-  readonly isAlone?: boolean;
-}
-
-/** Builds and publishes the run in a warehouse of its own. Answers its folder there. */
-export async function builtAgain(t: TestContext, { directory, isAlone = false }: Again): Promise<string> {
-  const place = await temporaryFolder(t);
-  const folder = outputFolder(isAlone ? place : dirname(dirname(directory)));
-  const published = await findReadable(outputFolder(dirname(dirname(directory))), basename(directory));
-  const { staging, built, clock } = await rebuild({
+/**
+ * Builds the run again from its raw documents, its facts and the run before, by the code that a nightly run goes through,
+ * and publishes it in a warehouse of its own. Answers its folder there.
+ */
+export async function builtAgain(
+  t: TestContext,
+  { directory }: { readonly directory: string },
+): Promise<string> {
+  const folder = outputFolder(dirname(dirname(directory)));
+  const published = await findReadable(folder, basename(directory));
+  const { manifest } = published;
+  const again = outputFolder(await temporaryFolder(t));
+  const staging = await createStaging(again, manifest.run);
+  await cp(join(directory, "raw"), join(staging.result, "raw"), { recursive: true });
+  const landed = await readRaw(join(staging.result, "raw"));
+  const { module, name } = landed.facts.pipeline;
+  const url = module?.startsWith("file:") ? module : pipelineUrl(module ?? assert.fail(name), "");
+  const pipeline = await loadPipeline(url);
+  const runs = await listRuns(folder);
+  const before = previousOf(manifest, runs);
+  const baseline: Baseline = before ? await baselineOf(folder, before.run) : { kind: "none" };
+  const [[endedMs] = []] = await rowsOf(directory, "SELECT epoch_ms(ended_at)::DOUBLE FROM run");
+  const clock = { ...systemClock, now: () => Number(endedMs) };
+  const past = await previousHistory(baseline, pipeline, folder);
+  await using loads = new StagedLoads([]);
+  const built = await build({
     folder,
-    published,
-    place,
+    runs: async () => runs,
+    staging,
+    landed,
+    pipeline,
+    pipelineUrl: url,
+    before: baseline,
+    ranges: baseline.kind === "run" ? baseline : undefined,
+    history: withoutPersonal(past, baseline, landed.facts.personalData),
+    replayOf: manifest.replayOf ?? null,
+    loads,
     threads: 1,
+    nodeVersion: manifest.versions.node,
     signal: new AbortController().signal,
     onProgress: () => {},
+    clock,
     log: silentLog,
+    measure: async () => {},
   });
-  const { peakBytes } = published.manifest;
-  const again = outputFolder(place);
-  await publishRun(again, staging, { ...built.statement, peakBytes }, clock);
+  await publishRun(again, staging, { ...built.statement, peakBytes: manifest.peakBytes }, clock);
   return join(again.runs, staging.run);
 }
 

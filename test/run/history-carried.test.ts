@@ -7,11 +7,7 @@ import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
-import { systemClock } from "../../src/common/clock.ts";
-import { eraseUser } from "../../src/erase/erase.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
-import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
@@ -138,35 +134,6 @@ long("carries on a history of the older form, and answers over it as over its ow
   assert.equal(older.length, own.length);
   for (const [place, told] of own.entries()) assert.deepEqual(older[place], told);
 });
-long(
-  "carries the history on from a run that took the place of another when somebody was erased",
-  async (t) => {
-    const { out, data } = await few(t);
-    const config = { personalData: { policy: "keep", key: null } } as const;
-    const { summary: first, port } = await servedNight({ out, data, port: 0, config });
-    const [line = ""] = (await readFile(join(data, "users.ndjson"), "utf8")).split("\n");
-    const { replaced } = await eraseUser(outputFolder(out), {
-      userId: JSON.parse(line).id,
-      clock: systemClock,
-      threads: 1,
-      freeBytes,
-      onStep: () => {},
-    });
-    const [{ run, replacedBy } = { run: "", replacedBy: "" }] = replaced;
-    assert.equal(run, first.run);
-    const { summary: second } = await servedNight({ out, data, port, config });
-    assert.doesNotMatch(second.warnings.join(), /history/);
-    await using published = await openPublished(second.directory);
-    // The run that took its place is known by its own name alone.
-    assert.deepEqual(await published.rows(RUNS), [
-      [replacedBy, null],
-      [second.run, replacedBy],
-    ]);
-    const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
-    assert.ok(Number(versions) > 0);
-    assert.equal(ofFirst, versions);
-  },
-);
 
 long(
   "writes the same bytes of the history for the same answers, also where items came, changed and went",

@@ -3,10 +3,7 @@ import { customFields, destinations, listing, singleItems } from "../../src/extr
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import { contentTables, mappedValues } from "../../src/transform/stages.ts";
 
-/** What the mapped values are made of, which takes half as long as all tables. */
-export default definePipeline({
-  name: "mapping",
-  description: "Items with their custom fields and mapped values.",
+export const stages = {
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [
     contentTables({
@@ -26,4 +23,11 @@ export default definePipeline({
     mappedValues(),
   ],
   load: [duckdb(), parquet()],
+} as const;
+
+/** What the mapped values are made of, which takes half as long as all tables. */
+export default definePipeline({
+  ...stages,
+  name: "mapping",
+  description: "Items with their custom fields and mapped values.",
 });

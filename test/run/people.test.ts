@@ -1,17 +1,21 @@
 /** Whole runs in which people stand where nobody specified them: nothing of them is left in the folder or in the log. */
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { dynamicItem } from "../../src/api/dynamic.ts";
-import { fullItem } from "../../src/api/full.ts";
-import { type UserPlace, userPlaces } from "../../src/api/user-places.ts";
+import { lakeCommand } from "../../src/cli/commands/lake.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
-import type { Log } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import type { Config, PersonalData } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
+import { lake } from "../../src/targets/lake/lake.ts";
+import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { either, long } from "../long.ts";
+import { itemsWith, NEEDLE, PLACES, recordingLog, rereadWithout } from "./people.ts";
 import {
   assertNowhereIn,
   exportFrom,
@@ -24,7 +28,6 @@ import {
 } from "./running.ts";
 import { item, type Json, Scripted } from "./scripted.ts";
 
-const NEEDLE = "Needle Roe 7f3a";
 const KEY = new Secret("0123456789abcdef0123456789abcdef");
 const POLICIES = {
   drop: { policy: "drop", key: null },
@@ -32,44 +35,10 @@ const POLICIES = {
   keep: { policy: "keep", key: null },
 } as const satisfies Readonly<Record<string, PersonalData>>;
 
-const USER = { id: "u-1", name: NEEDLE, email: `${NEEDLE}@example.com` };
-const SENT: readonly unknown[] = [
-  USER,
-  [USER],
-  [[{ id: "u-1", label: { text: NEEDLE } }]],
-  { id: { value: { name: NEEDLE } }, profile: { person: { name: NEEDLE } } },
-];
-
-/** A value in a place, and objects and lists around it as the contract has them. */
-function around(path: readonly string[], value: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined) return value;
-  const inner = around(rest, value);
-  return step === "[]" ? [inner] : { [step === "{}" ? "cf-1" : step]: inner };
-}
-
-/** One item for each place and each form, in both modes; of one of them the document is a reject. */
-function itemsWith(places: readonly UserPlace[]): Json[] {
-  const documents = places.flatMap(({ path }) => SENT.map((value) => around(path, value) as Json));
-  return [
-    ...documents.map((document, index) => item(`c-${index}`, index + 1, document)),
-    { title: "No ID", author: USER, approved_by: USER },
-  ];
-}
-
 /** A run, and all that it said on the way, as one text. */
 async function told(t: TestContext, items: readonly Json[], config: Partial<Config>) {
   const service = await Scripted.start(t, items);
-  const lines: unknown[] = [];
-  const log = new Proxy(
-    {},
-    {
-      get:
-        () =>
-        (...line: unknown[]) =>
-          lines.push(line),
-    },
-  ) as Log;
+  const { log, lines } = recordingLog();
   const out = await temporaryFolder(t);
   const summary = await exportFrom({
     url: service.url,
@@ -80,8 +49,6 @@ async function told(t: TestContext, items: readonly Json[], config: Partial<Conf
   });
   return { out, summary, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
 }
-
-const PLACES = [...userPlaces(dynamicItem), ...userPlaces(fullItem)];
 
 for (const [policy, form] of [
   ["drop", test],
@@ -110,6 +77,33 @@ for (const [policy, form] of [
     assert.ok(!said.includes(NEEDLE));
   });
 }
+
+test("S24: a person whom the service erased is nowhere once all was read again and what was kept before is removed", async (t) => {
+  const folder = await temporaryFolder(t);
+  const url = pathToFileURL(join(folder, "lake")).href;
+  const target = lake({ url, instance: "one" });
+  const { out, summary, said } = await rereadWithout(t, [target]);
+  const standsIn = async (place: string) => (await textsIn(place)).some(({ text }) => text.includes(NEEDLE));
+  assert.deepEqual([await standsIn(out), await standsIn(join(folder, "lake"))], [true, true]);
+  await writeFile(
+    join(folder, "content-warehouse.config.json"),
+    JSON.stringify({ warehouse: out, targets: [{ type: "lake", url, instance: "one" }] }),
+  );
+  await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
+  await capture(lakeCommand, ["vacuum", "--all-versions"], undefined, { cwd: folder });
+  await assertNowhereIn(out, [NEEDLE]);
+  await assertNowhereIn(join(folder, "lake"), [NEEDLE]);
+  assert.ok(!said.includes(NEEDLE), "the log and the summary");
+  const last = await target.last(null, new AbortController().signal);
+  assert.equal(last?.run, summary.run);
+  // What is not personal stays, and its history with it.
+  const users = "SELECT DISTINCT user_id FROM users WHERE user_id = 'u-1'";
+  assert.deepEqual(await rowsOf(join(out, "current"), users), [["u-1"]]);
+  assert.deepEqual(await rowsOf(join(out, "current"), "SELECT sequence FROM run_history ORDER BY ALL"), [
+    [1],
+    [2],
+  ]);
+});
 
 const TEAM = "0887-team";
 const MAIL = "needle.team@example.com";
@@ -200,16 +194,7 @@ const TEAM_CONFIG = {
 
 async function exportTeam(t: TestContext, config: Partial<Config>) {
   const service = await team(t);
-  const lines: unknown[] = [];
-  const log = new Proxy(
-    {},
-    {
-      get:
-        () =>
-        (...line: unknown[]) =>
-          lines.push(line),
-    },
-  ) as Log;
+  const { log, lines } = recordingLog();
   const out = await temporaryFolder(t);
   const { directory, ...summary } = await exportFrom({
     url: service.url,
@@ -312,16 +297,7 @@ long("a run that was interrupted is resumed, but not where the fields have other
   const service = await team(t);
   const out = await temporaryFolder(t);
   const answer = service.script;
-  const lines: unknown[] = [];
-  const log = new Proxy(
-    {},
-    {
-      get:
-        () =>
-        (...line: unknown[]) =>
-          lines.push(line),
-    },
-  ) as Log;
+  const { log, lines } = recordingLog();
   const run = async () => {
     const ended = new AbortController();
     service.script = (question) => {

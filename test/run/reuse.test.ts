@@ -1,29 +1,22 @@
 /** Documents of the run before that stand in for requests for single items. */
 import assert from "node:assert/strict";
-import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { findReadable } from "../../src/audit/open-run.ts";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
-import { systemClock } from "../../src/common/clock.ts";
 import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
 import type { Config } from "../../src/config/config.ts";
-import { eraseUser } from "../../src/erase/erase.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
-import { verifyReplay } from "../../src/run/replay/verify-replay.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
 import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { fewSampleNights, sampleNights } from "../audit/two-nights.ts";
 import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
-import { assertSameRun, builtAgain } from "./again.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, HurriedClock, MAPPING, openPublished, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
-import { withoutColumns } from "./without-columns.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -363,48 +356,3 @@ const FAILURES: readonly (readonly [how: string, failure: Reply, told: string])[
     "single-item requests were not answered with the item",
   ],
 ];
-
-const OF_ITEMS = /^raw\/(dynamic|full|item)\//;
-
-long(
-  "of a run whose raw files an earlier version wrote nothing is reused; it is built again, and erased from",
-  async (t) => {
-    const who = { id: "u1", email: "CANARY-OF-u1@example.com" };
-    const items = paid(20).map((each) => ({ ...each, author_details: who }));
-    const { run, asked, out } = await nights(t, items, { personalData: { policy: "keep", key: null } });
-    const { directory } = await run();
-    await withoutColumns(directory, OF_ITEMS, [
-      "fingerprint",
-      "answer_drift",
-      "answer_sha256",
-      "read_by_run",
-    ]);
-    await assertSameRun(directory, await builtAgain(t, { directory }));
-    const warnings: string[] = [];
-    const { verdict } = await run({}, { ...silentLog, warn: (message) => warnings.push(message) });
-    assert.deepEqual([verdict, asked(), warnings], ["complete", ALL, []]);
-    const folder = outputFolder(out);
-    const { replaced } = await eraseUser(folder, {
-      userId: "u1",
-      clock: systemClock,
-      threads: 1,
-      freeBytes,
-      onStep: () => {},
-    });
-    assert.equal(replaced.length, 2);
-    for (const name of await readdir(folder.runs)) {
-      const verification = await verifyReplay({
-        folder,
-        published: await findReadable(folder, name),
-        place: await temporaryFolder(t),
-        threads: 1,
-        signal: new AbortController().signal,
-        onProgress: () => {},
-        log: silentLog,
-      });
-      assert.deepEqual(verification.differences, []);
-    }
-    await run();
-    assert.deepEqual(asked(), ALL);
-  },
-);

@@ -3,10 +3,8 @@ import { hash } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { outcome } from "../cli/capture.ts";
-import { builtAgain } from "./again.ts";
 import { exportFrom, HurriedClock, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
 import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
-import { withoutColumns } from "./without-columns.ts";
 
 const ANSWER =
   "SELECT request FROM run_documents WHERE content_id = 'c-002' AND shape = 'dynamic' ORDER BY observation DESC LIMIT 1";
@@ -66,18 +64,4 @@ test("each document names the request that it was the answer to, of an item that
   const [[request] = []] = await rowsOf(directory, ANSWER);
   const told = await outcome(explainCommand, ["c-002", "--warehouse", out]);
   assert.ok(told.text.includes(`, read with request ${request}, `), told.text);
-});
-
-test("a run that an earlier version requested, which did not note the position, is built again", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  const config = { details: "events" } as const;
-  const { directory } = await exportFrom({ url: service.url, out: await temporaryFolder(t), config });
-  const documents = "SELECT * FROM run_documents ORDER BY ALL";
-  const before = await rowsOf(directory, documents);
-  assert.equal(before.length, 26);
-  await withoutColumns(directory, /^raw\/requests-/, ["position"]);
-  const again = await builtAgain(t, { directory });
-  assert.deepEqual(await rowsOf(again, documents), before);
-  const requests = "SELECT count(*), count(position) FROM run_requests";
-  assert.deepEqual(await rowsOf(again, requests), [["8", "0"]]);
 });

@@ -34,6 +34,7 @@ const COMPLETE: RunSummary = {
   run: "000042-20261120T020000Z",
   sequence: 42,
   pipeline: "nightly",
+  replayOf: null,
   verdict: "complete",
   reasons: [],
   modesDiffer: false,
@@ -42,7 +43,6 @@ const COMPLETE: RunSummary = {
   current: {
     run: "000042-20261120T020000Z",
     publishedAt: "2026-11-20T02:01:02.500Z",
-    pinnedSince: null,
   },
   accounting: {
     listed: 12_345,
@@ -309,7 +309,6 @@ test("the summary says how many single items were reused, how old the oldest is,
     "0 of 2,000 single items; not as in the run before: the hash key, the columns that are asked for",
   );
   const unusable = "0 of 2,000 single items; none of the run before can be reused";
-  assert.equal(told({ whyNone: "erased" }), `${unusable}: somebody was erased from it`);
   assert.equal(
     told({ whyNone: "damaged", finding: "its file x is missing" }),
     `${unusable}: its file x is missing`,

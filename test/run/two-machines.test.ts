@@ -8,8 +8,6 @@ import { restoreCommand } from "../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { targetsCommand } from "../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
-import { type Claim, isPast } from "../../src/targets/lake/claim.ts";
-import { historyOf, readClaim } from "../../src/targets/lake/history.ts";
 import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
@@ -18,6 +16,7 @@ import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
 import { long, sweep } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
+import { snapshotsIn } from "../targets/lake/runs.ts";
 import { temporaryFolder } from "./running.ts";
 import {
   changesBetween,
@@ -52,10 +51,10 @@ async function inOneHistory(t: TestContext): Promise<LakeWorld> {
 const inTurn = (first: Machine) =>
   [first, first === "A" ? "B" : "A"].flatMap((each) => steps(each as Machine));
 
-async function claimsIn(store: Store): Promise<Claim[]> {
-  const { numbers } = await historyOf(store, INSTANCE);
-  const claims = await Promise.all(numbers.map((number) => readClaim(store, INSTANCE, number)));
-  return claims.flatMap((claim) => (claim === null || isPast(claim) ? [] : [claim]));
+/** Manifests of the runs in the lake, in the order of their deliveries. */
+async function deliveredIn(store: Store): Promise<{ readonly run: string; readonly sha256: string }[]> {
+  const rows = (await snapshotsIn(store, INSTANCE)).toSorted((a, b) => a.delivery - b.delivery);
+  return [...new Map(rows.map((row) => [row.delivery, row])).values()];
 }
 
 /**
@@ -63,11 +62,10 @@ async function claimsIn(store: Store): Promise<Claim[]> {
  * history, whole, and keep what was put aside.
  */
 async function assertOneHistory({ read, folders, store }: LakeWorld): Promise<void> {
-  const claims = await claimsIn(store);
+  const runs = await deliveredIn(store);
   const directories = await directoriesIn(folders);
   let before: string | undefined;
-  for (const { run, manifest } of claims) {
-    const { sha256 } = manifest;
+  for (const { run, sha256 } of runs) {
     const stated = await readManifest(directories.get(sha256) ?? assert.fail(`nobody has ${run}`));
     if (before !== undefined) {
       assert.equal(stated.previousSha256, before, `${run} goes on from the last run of the lake`);
@@ -75,7 +73,7 @@ async function assertOneHistory({ read, folders, store }: LakeWorld): Promise<vo
     }
     before = sha256;
   }
-  const delivered = claims.map(({ manifest }) => manifest.sha256);
+  const delivered = runs.map(({ sha256 }) => sha256);
   const last = await Promise.all(MACHINES.map((machine) => digestIn(join(folders[machine], "current"))));
   assert.ok(last.includes(delivered.at(-1) ?? ""), "the last run of the lake is current where it was made");
   for (const sha256 of last) assert.ok(delivered.includes(sha256), "each current run is in the lake");

@@ -1,22 +1,16 @@
 /** What did not change since the run before is the same file. */
 import assert from "node:assert/strict";
-import { chmod, link, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
-import { systemClock } from "../../src/common/clock.ts";
 import { packagePath } from "../../src/common/package-root.ts";
-import { eraseUser } from "../../src/erase/erase.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
-import { outputFolder } from "../../src/warehouse/layout.ts";
 import { type PublishedFile, readManifest } from "../../src/warehouse/manifest.ts";
-import { digestOf } from "../../src/warehouse/verify.ts";
 import { fewSampleNights } from "../audit/two-nights.ts";
 import { capture } from "../cli/capture.ts";
-import { generateContentSet } from "../generator/generate.ts";
-import { either, long } from "../long.ts";
+import { either } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { HISTORY, NIGHTLY, temporaryFolder } from "./running.ts";
 
@@ -81,41 +75,4 @@ test("a night without changes has the files of the night before, and a damaged o
   assert.notEqual(await inode(third.directory, written), await inode(second.directory, damaged));
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.match(await capture(verifyCommand, ["--warehouse", out]), /^Whole: /);
-});
-
-long("an erasure changes no file that has another name", async (t) => {
-  const folder = await temporaryFolder(t);
-  const [data, out] = [join(folder, "data"), join(folder, "warehouse")];
-  await generateContentSet({ items: 30, seed: 3, out: data });
-  const night = {
-    out,
-    data,
-    pipelineUrl: NIGHTLY,
-    config: { personalData: { policy: "keep", key: null } },
-  } as const;
-  const { summary: first, port } = await servedNight({ ...night, port: 0 });
-  const { summary: second } = await servedNight({ ...night, port });
-  const kept = new Map<string, string>();
-  for (const [name, { path, sha256 }] of await dataFiles(second.directory)) {
-    await link(join(second.directory, path), join(folder, name));
-    kept.set(name, sha256);
-  }
-  const [line = ""] = (await readFile(join(data, "users.ndjson"), "utf8")).split("\n");
-  const { replaced } = await eraseUser(outputFolder(out), {
-    userId: JSON.parse(line).id,
-    clock: systemClock,
-    threads: 1,
-    freeBytes,
-    onStep: () => {},
-  });
-  assert.deepEqual(replaced.map(({ run }) => run).toSorted(), [first.run, second.run]);
-  for (const [name, sha256] of kept) assert.equal((await digestOf(join(folder, name))).sha256, sha256, name);
-  const runs = replaced.map(({ replacedBy }) => join(out, "runs", replacedBy));
-  const [one, other] = await Promise.all(runs.map(dataFiles));
-  const users = "users-0000.parquet";
-  assert.notEqual(one?.get(users)?.sha256, kept.get(users));
-  const types = "content_types-0000.parquet";
-  const inodes = [one, other].map((files, at) => inode(runs[at] ?? "", files?.get(types) ?? assert.fail()));
-  assert.equal(await inodes[0], await inodes[1]);
-  assert.match(await capture(verifyCommand, ["--all", "--warehouse", out]), /Whole/);
 });

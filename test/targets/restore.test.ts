@@ -8,9 +8,7 @@ import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
 import { askTargets, type KeepingTarget, lookAtNewest, restoreNewest } from "../../src/targets/restore.ts";
 import { createStaging, nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
-import { latestRun } from "../../src/warehouse/pin.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
-import { rollback } from "../../src/warehouse/retention.ts";
 import { pointCurrentAt } from "../../src/warehouse/run-folders.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
@@ -73,16 +71,6 @@ test("a run of another machine wins over one that is not later, and a later one 
   await removeTree(join(out, "runs", last.run));
   assert.deepEqual(await meet(out, [keeping(kept, last)]), []);
   assert.equal(await current(out), `runs/${later}`);
-});
-
-test("while a run is pinned, the next one goes on from what is restored, which is not current", async (t) => {
-  const { kept, last } = await elsewhere(t, 2);
-  const out = join(await temporaryFolder(t), "here");
-  const { run: own } = await publish(out);
-  await rollback(outputFolder(out), "current", { isPinned: true });
-  assert.match((await meet(out, [keeping(kept, last)])).join(), /: this run goes on from it, and not from /);
-  assert.equal(await current(out), `runs/${own}`);
-  assert.equal(await latestRun(outputFolder(out)), last.run);
 });
 
 test("a run of the same name is restored beside one's own, also where that was killed before it was current", async (t) => {

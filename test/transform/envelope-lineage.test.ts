@@ -65,7 +65,6 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
         limit: null,
       },
       onProgress: () => {},
-      onEvent: () => {},
     },
     {
       pass: 1,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { eraseCommand } from "../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
@@ -47,8 +46,6 @@ suite("folders of a warehouse that are one by a link", () => {
       const { error } = await outcome(runsCommand, [...args, "--warehouse", out]);
       assert.match(error?.message ?? "", /are one folder/, args.join(" "));
     }
-    const { error } = await outcome(eraseCommand, ["--user", "u-1", "--warehouse", out]);
-    assert.match(error?.message ?? "", /are one folder/);
     assert.equal((await publishedIds(directory)).length, 3);
     assert.equal((await stat(join(out, "runs"))).mode, mode);
   });

@@ -30,6 +30,7 @@ import {
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { prunedRuns } from "../../src/warehouse/pruned.ts";
 import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
@@ -314,4 +315,26 @@ test("a run of staged files alone is created again where it is, for a run that g
   await writeFile(join(staging.parts, "kept"), "");
   assert.deepEqual(await createStaging(folder, run), staging);
   assert.deepEqual(await readdir(staging.parts), ["kept"]);
+});
+
+test("runs that were rolled back are known once they are pruned, as long as one before them is there", async (t) => {
+  const out = await temporaryFolder(t);
+  for (let run = 1; run <= 3; run++) await publish(out, 1);
+  const folder = await prepareOutput(out);
+  const known = async () => (await prunedRuns(folder)).map(({ sequence }) => sequence);
+  await rollback(folder, "1");
+  const [removed, kept] = [await prune(folder, 1), await listRuns(folder)];
+  assert.deepEqual(
+    [removed, kept].map((runs) => runs.map(({ sequence }) => sequence)),
+    [[2], [3, 1]],
+  );
+  assert.deepEqual(await known(), [2]);
+  await publish(out, 1);
+  await prune(folder, 1);
+  assert.deepEqual([await known(), (await listRuns(folder)).length], [[], 1]);
+  await writeFile(folder.pruned, "[{");
+  await assert.rejects(known(), {
+    exitCode: 31,
+    message: /\.pruned\.json is not as it was written.* remove it, and see with/,
+  });
 });

@@ -38,6 +38,7 @@ export function statement(staging: StagingFolder, items: number): ManifestDraft 
     loaders: ["duckdb", "parquet"],
     instance: { id: "instance-1", origin: "https://example.org" },
     startedAt: "2026-11-20T02:00:00.000Z",
+    requests: { count: 1, bytes: 1 },
     verdict: "complete",
     reasons: [],
     passes: [{ mode: "dynamic", items, clean: true }],

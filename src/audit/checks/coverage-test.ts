@@ -17,7 +17,7 @@ import { checkOf, type TestResult, told } from "./test-results.ts";
 /** One for each kind that has a limit. */
 export async function coverageResults(
   { name, failOn, severity }: CoverageTest,
-  { connection, showsRows }: { readonly connection: DuckDBConnection; readonly showsRows: boolean },
+  { connection }: { readonly connection: DuckDBConnection },
 ): Promise<TestResult[]> {
   const destinations = receiving(await readDestinationCounts(connection));
   const totals = sumOf(destinations);
@@ -27,7 +27,7 @@ export async function coverageResults(
     if (limit === undefined) continue;
     const figure = totals[kind];
     const ids = destinations.map((each) => each.destination_id);
-    const rows = showsRows && figure > 0 ? await failingRows(connection, valuesOf(kind, ids)) : [];
+    const rows = figure > 0 ? await failingRows(connection, valuesOf(kind, ids)) : [];
     const found = {
       name: `${name}, ${COUNTED_TEXT[kind]}`,
       severity,

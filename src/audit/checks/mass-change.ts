@@ -6,7 +6,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
-import { type Before, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
+import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
 import { type Check, noneNamed } from "./checks.ts";
 
 /** Tables that are compared with those of the run before, and what people call their rows. */
@@ -57,7 +57,7 @@ export function guardChecks(changes: readonly Change[]): Check[] {
 }
 
 /** What this run was compared with, for `run_checks`. */
-export function baselineCheck(before: Before): Check {
+export function baselineCheck(before: Baseline): Check {
   const common = { name: "runs before this one that it was held against", expected: null };
   switch (before.kind) {
     case "none":
@@ -67,7 +67,6 @@ export function baselineCheck(before: Before): Check {
       return { ...common, verdict: "warning", figure: 0, detail };
     }
     case "run":
-    case "pruned":
       return { ...common, verdict: "passed", figure: 1, detail: before.run };
   }
 }

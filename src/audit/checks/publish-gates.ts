@@ -8,7 +8,7 @@ import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { Drift, DriftEntry } from "../../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
-import type { Before, ShrinkLimits } from "../../warehouse/baseline.ts";
+import type { Baseline, ShrinkLimits } from "../../warehouse/baseline.ts";
 import { type Check, type Judged, noneExpected } from "./checks.ts";
 import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
 import type { Loaded } from "./inspect.ts";
@@ -86,7 +86,7 @@ export function judgeDrift({ gates }: ExtractRecord, drift: Drift): void {
 }
 
 interface Evidence {
-  readonly before: Before;
+  readonly before: Baseline;
   readonly loaded: Loaded;
   readonly facts: ExtractRecord;
 }

@@ -50,25 +50,15 @@ function foundText({ name, figure, expected }: Check): string {
 /** Tests that a sentence names. */
 const NAMED = 3;
 
-/** A test failed. `checks`: all of the run, for those who are told of its end. */
-export class FailedTests extends WarehouseError {
-  readonly checks: readonly Check[];
-
-  constructor(message: string, checks: readonly Check[]) {
-    super("audit.threshold", message);
-    this.checks = checks;
-  }
-}
-
-/** Throws `FailedTests` where a test failed. `all`: the checks of the run. */
-export function assertTestsHold({ checks }: Judged, all: readonly Check[]): void {
+/** Throws `audit.threshold` if a test failed. */
+export function assertTestsHold({ checks }: Judged): void {
   const failed = checks.filter(({ verdict }) => verdict === "failed");
   if (failed.length === 0) return;
   const more = failed.length - NAMED;
   const found = [...failed.slice(0, NAMED).map(foundText), ...(more > 0 ? [`${more} more`] : [])];
-  throw new FailedTests(
+  throw new WarehouseError(
+    "audit.threshold",
     `${failed.length === 1 ? "A test" : counted(failed.length, "test")} of the pipeline failed: ${listed(found, "and")}; nothing was published. ` +
       'Look at the rows in run_checks of what was staged; correct the content, or publish it as it is by the limit or the `severity: "warning"` of the test.',
-    all,
   );
 }

@@ -9,7 +9,7 @@ import {
   PUBLISHED_CATALOG,
 } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import type { Before } from "../../warehouse/baseline.ts";
+import type { Baseline } from "../../warehouse/baseline.ts";
 import { fromTable, sourceOf, type TablesSource } from "../../warehouse/published-tables.ts";
 
 /** Of whoever asks what tests ask. With one thread, sums of doubles are the same each time. */
@@ -18,7 +18,7 @@ export const TEST_LIMITS = { memoryLimitMb: 256, threads: 1 } as const;
 export interface TestedTables {
   /** File that has the tables and views, closed. */
   readonly database: string;
-  readonly before: Before;
+  readonly before: Baseline;
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
 }
@@ -52,14 +52,12 @@ export async function openTested(tables: TestedTables): Promise<OpenedTables> {
   }
 }
 
-function missingOf(before: Exclude<Before, { kind: "run" }>): Missing {
+function missingOf(before: Exclude<Baseline, { kind: "run" }>): Missing {
   switch (before.kind) {
     case "none":
       return { why: "there is no run before", isDamaged: false };
     case "damaged":
       return { why: `the run before, ${before.run}, is damaged`, isDamaged: true };
-    case "pruned":
-      return { why: `the run before, ${before.run}, is no longer kept`, isDamaged: false };
   }
 }
 

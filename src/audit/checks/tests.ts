@@ -8,22 +8,18 @@ import { asWarehouseError } from "../../common/errors.ts";
 import type { QueryTest, Test } from "../../pipeline.ts";
 import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
-import { checks as checksTable } from "../../tables/run.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { fromTable, openTables, sourceOf } from "../../warehouse/published-tables.ts";
 import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
-import { type Check, type Judged, readChecks, TEST_PREFIX } from "./checks.ts";
+import type { Check, Judged } from "./checks.ts";
 import { coverageResults } from "./coverage-test.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 import { checkOf, passedOver, type TestResult, told } from "./test-results.ts";
-import { type OpenedTables, openTested, TEST_LIMITS, type TestedTables } from "./tested-tables.ts";
+import { type OpenedTables, openTested, type TestedTables } from "./tested-tables.ts";
 import { cannotBeRun, refusalText } from "./tests-fit.ts";
 
 export interface TestedRun extends TestedTables {
   readonly tests: readonly Test[];
-  /** Whether rows that fail are shown: not those of a run from which a person was erased. */
-  readonly showsRows: boolean;
   /** How the run treats personal data. */
   readonly personalData: Manifest["personalData"];
   /** Ends the query under way. */
@@ -58,7 +54,7 @@ async function resultOf(test: QueryTest, asking: Asking): Promise<TestResult> {
   const { connection, missing, signal } = asking;
   const { reads, isCompared } = await namedBy(test, connection);
   const of = (result: TestResult): TestResult => ({ ...result, check: { ...result.check, reads } });
-  if (isCompared && missing !== null) return of((await recorded(test, asking)) ?? passedOver(test, missing));
+  if (isCompared && missing !== null) return of(passedOver(test, missing));
   let rows: string | undefined;
   try {
     rows = await subqueryOf(connection, test.sql);
@@ -105,32 +101,10 @@ const WITHHELD =
   "its rows are withheld, for the run before is not known to have treated personal data as this one does";
 
 async function askedOf(test: QueryTest, rows: string, asking: Asking): Promise<Check> {
-  const { connection, showsRows } = asking;
+  const { connection } = asking;
   const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
   const withheld = figure > 0 && isWithheld(test, asking);
-  const failing = showsRows && figure > 0 && !withheld ? await failingRows(connection, rows) : [];
+  const failing = figure > 0 && !withheld ? await failingRows(connection, rows) : [];
   const check = checkOf({ ...test, figure, examples: examplesIn(failing) });
   return withheld ? { ...check, detail: `${check.detail}; ${WITHHELD}` } : check;
-}
-
-/** What the run that is built again found when it could be compared with the run before. */
-async function recorded(
-  test: QueryTest,
-  { before, showsRows, temporaryDirectory }: Asking,
-): Promise<TestResult | undefined> {
-  if (before.kind !== "pruned" || !before.isSamePipeline) return undefined;
-  const source = sourceOf(before.own);
-  await using database = await openTables(source, { ...TEST_LIMITS, temporaryDirectory });
-  const made = await readChecks(database.connection, fromTable(source, checksTable.name));
-  const found = made.find(({ check_name: name }) => name === `${TEST_PREFIX}${test.name}`);
-  if (found === undefined) return undefined;
-  const { verdict, figure, expected, detail, examples } = found;
-  return told({
-    name: found.check_name,
-    verdict,
-    figure,
-    expected,
-    detail: detail ?? "",
-    examples: (showsRows && examples) || undefined,
-  });
 }

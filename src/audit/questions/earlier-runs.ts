@@ -3,7 +3,6 @@ import { WarehouseError } from "../../common/errors.ts";
 import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { pinnedOf } from "../../warehouse/pin.ts";
 import type { PublishedRun } from "../../warehouse/retention.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
 import { listedRun } from "./runs.ts";
@@ -33,19 +32,13 @@ export function earlierRuns(
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: compared,
-    /** What readers see whatever is published; undefined: nothing is pinned. */
-    pinned: pinnedOf(published),
     /** The newest first. */
     listed: shown.map(({ run, manifest }) => listedRun(manifest, "", run)),
   };
 }
 
 /** Which run the figures are compared with, or why with none. */
-export function comparison(earlier: EarlierRuns | undefined): string {
-  if (earlier === undefined) {
-    return 'This page was made anew after an erase and compares no runs; "content-warehouse report" makes one that does.';
-  }
-  const { previous, before } = earlier;
+export function comparison({ previous, before }: EarlierRuns): string {
   if (before !== undefined) return `Compared with run ${before.sequence}.`;
   if (previous === null) return "This is the first run, so there is nothing to compare it with.";
   return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;

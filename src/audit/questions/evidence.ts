@@ -135,8 +135,7 @@ function keyOf(contentId: string, { observation }: { readonly observation: strin
 
 /**
  * By item: the latest document that says anything of `custom_fields`, be it that there are none, which is what the run
- * read; one that replaces all before says it by what it lacks. What is asked of a document stands in the aggregate, so
- * that only those of the items are read for it.
+ * read; one that replaces all before says it by what it lacks, so the text of such a document is not read.
  */
 async function findDocuments({ connection, directory }: EvidentRun, { sql, params }: SomeItems) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
@@ -144,18 +143,22 @@ async function findDocuments({ connection, directory }: EvidentRun, { sql, param
   const rows = await rowsBy(
     connection,
     DOCUMENT,
-    `SELECT content_id, unnest(latest) FROM (
-       SELECT content_id, max_by(
-         {
-           filename: filename, mode: mode, pass: pass, page: page, position: position,
-           observation: CAST(observation AS VARCHAR), sha256: sha256
-         },
-         observation
-       ) FILTER (WHERE whole OR json_type(document, '$.custom_fields') IS NOT NULL) AS latest
-       FROM ${readParquet(files, ["filename"])}
-       WHERE shape = 'dynamic' AND content_id IN (${sql})
-       GROUP BY content_id
-     ) WHERE latest IS NOT NULL`,
+    `WITH documents AS NOT MATERIALIZED (
+       FROM ${readParquet(files, ["filename"])} WHERE shape = 'dynamic' AND content_id IN (${sql})
+     ),
+     speaking AS (
+       SELECT * EXCLUDE (document) FROM documents WHERE whole
+       UNION ALL
+       SELECT * EXCLUDE (document) FROM documents WHERE NOT whole AND json_type(document, '$.custom_fields') IS NOT NULL
+     )
+     SELECT content_id, unnest(max_by(
+       {
+         filename: filename, mode: mode, pass: pass, page: page, position: position,
+         observation: CAST(observation AS VARCHAR), sha256: sha256
+       },
+       observation
+     ))
+     FROM speaking GROUP BY content_id`,
     params,
   );
   return new Map(

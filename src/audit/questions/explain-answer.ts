@@ -3,16 +3,14 @@ import { type Answer, col, type Fact, type RowOf, type Section, section } from "
 import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Destination } from "../mapping/definitions.ts";
-import { type MappedValue, type Payloads, placeKey, STATUSES } from "../mapping/mapped-value.ts";
+import { type MappedValue, type Payloads, STATUSES } from "../mapping/mapped-value.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
-import { assertNotPast, type Moment, runAsOf } from "./as-of.ts";
 import { DESTINATION, FIELD } from "./coverage.ts";
 import { evidenceSection } from "./evidence-answer.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
-import { explainPast, type PastExplanation } from "./explain-past.ts";
 import { isWanted, type Outcome, outcomeText, stepsSection, type Told } from "./explain-steps.ts";
-import { matching, resolveScope, type Scoped } from "./filters.ts";
-import type { Since } from "./item-history.ts";
+import { resolveScope, type Scoped } from "./filters.ts";
+import { type Since, sinceKey } from "./since.ts";
 
 const PAYLOADS = {
   ...DESTINATION,
@@ -53,47 +51,24 @@ export interface ExplainRequest extends Scoped {
   readonly item: string;
   /** Name or number of a run that is there; undefined: the current one. */
   readonly run?: string | undefined;
-  /** A run, or an instant, in place of `run`. */
-  readonly asOf?: string | undefined;
   /** Whether the rules are told too, one by one, and where each thing was read. */
   readonly steps?: boolean | undefined;
 }
 
-/** Where the run that is meant is gone, the history answers as far as it knows. */
 export function explainQuestion({
   item,
   destination,
   field,
   steps = false,
-  run,
-  asOf,
-}: ExplainRequest): Question<Moment> {
+  run = "current",
+}: ExplainRequest): Question {
   return {
-    async choose(folder, temporaryDirectory) {
-      if (asOf !== undefined) return runAsOf(folder, asOf, temporaryDirectory);
-      if (run !== undefined) await assertNotPast(folder, run, temporaryDirectory);
-      return { wanted: run ?? "current" };
-    },
-    async answer(opened, { past }) {
-      if (past === undefined) {
-        const scope = await resolveScope(opened.connection, { destination, field });
-        return explainAnswer(opened, await explainItem(opened, item), { ...scope, steps });
-      }
-      const explanation = await explainPast(opened, item, past);
-      const destinationIds = idsOfName(explanation.destinations, "destination", destination);
-      const fieldIds = idsOfName(explanation.fields, "custom field", field);
-      return pastAnswer(opened.run, explanation, { destinationIds, fieldIds });
+    choose: async () => ({ wanted: run }),
+    async answer(opened) {
+      const scope = await resolveScope(opened.connection, { destination, field });
+      return explainAnswer(opened, await explainItem(opened, item), { ...scope, steps });
     },
   };
-}
-
-function idsOfName(
-  names: ReadonlyMap<string, string | null>,
-  what: string,
-  wanted: string | undefined,
-): string[] | undefined {
-  const things = [...names].map(([id, name]) => ({ id, name }));
-  return wanted === undefined ? undefined : matching(things, what, wanted);
 }
 
 /** Keys of the parts of the answer. */
@@ -116,7 +91,7 @@ export function explainAnswer(
   const types = new Map(definitions.fields.map(({ customFieldId, fieldType }) => [customFieldId, fieldType]));
   const values = mapped.ledger.map((row) => ({
     row,
-    since: since?.get(placeKey(row)),
+    since: since?.get(sinceKey(row)),
     why: whyOf(row, types.get(row.customFieldId) ?? null, passthrough),
   }));
   const request = evidence.document?.request;
@@ -134,36 +109,11 @@ export function explainAnswer(
       destinations: destinations.map(destinationFact),
     },
     sections: [
-      ...valueSections(
-        { names, payloads: mapped.payloads, values, notes: notesOf(destinations), ofPast: false },
-        told,
-      ),
+      ...valueSections({ names, payloads: mapped.payloads, values, notes: notesOf(destinations) }, told),
       notMappedSection(explanation, told),
       ...(steps ? [stepsSection(explanation, told), evidenceSection(explanation)] : []),
     ],
     next: steps ? [] : ["--steps shows each rule, the entry and the document behind every value."],
-  };
-}
-
-/** Of a run whose files are gone, as the history of another run has it: without steps and evidence. */
-function pastAnswer(historyOf: string, explanation: PastExplanation, told: Told): Answer {
-  const { item, past, payloads, destinations, fields } = explanation;
-  const { run, sequence, startedAt, verdict, passthrough } = past;
-  const unsettled =
-    verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
-  const values = explanation.values.map(({ row, since }) => ({
-    row,
-    since,
-    why: whyOf(row, null, passthrough),
-  }));
-  const source = `This is what run ${run} of ${minute(startedAt)} published${unsettled}, as the history of run ${historyOf} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
-  return {
-    lead: `${itemText(item)}${item.title === null && item.slug === null ? ", which the current run does not have" : ", as it is called now"}. ${source}`,
-    facts: { run, sequence, startedAt, verdict, passthrough, historyOf, item: itemFacts(item) },
-    sections: valueSections(
-      { names: { destinations, fields }, payloads, values, notes: [], ofPast: true },
-      told,
-    ),
   };
 }
 
@@ -204,10 +154,9 @@ interface ToldValues {
   }[];
   /** Sentences on the destinations. */
   readonly notes: readonly string[];
-  readonly ofPast: boolean;
 }
 
-function valueSections({ names, payloads, values, notes, ofPast }: ToldValues, told: Told): Section[] {
+function valueSections({ names, payloads, values, notes }: ToldValues, told: Told): Section[] {
   const wanted = values.filter(
     ({ row }) =>
       isWanted(told.destinationIds, row.destinationId) && isWanted(told.fieldIds, row.customFieldId),
@@ -219,7 +168,7 @@ function valueSections({ names, payloads, values, notes, ofPast }: ToldValues, t
     return { id, members: [...(payloads.get(id) ?? [])].filter(([name]) => external.has(name)) };
   });
   const without = sent.filter(({ members }) => members.length === 0);
-  const receive = ofPast ? "received" : without.length === 1 ? "receives" : "receive";
+  const receive = without.length === 1 ? "receives" : "receive";
   const of = told.fieldIds === undefined ? "of this item" : "by this field";
   const who = without.map(({ id }) => names.destinations.get(id) ?? id);
   const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
@@ -227,7 +176,7 @@ function valueSections({ names, payloads, values, notes, ofPast }: ToldValues, t
   return [
     section({
       key: "payloads",
-      title: ofPast ? "What destinations received" : "What destinations receive",
+      title: "What destinations receive",
       ...(lead === "" ? {} : { lead }),
       none: whyNothing({ values: values.length, wanted: wanted.length }),
       columns: PAYLOADS,

@@ -6,14 +6,13 @@ import { listed } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
-import { placeKey } from "../mapping/mapped-value.ts";
 import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
 import { notFound } from "./filters.ts";
-import { readHeldValues, type Since } from "./item-history.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
 import { hasHistory } from "./run-history.ts";
+import { readSince } from "./since.ts";
 
 const ITEM_FACTS = {
   contentId: col.text({ required: true }),
@@ -57,8 +56,8 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
     passthrough,
     evidence,
-    /** Since when each value is as it is, by `placeKey`; undefined where the run has no history. */
-    since: await sinceOf(opened, contentId),
+    /** Since when each value is as it is, by `sinceKey`; undefined where the run has no history. */
+    since: hasHistory(opened) ? await readSince(connection, contentId) : undefined,
   };
 }
 
@@ -87,12 +86,6 @@ function contradiction({ document }: Evidence, values: Item): string | undefined
   return `the raw document ${document?.file} has other values in the custom field ${listed(fields, "and")}`;
 }
 
-async function sinceOf(opened: OpenedRun, contentId: string): Promise<Map<string, Since> | undefined> {
-  if (!hasHistory(opened)) return undefined;
-  const held = await readHeldValues(opened.connection, contentId, opened.manifest.sequence);
-  return new Map(held.map(({ row, since }) => [placeKey(row), since]));
-}
-
 const ITEMS = `
   SELECT content_id, slug, title, coalesce(content_types.display_name, content.content_type_id) AS content_type,
     strftime(content.updated_at, '%Y-%m-%dT%H:%M:%SZ') AS updated_at
@@ -115,7 +108,7 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
     const seen = await lastSeen(opened, wanted);
     throw seen === undefined
       ? await unknownItem(opened, wanted)
-      : notFound(`${seen.said}; ask as of ${seen.sequence} for what it produced there.`);
+      : notFound(`${seen.said}; name that run with --run if its files are kept.`);
   }
   if (rows.length > 1 && row.contentId !== wanted) {
     const ids = rows.map(({ contentId }) => contentId);
@@ -183,7 +176,7 @@ async function unknownItem(opened: OpenedRun, wanted: string): Promise<Warehouse
   const byId =
     removed.length === 0
       ? ""
-      : " Of removed items the history knows the ID alone: name one by it, or ask as of a kept run that had it.";
+      : " Of removed items the history knows the ID alone: name one by it, or name a kept run that had it with --run.";
   return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
 }
 

@@ -19,15 +19,6 @@ import {
   NO_DOCUMENT,
 } from "./evidence-answer.ts";
 import { whyOf } from "./explain-answer.ts";
-import {
-  beforeOf,
-  keepVersions,
-  type LostValue,
-  lostParts,
-  readLostValues,
-  readVersions,
-  type VersionRow,
-} from "./item-versions.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 /** How much of a run is packed. */
@@ -67,7 +58,7 @@ export async function packItems(
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
   }
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
-  await keepVersions(connection, history?.sequence, TEXT_LIMIT);
+  await keep(connection, "report_since", history === undefined ? NEVER : loadSql("report_since"));
   await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT]);
   const isCompared = history?.before !== undefined;
   await keep(connection, "report_changed", isCompared ? loadSql("report_changed") : NONE_CHANGED);
@@ -77,8 +68,7 @@ export async function packItems(
     destinations: await rowsBy(connection, DESTINATION, DESTINATIONS),
     fields: await rowsBy(connection, FIELD, FIELDS),
     answers: await rowsBy(connection, ANSWER, ANSWERS),
-    versions: await readVersions(connection),
-    lost: isCompared ? await readLostValues(connection, TEXT_LIMIT) : [],
+    versions: await rowsBy(connection, VERSION, VERSIONS),
     items: await rowsBy(connection, ITEM, loadSql("report_item_rows"), [TEXT_LIMIT]),
     evidence: await evidenceOfItems(run, { sql: "SELECT content_id FROM report_chosen", params: [] }),
   };
@@ -98,6 +88,14 @@ export async function packItems(
     json: JSON.stringify(packed),
   };
 }
+
+const NEVER = `
+  SELECT NULL::VARCHAR AS content_id, NULL::VARCHAR AS destination_id, NULL::VARCHAR AS custom_field_id,
+    NULL::VARCHAR AS value_id, NULL::VARCHAR AS text, NULL::BOOLEAN AS matched_by_text, NULL::BIGINT AS version,
+    NULL::BIGINT AS sequence, NULL::VARCHAR AS day, NULL::BOOLEAN AS begins, NULL::VARCHAR AS causes
+  LIMIT 0`;
+
+const VERSIONS = "SELECT DISTINCT version, sequence, day, begins, causes FROM report_since ORDER BY version";
 
 const NONE_CHANGED = "SELECT NULL::VARCHAR AS content_id, NULL::VARCHAR AS change LIMIT 0";
 
@@ -161,6 +159,16 @@ const ITEM = {
   change: col.text({ of: ITEM_CHANGES }),
 } as const;
 
+/** The run that versions of values are from, and why they began; the place of each row is its number. */
+const VERSION = {
+  sequence: col.count(required),
+  /** In UTC. */
+  day: col.text(required),
+  /** Whether the history begins with that run: then nothing is known of the time before. */
+  begins: col.flag(required),
+  causes: col.text(required),
+} as const;
+
 /** What is true of a mapped value or not; each is a bit, from the lowest on. */
 const FLAGS = {
   archived: ({ valueArchived }: AnswerRow) => valueArchived,
@@ -177,8 +185,7 @@ interface Unpacked {
   readonly fields: readonly RowOf<typeof FIELD>[];
   readonly answers: readonly AnswerRow[];
   readonly items: readonly RowOf<typeof ITEM>[];
-  readonly versions: readonly VersionRow[];
-  readonly lost: readonly LostValue[];
+  readonly versions: readonly RowOf<typeof VERSION>[];
   /** Undefined: the run is compared with none. */
   readonly removed: RowOf<typeof REMOVED> | undefined;
   readonly evidence: Awaited<ReturnType<typeof evidenceOfItems>>;
@@ -214,17 +221,11 @@ function pack({ passthrough, sequence, changedSince, removed, ...unpacked }: Unp
       bits.reduce((all, bit) => all + bit),
     ];
   });
-  // Several versions differ in what they are now alone.
-  const versions = new Numbered((cells: string): unknown => JSON.parse(cells));
-  const versionOf = (number: number) => {
+  const versions = new Numbered((number: number): unknown => {
     const row = unpacked.versions[number];
     if (row === undefined) throw new TypeError(`there is no version ${number}`);
-    const { sequence, day, begins, causes } = row;
-    const { value, before } = beforeOf(row);
-    const own = [causes, value, before].map((text) => texts.ofNullable(text));
-    return versions.of(JSON.stringify([sequence, day, begins, ...own]));
-  };
-  const lostOf = Map.groupBy(unpacked.lost, ({ contentId }) => contentId);
+    return [row.sequence, row.day, row.begins, row.causes];
+  });
   const evidence = new EvidenceRows();
   const lookups = lookupEvidenceRows(unpacked.evidence).map((row) => evidence.packed(row));
   const items: unknown[][] = [];
@@ -233,27 +234,10 @@ function pack({ passthrough, sequence, changedSince, removed, ...unpacked }: Unp
   for (const row of unpacked.items) {
     const { contentId, title, type, published, change } = row;
     const own = numbersIn(row.answers).map((number) => answers.of(number));
-    const since = numbersIn(row.versions).map(versionOf);
-    const lost = lostOf
-      .get(contentId)
-      ?.map(({ destinationId, customFieldId, ...was }) => [
-        destinations.of(destinationId),
-        fields.of(customFieldId),
-        ...Object.values(lostParts(was)).map((text) => texts.ofNullable(text)),
-      ]);
+    const since = numbersIn(row.versions).map((number) => versions.of(number));
     const read = itemEvidenceRows(unpacked.evidence.of(contentId)).map((each) => evidence.packed(each));
     const changed = change === null ? null : ITEM_CHANGES.indexOf(change);
-    const item = [
-      contentId,
-      title,
-      types.ofNullable(type),
-      published,
-      own,
-      read,
-      inOne(since),
-      changed,
-      lost ?? [],
-    ];
+    const item = [contentId, title, types.ofNullable(type), published, own, read, inOne(since), changed];
     bytes += jsonBytes(item);
     // The texts and names of an item that does not fit are small: they stay.
     const tables = [answers, texts, types, versions, evidence];

@@ -58,7 +58,7 @@ export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]>
 export type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
 
 /**
- * The run that another was compared with when it was made, or the one that an erase put in its place; where none can be
+ * The run that another was compared with when it was made; where none can be
  * read, `missing` is a sentence that says why, else null. Throws `config.not_found` for a run that does not exist,
  * `verify.failed` for one that cannot be read.
  */

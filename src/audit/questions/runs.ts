@@ -8,7 +8,6 @@ import { count, counted, duration, fileSize, minuteOf } from "../../common/figur
 import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
@@ -23,10 +22,7 @@ import {
 } from "./run-facts.ts";
 
 const RUNS = {
-  /**
-   * `*`: the run that readers see. `/`: one that is not in its history, or while it is pinned, in that of the latest: put
-   * aside, or rolled back.
-   */
+  /** `*`: the run that readers see. `/`: one that is not in its history: put aside, or rolled back. */
   mark: col.name({ head: "", required: true, notOnPage: true }),
   /** What the mark says, for programs. */
   current: col.flag({ required: true, hidden: true }),
@@ -104,9 +100,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const latest = runs.find((each) => each.latest);
-  const pinned = pinnedOf(runs);
-  const past = withPast(latest, runs);
+  const past = withPast(current, runs);
   const listed = runs.map((each) => {
     // One that is being published is in no history yet.
     const isAside = each.run !== unpublished && isOutside(each, past);
@@ -119,16 +113,9 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
     manifest instanceof WarehouseError ? [manifest.message] : [],
   );
   return {
-    lead:
-      pinned === undefined
-        ? ""
-        : `Pinned: ${pinnedText(pinned)}; "content-warehouse runs unpin" makes the latest run current.`,
-    facts: {
-      current: current?.run ?? null,
-      latest: latest?.run ?? null,
-      pinnedSince: pinned?.pinnedSince.toISOString() ?? null,
-    },
-    sections: [keptRunsSection(listed, pinned === undefined ? "current" : "latest")],
+    lead: "",
+    facts: { current: current?.run ?? null },
+    sections: [keptRunsSection(listed)],
     next: [...problems, ...unpublishedText(folder, runs, unpublished)],
   };
 }
@@ -137,12 +124,8 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 export const WITHOUT_LEGEND =
   "without: values without an external value; receiving: those of them at destinations that receive values";
 
-/** `newest`: the run whose history the marks are about. */
-export function keptRunsSection(
-  runs: readonly ListedRun[],
-  newest: "current" | "latest" = "current",
-): Section {
-  const outside = `; / is not in the history of the ${newest} run: put aside, or rolled back`;
+export function keptRunsSection(runs: readonly ListedRun[]): Section {
+  const outside = "; / is not in the history of the current run: put aside, or rolled back";
   return section({
     key: "runs",
     title: "Runs",
@@ -201,18 +184,12 @@ function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
 }
 
-/** A run, and the one that is pinned in its warehouse. */
-export interface ShownRun {
-  readonly found: ReadableRun;
-  readonly pinned: ReturnType<typeof pinnedOf<PublishedRun>>;
-}
-
 /** Keys of the parts of the answer. */
 export const SHOWN_OF_RUN = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
 
 /** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
 export async function runAnswer(
-  { found, pinned }: ShownRun,
+  found: ReadableRun,
   connection: DuckDBConnection | undefined,
 ): Promise<Answer> {
   const { manifest } = found;
@@ -235,12 +212,8 @@ export async function runAnswer(
         ];
   return {
     lead: "",
-    facts: {
-      ...figuresOf(found, before?.manifest.files),
-      pinned: pinned?.run ?? null,
-      pinnedSince: pinned?.pinnedSince.toISOString() ?? null,
-    },
-    sections: [aboutSection({ found, pinned }, before?.manifest.files), ...ofRun, tablesSection(tables)],
+    facts: figuresOf(found, before?.manifest.files),
+    sections: [aboutSection(found, before?.manifest.files), ...ofRun, tablesSection(tables)],
   };
 }
 
@@ -251,7 +224,7 @@ function figuresOf(
 ): Answer["facts"] {
   const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
   const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
-  const { supersedes, replayOf, erasedAt } = manifest;
+  const { replayOf } = manifest;
   return {
     run,
     sequence,
@@ -266,9 +239,7 @@ function figuresOf(
     changes: changes ?? null,
     mappedValues: mappedValues === undefined ? null : statedValues(mappedValues),
     previousRun,
-    supersedes: supersedes ?? null,
     replayOf: replayOf ?? null,
-    erasedAt: erasedAt ?? [],
     personalData: { policy: personalData.policy, keyId: personalData.keyId },
     versions,
     bytes: sizeOf(files),
@@ -282,16 +253,14 @@ function statedValues(values: StatedCounts) {
   return { mapped: values.mapped, withoutExternalValue, ...kinds, destinations: values.destinations ?? null };
 }
 
-function aboutSection({ found, pinned }: ShownRun, before: Manifest["files"] | undefined): Section {
+function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined): Section {
   const { run, manifest, current } = found;
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
-  const { items, mappedValues, supersedes, erasedAt, replayOf } = manifest;
+  const { items, mappedValues, replayOf } = manifest;
   const change = changeText(manifest);
-  const erased = erasedAt?.at(-1);
   const took = duration(tookMs(manifest) / 1000);
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
-    pinned !== undefined && ["Pinned", pinnedText(pinned)],
     ["Pipeline", pipeline],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
@@ -301,9 +270,6 @@ function aboutSection({ found, pinned }: ShownRun, before: Manifest["files"] | u
     mappedValues !== undefined && ["Values", valuesText(mappedValues)],
     ["Before it", previousRun ?? "no run"],
     replayOf !== undefined && ["Replay of", replayOf],
-    // It took the place of another when somebody was erased from it.
-    supersedes !== undefined &&
-      erased !== undefined && ["Supersedes", `${supersedes}, erased ${minuteOf(new Date(erased))} UTC`],
     [
       "Personal data",
       personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),

@@ -1,12 +1,8 @@
 import { writeAnswer } from "../../show/terminal.ts";
 import { deliveryError, publishedBut } from "../../targets/deliver.ts";
-import { laterRun } from "../../warehouse/identity.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { findRun, listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, existingFolder, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
 import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
@@ -16,9 +12,9 @@ Examples:
   $ content-warehouse deliver 42 --target lake
 
 RUN is a run's name, its number, or "current". A target that has the run already is left as it is; one that has a later
-run keeps that: "runs rollback RUN --deliver" takes it back. A run that is later than the pinned one is refused until
-"runs unpin". Neither the service nor its token is needed. Exit code 0: all have the run. 26: one has not; the message
-says why, and the same command goes on where it stopped.
+run keeps that: "runs rollback RUN --deliver" takes it back. Neither the service nor
+its token is needed. Exit code 0: all have the run. 26: one has not; the message says why, and the same command goes on
+where it stopped.
 `;
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
@@ -37,7 +33,6 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);
         await finishPublication(folder);
-        await assertNotPast(folder, wanted);
         stop.signal.throwIfAborted();
         return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
@@ -49,14 +44,4 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const failure = deliveryError(run, deliveries, publishedBut(again));
       if (failure !== undefined) throw failure;
     });
-}
-
-/** Targets are to have what is pinned until it is no more. Throws `config.invalid` for a later run. */
-async function assertNotPast(folder: OutputFolder, wanted: string): Promise<void> {
-  const pinned = pinnedOf(await listRuns(folder));
-  const run = await findRun(folder, wanted);
-  if (pinned === undefined || !laterRun(run, pinned)) return;
-  throw invalid(
-    `The run ${run.run} is later than the pinned one, and targets do not get it: ${pinnedText(pinned)} until "content-warehouse runs unpin".`,
-  );
 }

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { contentDiffQuestion } from "../../audit/content/content-diff-answer.ts";
+import { contentDiffQuestion } from "../../audit/diff/content-diff-answer.ts";
 import { diffQuestion } from "../../audit/diff/diff-answer.ts";
 import type { Answer } from "../../common/answer.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
@@ -32,8 +32,8 @@ A run is given by its name or number, also one whose files are gone, or as "curr
 however many items it touches; --items lists those. "no payload change": the destination is sent the same, and the status, a
 flag or a value that is not sent is another.
 
---content compares the tables of the items in two runs that are kept: texts as [-removed-] {+added+} words. What changes
-with the moment or with who asks is counted apart.
+--content compares the tables of the items in two runs that are kept; of a long text it shows the first difference. What
+changes with the moment or with who asks is compared only where --table names its table.
 `;
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {

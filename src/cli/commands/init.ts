@@ -11,7 +11,7 @@ import { type Config, configFileName, loadConfig } from "../../config/config.ts"
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
 import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
-import { knownDestinations, missingDestinations } from "../../run/preconditions/destinations.ts";
+import { knownDestinations, missingDestinations } from "../../run/known-destinations.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import {

@@ -22,14 +22,13 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
+import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
   readonly limit?: number;
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
-  readonly outSince?: string;
   /** Of the program: false with `--no-color`. */
   readonly color?: boolean;
 }
@@ -42,7 +41,6 @@ Examples:
   $ content-warehouse run nightly --limit 20    # a first look, into ./first-look
   $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --warehouse /srv/warehouse
   $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
-  $ content-warehouse run --instance north --fleet fleet.json
 
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
 Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
@@ -52,9 +50,9 @@ certified: such a run has the verdict "limited", is never delivered, and lies in
 `;
 
 export function runCommand(environment = processEnvironment()): CliCommand {
-  const command = new CliCommand("run").description(
-    "run a pipeline: export the service's content and publish it",
-  );
+  const command = new CliCommand("run")
+    .description("run a pipeline: export the service's content and publish it")
+    .argument("<pipeline>", PIPELINE);
   return wantedOptions(command, "read the sample content from the embedded service")
     .addOption(
       new Option(
@@ -62,7 +60,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
         "read the first items alone, for a first look; the warehouse is ./first-look unless --warehouse names another",
       )
         .argParser(positive)
-        .conflicts(["instance", "reread", "acceptShrink", "acceptNewAddress"]),
+        .conflicts(["reread", "acceptShrink", "acceptNewAddress"]),
     )
     .option(
       "--quiet",
@@ -70,26 +68,13 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     )
     .logFormat()
     .option("--json", "print one JSON object to standard output instead of the summary")
-    .addOption(
-      new Option(
-        "--out-since <instant>",
-        "what a fleet's worker knows of an outage, for onFinish",
-      ).hideHelp(),
-    )
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string | undefined, _flags: RunFlags, command: CliCommand) => {
-      const flags = command.optsWithGlobals<RunFlags>();
-      if (pipeline === undefined && flags.chosen === undefined)
-        command.error("error: missing required argument 'pipeline'", { code: "commander.missingArgument" });
-      return run(pipeline, flags, environment);
-    });
+    .action((pipeline: string, _flags: RunFlags, command: CliCommand) =>
+      run(pipeline, command.optsWithGlobals<RunFlags>(), environment),
+    );
 }
 
-async function run(
-  pipeline: string | undefined,
-  flags: RunFlags,
-  environment: CliEnvironment,
-): Promise<void> {
+async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
   const { endWith } = environment;
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
@@ -105,7 +90,6 @@ async function run(
     signal: stop.signal,
     onProgress: display.onProgress,
     isQuiet: flags.quiet === true,
-    outSince: flags.outSince ?? null,
     ...thisMachine(),
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);
@@ -116,9 +100,10 @@ async function run(
   if (exitCode !== 0) endWith(exitCode);
 }
 
-async function writeSummary(
+/** Prints the summary of a published run, or with `quiet` its new warnings alone. */
+export async function writeSummary(
   summary: RunSummary,
-  flags: RunFlags,
+  flags: Pick<RunFlags, "quiet" | "json" | "color">,
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {

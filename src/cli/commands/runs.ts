@@ -1,13 +1,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadable } from "../../audit/open-run.ts";
 import { runAnswer, runsAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
-import { minuteOf } from "../../common/figures.ts";
 import { configuredSettings } from "../../config/config.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { pinnedOf, pinnedText } from "../../warehouse/pin.ts";
-import { finishPublication } from "../../warehouse/publish.ts";
-import { listRuns, prune, RUNS_KEPT, rollback, unpin } from "../../warehouse/retention.ts";
+import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
@@ -28,7 +25,7 @@ interface Options {
   readonly keep?: number;
 }
 
-type RollbackOptions = TargetOptions & { readonly deliver?: true; readonly pin?: true };
+type RollbackOptions = TargetOptions & { readonly deliver?: true };
 
 interface Shown extends AnswerFlags {
   readonly warehouse: string;
@@ -40,7 +37,6 @@ Examples:
   $ content-warehouse runs show 42
   $ content-warehouse runs rollback 000041-20261119T020000Z
   $ content-warehouse runs rollback 41 --deliver
-  $ content-warehouse runs rollback 41 --pin
   $ content-warehouse runs prune --keep 14
 
 RUN is a run's name, its number, or "current".
@@ -53,7 +49,6 @@ export function runsCommand(environment = processEnvironment()): CliCommand {
     .addCommand(listCommand(environment), { isDefault: true })
     .addCommand(showCommand(environment))
     .addCommand(rollbackCommand(environment))
-    .addCommand(unpinCommand(environment))
     .addCommand(pruneCommand(environment));
 }
 
@@ -79,8 +74,7 @@ function showCommand({ out }: CliEnvironment): CliCommand {
     .action(async (run: string, { warehouse, ...form }: Shown) => {
       const folder = existingFolder(warehouse);
       const found = await findReadable(folder, run);
-      const pinned = pinnedOf(await listRuns(folder));
-      const answer = (connection?: DuckDBConnection) => runAnswer({ found, pinned }, connection);
+      const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
       const isTold = found.manifest.rows.run_checks !== undefined;
       const shown = isTold
         ? await withRuns(
@@ -102,7 +96,6 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41 --deliver")
     .argument("<run>", "name or number of a run")
     .option("--deliver", "bring the configured targets back to it as well")
-    .option("--pin", "keep it current while further runs are published, until `runs unpin`")
     .addHelpText("after", ROLLBACK_HELP)
     .action(async (wanted: string, options: RollbackOptions) => {
       const { out } = environment;
@@ -110,11 +103,8 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const targets = options.deliver === true ? await chosenTargets(environment.cwd, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using lock = await acquireLock(folder);
-      const current = await rollback(folder, wanted, { isPinned: options.pin === true });
-      const { run, pinnedSince } = current;
-      await writeLines(out, [
-        pinnedSince === null ? `current is now ${run}` : pinnedText({ run, pinnedSince }),
-      ]);
+      const current = await rollback(folder, wanted);
+      await writeLines(out, [`current is now ${current.run}`]);
       if (targets === null) {
         // Targets may take long to answer, and keep no run from beginning.
         await lock[Symbol.asyncDispose]();
@@ -128,25 +118,6 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       await writeLines(out, lines);
       if (failure !== undefined) throw failure;
     });
-}
-
-function unpinCommand({ out }: CliEnvironment): CliCommand {
-  return subcommand(
-    "unpin",
-    "make the latest run current, and each that is published from now on",
-    "unpin",
-  ).action(async ({ warehouse }: Options) => {
-    const folder = existingFolder(warehouse);
-    await using _lock = await acquireLock(folder);
-    await finishPublication(folder);
-    const { run, latest, since } = await unpin(folder);
-    const was = `${run} was pinned since ${minuteOf(since)} UTC`;
-    const lines = [
-      `current is ${run === latest ? "still" : "now"} ${latest}; ${was}`,
-      'targets keep what they have until "content-warehouse deliver" or the next run',
-    ];
-    await writeLines(out, lines);
-  });
 }
 
 function writeLines(out: Output, lines: readonly string[]): Promise<void> {

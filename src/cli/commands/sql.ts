@@ -9,11 +9,10 @@ import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, positive, processEnvironment } from "../command.ts";
 import { openNamedFile, readNamedFile } from "../named-file.ts";
-import { askProcess } from "../question/ask.ts";
-import type { Ask, QuestionLimits } from "../question/work.ts";
-import { bufferMbOf } from "../sql/answer.ts";
+import { answerSql } from "../sql/answer.ts";
 import { askedDatabases } from "../sql/asked-databases.ts";
 import { TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
+import { beFirstToGo, QuestionLimits } from "../sql/question-limits.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
@@ -54,12 +53,11 @@ Examples:
 Without a query, the statement is read from standard input. A screen gets the first 100 rows of a table, a pipe or a
 file all of them. The tables and views of the run before are in the catalog "previous". CSV holds values as they are; add --spreadsheet for a file that Excel opens.
 
-A question has a process of its own, which is ended where it takes more time or memory than it may; what the database's
-quarter of that memory cannot hold is spilled to disk.
+A question that takes more time or memory than it may is interrupted; if the database ignores that for two seconds, the
+process kills itself (137). A quarter of the memory is for the database, which spills the rest to disk.
 `;
 
-/** `ask` has the question answered. */
-export function sqlCommand(environment = processEnvironment(), ask: Ask = askProcess): CliCommand {
+export function sqlCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
     .argument("[query]", "one SQL statement (default: read from standard input)")
@@ -77,11 +75,11 @@ export function sqlCommand(environment = processEnvironment(), ask: Ask = askPro
     .option("--max-seconds <n>", "seconds after which the question is ended", positive, 3600)
     .option("--max-memory <mb>", "megabytes of memory at which the question is ended", positive, 2048)
     .addHelpText("after", EXAMPLES)
-    .action((query: string | undefined, options: Options) => answer({ environment, ask }, query, options));
+    .action((query: string | undefined, options: Options) => answer(environment, query, options));
 }
 
 async function answer(
-  { environment, ask }: { readonly environment: CliEnvironment; readonly ask: Ask },
+  environment: CliEnvironment,
   query: string | undefined,
   options: Options,
 ): Promise<void> {
@@ -90,20 +88,22 @@ async function answer(
   const statement = await statementOf({ query, file: options.file }, environment);
   const { warehouse, run } = options;
   if (statement === undefined) return writeAll(out, [await waysToOpen(warehouse, run)]);
-  const limits: QuestionLimits = { maxSeconds: options.maxSeconds, maxMemoryMb: options.maxMemory };
-  await withTemporaryFolder("sql", async (temporaryDirectory, signal) => {
-    const asked = await askedDatabases(warehouse, { wanted: run, statement });
-    await using named =
-      target.out === undefined ? undefined : await openNamedFile(target.out, outputFolder(warehouse));
+  const { maxSeconds, maxMemory: maxMemoryMb } = options;
+  await beFirstToGo();
+  using limits = new QuestionLimits({ maxSeconds, maxMemoryMb });
+  const asked = await askedDatabases(warehouse, { wanted: run, statement });
+  await using named =
+    target.out === undefined ? undefined : await openNamedFile(target.out, outputFolder(warehouse));
+  const work = async (temporaryDirectory: string) => {
     // Whole before it replaces what the file had: a query can fail at its last row.
     const file = named === undefined ? undefined : join(temporaryDirectory, "answer");
     const width = named === undefined ? out.columns : undefined;
     const form = { format: target.format, width, spreadsheet: options.spreadsheet === true };
-    const question = { ...asked, statement, form, file, bufferMb: bufferMbOf(limits.maxMemoryMb) };
-    await ask(question, { limits, out, temporaryDirectory, signal });
+    await answerSql({ ...asked, statement, form, file, maxMemoryMb }, { out, temporaryDirectory });
     if (named === undefined || file === undefined) return;
     err.write(await named.write(createReadStream(file), "has the answer"));
-  });
+  };
+  await withTemporaryFolder("sql", work, limits.signal);
 }
 
 /** Parquet is for a file: a terminal or a pipe gets text. */

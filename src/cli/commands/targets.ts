@@ -12,7 +12,7 @@ Examples:
   $ content-warehouse targets
   $ content-warehouse targets --json
 
-Exit code 0: each target could be asked, whatever it has. 26: one could not, or some of its tables wait.
+Exit code 0: each target could be asked, whatever it has. 26: one could not.
 `;
 
 export function targetsCommand(environment = processEnvironment()): CliCommand {
@@ -28,17 +28,11 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
       using stop = new StopSignals("the targets are not listed");
       const states = await targetStates(targets, current, stop.signal);
       await showAnswer(out, targetsAnswer(states, current), options);
-      const problems = states.filter(({ problem }) => problem !== null);
-      const unasked = problems.filter(({ state }) => state === "failed");
+      const unasked = states.filter(({ state }) => state === "failed");
       if (unasked.length > 0)
         throw new WarehouseError(
           "target.unavailable",
           `${counted(unasked.length, "target")} could not be asked: ${unasked[0]?.problem}`,
-        );
-      if (problems.length > 0)
-        throw new WarehouseError(
-          "target.waits",
-          `${counted(problems.length, "target")} ${problems.length === 1 ? "is" : "are"} not whole: ${problems[0]?.problem}`,
         );
     });
 }

@@ -1,5 +1,5 @@
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
+import { count, counted, fileSize } from "../../common/figures.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
 import { CliCommand, existingFolder, invalid, type Output, processEnvironment } from "../command.ts";
@@ -64,9 +64,7 @@ function reportText({ runs, findings }: Verification): string {
 }
 
 function runText(run: VerifiedRun): string {
-  const { pinnedSince } = run;
-  const pinned = pinnedSince === null ? "" : `, pinned since ${minuteOf(pinnedSince)} UTC`;
-  const name = run.current ? `${run.run} (current${pinned})` : run.run;
+  const name = run.current ? `${run.run} (current)` : run.run;
   return foundText(name, run, {
     damaged: run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED",
   });

@@ -1,43 +1,40 @@
-/** The answer to a question in SQL, in the process that has the database open. */
+/** The answer to a question in SQL. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
 import type { AskedDatabases } from "./asked-databases.ts";
-import { type AnswerForm, answerTexts, planTexts } from "./formats.ts";
+import { answerTexts, planTexts, type TextForm } from "./formats.ts";
 
 export interface SqlQuestion extends AskedDatabases {
   readonly statement: string;
-  readonly form: AnswerForm | { readonly format: "parquet" };
-  /** New file in the temporary folder that gets the answer; undefined: it goes to standard output. */
+  readonly form: TextForm | { readonly format: "parquet" };
+  /** New file that gets the answer; undefined: it goes to `out`. */
   readonly file: string | undefined;
-  /** Of the database's buffers; what does not fit is spilled. */
-  readonly bufferMb: number;
+  /** Memory that the process may take. */
+  readonly maxMemoryMb: number;
 }
 
-/**
- * Of the memory that the process may take, one part of so many is for the database's buffers: vectors, constants and rows
- * on their way out are not in them.
- */
-const BUFFERS_SHARE = 4;
+/** Share of that memory for the database's buffers: vectors, constants and rows on their way out are not in them. */
+const BUFFERS_SHARE = 1 / 4;
+/** A question that spills more than this fails, so that it leaves the disk to the runs. */
+const MAX_SPILLED = "10GB";
 
-export function bufferMbOf(maxMemoryMb: number): number {
-  return Math.ceil(maxMemoryMb / BUFFERS_SHARE);
-}
-
-/** Throws `config.sql` for what is no question, and what the database says of one that it cannot answer. */
+/** Throws `config.sql` if the statement is not a question, and what the database says if it cannot answer. */
 export async function answerSql(
-  { database: path, previous, statement, form, file, bufferMb }: SqlQuestion,
+  { database: path, previous, statement, form, file, maxMemoryMb }: SqlQuestion,
   { out, temporaryDirectory }: { readonly out: Writable; readonly temporaryDirectory: string },
 ): Promise<void> {
   await using database = await openForReading({
     file: path,
     previous: previous && "database" in previous ? previous.database : undefined,
     temporaryDirectory,
-    // What may be written a question could read, too.
-    allowedDirectories: form.format === "parquet" ? [temporaryDirectory] : [],
-    memoryLimitMb: bufferMb,
+    allowedDirectories: [],
+    // A question could read what may be written, too.
+    allowedPaths: form.format === "parquet" && file !== undefined ? [file] : [],
+    memoryLimitMb: Math.ceil(maxMemoryMb * BUFFERS_SHARE),
+    maxSpilled: MAX_SPILLED,
     threads: undefined,
   });
   const missing = previous && "missing" in previous ? previous.missing : undefined;
@@ -51,7 +48,7 @@ export async function answerSql(
   }
 }
 
-async function textsOf(question: Question, form: AnswerForm): Promise<AsyncIterable<string>> {
+async function textsOf(question: Question, form: TextForm): Promise<AsyncIterable<string>> {
   const result = await question.stream();
   const isDrawn = question.isPlan && form.format === "table";
   return refusals(isDrawn ? planTexts(result) : answerTexts(result, form));

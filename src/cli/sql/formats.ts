@@ -24,27 +24,19 @@ import {
   type TextColumn,
 } from "../../show/table.ts";
 import { printableText } from "../../show/terminal.ts";
-import { type PageLimits, pageTexts } from "./page.ts";
 
 /** Forms that are text; Parquet is the other one. */
 export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
 /** A text in full. */
-interface TextForm {
+export interface TextForm {
   readonly format: TextFormat;
   /** Width of the screen; undefined: a file or a pipe. */
   readonly width: number | undefined;
   /** CSV that no spreadsheet takes for formulas. */
   readonly spreadsheet: boolean;
 }
-
-/** The first rows in JSON, and whether they are all. */
-interface PageForm extends PageLimits {
-  readonly format: "page";
-}
-
-export type AnswerForm = TextForm | PageForm;
 
 type Texts = AsyncIterable<string>;
 type FormOptions = Omit<TextForm, "format">;
@@ -62,9 +54,8 @@ const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOpt
   markdown: markdownTexts,
 };
 
-export function answerTexts(result: DuckDBResult, form: AnswerForm): Texts {
-  if (form.format !== "page") return FORMS[form.format](result, form);
-  return pageTexts(streamOf(result), form);
+export function answerTexts(result: DuckDBResult, form: TextForm): Texts {
+  return FORMS[form.format](result, form);
 }
 
 function streamOf(result: DuckDBResult): RowStream {

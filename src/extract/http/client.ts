@@ -2,10 +2,8 @@ import { addAbortListener } from "node:events";
 import type { LookupFunction } from "node:net";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../../common/clock.ts";
-import { asWarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import type { HttpProxy } from "../../common/network/proxy.ts";
-import type { OnEvent, RequestEnds } from "../../common/run-events.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
 import { decodeBytes } from "../pages/decode.ts";
@@ -54,9 +52,11 @@ export interface HttpClientOptions {
   readonly retry: Retry;
   /** How names become addresses; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
-  /** Told of each attempt. */
-  readonly onEvent: OnEvent;
+  readonly onAttempt: OnAttempt;
 }
+
+/** Called for each attempt of a request. `status`: null without an answer. `bytes`: size of the body as it came. */
+export type OnAttempt = (status: number | null, bytes: number) => void;
 
 export interface HttpResponse extends Omit<Answer, "headers"> {
   readonly contentType: string | null;
@@ -119,18 +119,6 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     );
   }
 
-  function tell(request: ReadRequest, ended: Ended): void {
-    const { method, mode } = request;
-    const about = {
-      method,
-      mode,
-      origin: url.origin,
-      path: url.prefix + request.path,
-      page: pageOf(request),
-    };
-    options.onEvent({ event: "request ends", ...about, ...ended, atMs: clock.now() });
-  }
-
   /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
   async function send(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse> {
     signal.throwIfAborted();
@@ -145,13 +133,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const { status, body } = response;
       tellOfCache(response);
       log.debug("answer", { method, path, status, bytes: body.length, milliseconds });
-      tell(request, { status, bytes: body.length, error: null, milliseconds });
+      options.onAttempt(status, body.length);
       return { ...response, milliseconds, attempts: 1 };
     } catch (thrown) {
       const { aborted, reason } = deadline.signal;
       const failure = aborted ? reason : transportError(thrown, { host: url.host, namedIn, proxy }, redact);
-      const milliseconds = clock.elapsedMs() - startedMs;
-      tell(request, { status: null, bytes: 0, error: asWarehouseError(failure).code, milliseconds });
+      options.onAttempt(null, 0);
       throw failure;
     }
   }
@@ -229,8 +216,6 @@ interface Answered {
 
 /** A small request that every service can answer. */
 const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [], gallery: false });
-
-type Ended = Pick<RequestEnds, "status" | "bytes" | "error" | "milliseconds">;
 
 /** As a failure that is not asked for again. To be asked to slow down is none. */
 function throwFinally(error: unknown): never {

@@ -249,7 +249,7 @@ function errorInside(error: unknown): SourceError {
   if (SIGN_IN.test(words)) {
     return new SourceError(
       "source.credentials",
-      `The service refused the API token; check it (CONTENT_API_TOKEN, \`tokenFile\`, or what a fleet names for the instance). It said: ${words}`,
+      `The service refused the API token; check it (CONTENT_API_TOKEN or \`tokenFile\`). It said: ${words}`,
     );
   }
   return new SourceError(

@@ -126,7 +126,7 @@ const E_MAIL = new RegExp(`${anyOf(PERSONAL_WORDS["e-mail"].map(patternOf))}|(?:
 const ONE_OF_PERSON = new Set(OF_PERSON);
 
 /** What the name of a field that the contract does not know says of its value. */
-export interface NameMeaning {
+interface NameMeaning {
   readonly personal: boolean;
   /** An address, beside which a name is a person's. */
   readonly email: boolean;
@@ -162,8 +162,4 @@ export function meaningOfName(name: string): NameMeaning {
   const meaning = meaningOf(name);
   known.set(name, meaning);
   return meaning;
-}
-
-export function looksPersonal(name: string): boolean {
-  return meaningOfName(name).personal;
 }

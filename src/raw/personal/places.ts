@@ -1,4 +1,4 @@
-/** Where the contract has people, and what of them is personal: the policy and erasing have it from here. */
+/** Where the contract has people, and what of them is personal: the policy has it from here. */
 import { dynamicItem } from "../../api/dynamic.ts";
 import { fullItem } from "../../api/full.ts";
 import { userPlaces } from "../../api/user-places.ts";
@@ -33,18 +33,6 @@ export const PERSON_FIELDS: ReadonlySet<string> = new Set(
   [...USER_PLACES].filter(([, kind]) => kind === "description").map(([name]) => name.split(".", 1)[0] ?? ""),
 );
 
-/** Names of fields that hold a user's ID or description, at whatever depth: `user_ids`, `author`. */
-export const USER_FIELDS: ReadonlySet<string> = new Set(
-  [...USER_PLACES.keys()].map((name) => name.slice(name.lastIndexOf(".") + 1)),
-);
-
-/** Where a description has no ID of its own, the item has it beside: by `author_details`, `author`. */
-export const NAMED_BESIDE: ReadonlyMap<string, string> = new Map(
-  [...USER_PLACES.keys()]
-    .map((name) => [name, name.replace(/_details$/, "")] as const)
-    .filter(([name, beside]) => name !== beside && USER_PLACES.get(beside) === "id"),
-);
-
 /** Objects at `steps` of a document, and the attributes of each that are personal. */
 export interface PersonalPlace {
   readonly steps: readonly string[];
@@ -68,13 +56,8 @@ export const PERSONAL_PLACES: readonly PersonalPlace[] = DATA_TABLES.flatMap((ta
 });
 
 /** Names of what is personal in some description of a user. */
-export const PERSONAL_ATTRIBUTES: ReadonlySet<string> = new Set(
+const PERSONAL_ATTRIBUTES: ReadonlySet<string> = new Set(
   PERSONAL_PLACES.flatMap(({ attributes }) => [...attributes.keys()]),
-);
-
-/** Free texts among them: they say nothing of where else the person is meant. */
-export const FREE_TEXTS: ReadonlySet<string> = new Set(
-  [...PERSONAL_ATTRIBUTES].filter((name) => /(^|_)bio$/.test(name)),
 );
 
 const CONTAINERS = new Set(PERSONAL_PLACES.map(({ path }) => path));

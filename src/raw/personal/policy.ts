@@ -92,11 +92,6 @@ export interface PolicyOptions {
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
   readonly fields: PersonalFields;
-  /**
-   * Where a document was treated before, by another version: what that one hashed stays, and all else that is personal is
-   * dropped, since its hash would need the key of that night. Gets the field of each value.
-   */
-  readonly onDropped?: (field: string) => void;
 }
 
 /** What the drift calls what the policy treated. */
@@ -282,23 +277,6 @@ function objectsIn(value: unknown): JsonObject[] {
   return found;
 }
 
-function treatment({ policy, hashKey, onDropped }: PolicyOptions): Treatment {
-  if (onDropped !== undefined) return policy === "hash" ? unlessHashed(onDropped) : dropping(onDropped);
+function treatment({ policy, hashKey }: PolicyOptions): Treatment {
   return policy === "hash" ? hashing(hashKey) : () => undefined;
-}
-
-const HASH = /^[0-9a-f]{64}$/;
-
-function unlessHashed(onDropped: (field: string) => void): Treatment {
-  const drop = dropping(onDropped);
-  const isTreated = (value: unknown) =>
-    value === null || value === "" || (typeof value === "string" && HASH.test(value));
-  return (field, value) => (isTreated(value) ? value : drop(field, value));
-}
-
-function dropping(onDropped: (field: string) => void): Treatment {
-  return (field) => {
-    onDropped(field);
-    return undefined;
-  };
 }

@@ -1,110 +1,188 @@
-/** Builds runs again from their raw documents, and puts them in the place of the old ones, all together. */
-import { join } from "node:path";
+/** Builds the current run again from its raw documents, with today's program, and publishes it as the next run. */
+import { copyFile, mkdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { VERSION } from "../../common/version.ts";
 import type { Wishes } from "../../config/config.ts";
-import type { Pipeline } from "../../pipeline.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
-import { lookupsIn, readFacts } from "../../raw/read-raw.ts";
-import { loadPipeline } from "../../transform/pipelines.ts";
-import { assertRawWhole } from "../../warehouse/raw-documents.ts";
-import { numberAnew, type Replaceable, withDescendants } from "../../warehouse/replacement/numbers.ts";
-import { clearStaging, replaceable, replaceRuns, replacing } from "../../warehouse/replacement/replace.ts";
-import { hasHistory } from "../previous-history.ts";
-import { pipelineFingerprint } from "../resume.ts";
+import { EMPTY_RESUME } from "../../extract/landing/resume-state.ts";
+import {
+  EXTRACT_FILE,
+  type ExtractRecord,
+  readExtractRecord,
+  writeExtractRecord,
+} from "../../raw/extract-record.ts";
+import type { RawLookups } from "../../raw/raw-file.ts";
+import { type Landed, lookupsIn, readRaw } from "../../raw/read-raw.ts";
+import { pipelineModule, pipelineUrl } from "../../transform/pipelines.ts";
+import { type Baseline, baselineOf } from "../../warehouse/baseline.ts";
+import { assertRoom, PeakUse } from "../../warehouse/disk.ts";
+import {
+  createStaging,
+  namingFolder,
+  nextRun,
+  type OutputFolder,
+  stagingFolder,
+  stagingLeftovers,
+} from "../../warehouse/layout.ts";
+import { discardStaging, finishPublication } from "../../warehouse/publish.ts";
+import { assertRawWhole, rawDocumentsOf } from "../../warehouse/raw-documents.ts";
+import type { PublishingRun, RunOptions } from "../context.ts";
+import type { Exported } from "../observed.ts";
+import { preparePipeline } from "../prepare.ts";
+import { previousHistory, withoutPersonal } from "../previous-history.ts";
+import { landAndPublish } from "../publication.ts";
+import { personalFieldsDigest, policyDigest } from "../reuse.ts";
 import { missingFor } from "./missing.ts";
-import { moduleOf } from "./rebuild.ts";
-import { type Plan, Renewing, type ReplayedRun, type ReplayRequest } from "./renewing.ts";
+
+interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline" | "isQuiet"> {
+  readonly folder: OutputFolder;
+  /** URL of the pipeline's module; null: that of the run. */
+  readonly pipelineUrl: string | null;
+  readonly wishes: Wishes;
+}
 
 /**
- * Builds a run and all that go on from it anew, without a request and as they were built in their nights: held against
- * the run before, by the limits and with what was accepted then. They take the places of the old ones with later
- * numbers; what is left of an interrupted run goes. Needs the lock. No loader of a user's own is told.
- *
- * Throws `config.not_found` for a run without raw documents or of an older program, `config.invalid` where the pipeline
- * needs what was not asked for or the policy gave away, `verify.failed` where a raw file is damaged or the history cannot
- * be carried on, and what `build` throws: then every run is as it was.
+ * The new run has the verdict of the run that it replays, which is the run before it. Makes no request. Needs the lock.
+ * Throws `config.not_found` for a run without raw documents, `config.invalid` if the pipeline needs what the run did not
+ * ask for or personal data is to be treated otherwise than the documents were, `verify.failed` if a raw file is damaged,
+ * and what building throws; then nothing was published.
  */
-export async function replayRuns(request: ReplayRequest): Promise<readonly ReplayedRun[]> {
-  const { folder, run: wanted, freeBytes, onStep } = request;
-  return replacing(folder, async ({ runs: kept, temporary }) => {
-    const runs = kept
-      .map((each) => (each.sequence < wanted.sequence ? each : replaceable(each)))
-      .filter(isReadable);
-    const run = runs.find(({ directory }) => directory === wanted.directory);
-    if (run === undefined)
-      throw new WarehouseError("config.not_found", `Run ${wanted.run} is gone; name another.`);
-    const replaced = await withDescendants(run, runs, temporary);
-    const pipelines = new Map<Replaceable, Pick<Plan, "pipeline" | "url">>();
-    for (const each of replaced) {
-      onStep({ kind: "prove", run: each.run });
-      pipelines.set(each, await pipelineFor(each, request));
-    }
-    const planned = (await numberAnew(folder, { replaced, runs }, temporary)).flatMap((numbered): Plan[] => {
-      const by = pipelines.get(numbered.from);
-      return by === undefined ? [] : [{ ...numbered, ...by }];
-    });
-    await clearStaging(folder);
-    const renewing = new Renewing(request, runs, planned);
-    await replaceRuns(folder, planned, {
-      make: (each, staging) => renewing.make(each, staging),
-      freeBytes,
-      noRoom: (room) =>
-        `the runs that are built again take ${room}; nothing was replaced: free space or remove old runs with "runs prune", and replay again`,
-      onStep,
-    });
-    return planned.map(({ from, to }) => ({
-      run: from.run,
-      replacedBy: to,
-      current: from.current,
-      ...renewing.told(to),
-    }));
+export async function replay(options: ReplayOptions): Promise<Exported> {
+  const { folder, log } = options;
+  try {
+    await finishPublication(folder);
+    options.signal.throwIfAborted();
+    const published = await findReadable(folder, "current");
+    await assertRawWhole(published, published.directory);
+    const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
+    const run = await prepareReplay(options, published, facts);
+    const [interrupted] = await stagingLeftovers(folder);
+    if (interrupted !== undefined)
+      log.warn(`The next run begins anew: nothing of the interrupted run ${interrupted.run} will be used.`);
+    return await landAndBuild(run, published, facts);
+  } catch (thrown) {
+    throw namingFolder(thrown, folder);
+  }
+}
+
+interface ReplayRun extends Omit<PublishingRun, "peak"> {
+  /** URL of the pipeline's module. */
+  readonly url: string;
+}
+
+async function prepareReplay(
+  options: ReplayOptions,
+  published: ReadableRun,
+  facts: ExtractRecord,
+): Promise<ReplayRun> {
+  const { folder, clock, wishes, freeBytes } = options;
+  const lookups = lookupsIn(join(published.directory, "raw"));
+  assertSameTreatment(published, { facts, lookups }, wishes);
+  const url = options.pipelineUrl ?? moduleOf(facts);
+  const config = { ...wishes, limit: facts.limit };
+  const pipeline = await preparePipeline({ ...options, pipeline: url, config });
+  const missing = missingFor(pipeline, wishes, { facts, lookups });
+  if (missing.length > 0)
+    throw invalid(
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(missing.join("; "), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+    );
+  // A limited run is on its own.
+  const baseline: Baseline =
+    facts.limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
+  await assertRoom(folder.root, baseline, freeBytes);
+  const past = await previousHistory(baseline, pipeline, folder);
+  return {
+    url,
+    clock,
+    options: { ...options, pipeline: url, config },
+    pipeline,
+    folder,
+    staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
+    baseline,
+    history: withoutPersonal(past, baseline, facts.personalData),
+    resumed: EMPTY_RESUME,
+  };
+}
+
+async function landAndBuild(run: ReplayRun, published: ReadableRun, facts: ExtractRecord): Promise<Exported> {
+  const { folder, staging } = run;
+  // The run after this one needs the room of a run that reads the service.
+  await using peak = PeakUse.watch(staging.root, published.manifest.peakBytes ?? 0);
+  try {
+    await createStaging(folder, staging.run);
+    return await landAndPublish(
+      { ...run, peak },
+      { land: () => landAgain(run, published, facts), replayOf: published.manifest.run },
+    );
+  } finally {
+    await discardStaging(folder, staging.run);
+  }
+}
+
+/** Copies the raw documents under the number of the new run, and states its facts. */
+async function landAgain(
+  { staging, clock, pipeline, url }: ReplayRun,
+  published: ReadableRun,
+  { version: _version, ...facts }: ExtractRecord,
+): Promise<Landed> {
+  const raw = join(staging.result, "raw");
+  for (const { path } of rawDocumentsOf(published)) {
+    if (basename(path) === EXTRACT_FILE) continue;
+    const copy = join(staging.result, renumbered(path, published.sequence, staging.sequence));
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+    await copyFile(join(published.directory, path), copy);
+  }
+  await writeExtractRecord(join(raw, EXTRACT_FILE), {
+    ...facts,
+    pipeline: { name: pipeline.name, module: pipelineModule(url) },
+    startedAt: new Date(clock.now()).toISOString(),
+    resumedAt: [],
+    accepted: { shrink: false, newAddress: false },
   });
+  return readRaw(raw);
 }
 
-function isReadable(run: { readonly manifest: unknown }): run is Replaceable {
-  return !(run.manifest instanceof WarehouseError);
+/** The number of a run is part of its files' names. */
+function renumbered(path: string, from: number, to: number): string {
+  const [old = "", now = ""] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
+  return path.replace(old, now);
 }
 
-/** Throws where the run cannot be built by it. */
-async function pipelineFor(
-  run: Replaceable,
-  { pipelineUrl, wishes }: ReplayRequest,
-): Promise<Pick<Plan, "pipeline" | "url">> {
-  await assertRawWhole(run, run.directory);
-  const raw = join(run.directory, "raw");
-  const facts = await readFacts(raw);
-  assertKept(run, facts, wishes);
-  const url = pipelineUrl ?? moduleOf(facts);
-  const pipeline = await loadPipeline(url);
-  assertHistory(run, facts, pipeline);
-  if (pipelineFingerprint(pipeline) === facts.pipeline.fingerprint) return { pipeline, url };
-  // Columns that a newer program knows besides were not asked for by any run: they are empty in those before it.
-  const isUpgrade = pipelineUrl === null && run.manifest.versions.package !== VERSION;
-  const { columns, aliases } = isUpgrade ? facts.asked : wishes;
-  const missing = missingFor(pipeline, { ...wishes, columns, aliases }, { facts, lookups: lookupsIn(raw) });
-  if (missing.length === 0) return { pipeline, url };
-  throw new WarehouseError(
-    "config.invalid",
-    `The pipeline "${printable(pipeline.name)}" needs what run ${run.run} did not ask for: ${printable(missing.join("; "), 1000)}; replay it with a pipeline and a configuration that need no more.`,
+/** URL of the pipeline's module. Throws `config.invalid` if it had none. */
+function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
+  if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
+  throw invalid(
+    `The pipeline "${printable(name)}" of this run is no file that could be read again; name one with --pipeline.`,
   );
 }
 
-/** What a run carried on of the history would be gone with it. */
-function assertHistory(run: Replaceable, facts: ExtractRecord, pipeline: Pipeline): void {
-  if (facts.history.kind !== "carried" || hasHistory(pipeline)) return;
-  throw new WarehouseError(
-    "config.invalid",
-    `The pipeline "${printable(pipeline.name)}" has no history, and that of run ${run.run} would be lost; replay it with a pipeline that has history().`,
+/** Throws `config.invalid` if the documents show what the configuration drops or hashes, or the other way round. */
+function assertSameTreatment(
+  { run }: ReadableRun,
+  { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
+  { policy, personalFields, aliases }: Wishes,
+): void {
+  const then = facts.personalData.policy;
+  const settings = facts.documentSettings;
+  if (policy === then && settings.policy !== policyDigest(policy))
+    throw invalid(
+      `By this version other names look personal than when the documents of run ${run} were kept; use "run".`,
+    );
+  if (policy !== then)
+    throw invalid(
+      `The documents of run ${run} were kept with \`personalData: "${then}"\`, and the configuration says "${policy}"; replay with "${then}", or use "run".`,
+    );
+  const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
+  const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
+    typeof name === "string" && names.includes(name) ? [[id, name]] : [],
+  );
+  if (personalFieldsDigest({ names, customFields }) === settings.personalFields) return;
+  throw invalid(
+    `The documents of run ${run} were kept with other \`personalFields\` than the configuration names; replay with those, or use "run".`,
   );
 }
 
-function assertKept(run: Replaceable, facts: ExtractRecord, { policy: wanted }: Wishes): void {
-  const { policy } = facts.personalData;
-  if (wanted !== "keep" || policy === "keep") return;
-  throw new WarehouseError(
-    "config.invalid",
-    `The documents of run ${run.run} were kept with \`personalData: "${policy}"\`, and the configuration says "keep": what is not there cannot be kept; replay with "${policy}".`,
-  );
+function invalid(sentence: string): WarehouseError {
+  return new WarehouseError("config.invalid", sentence);
 }

@@ -1,7 +1,7 @@
 /** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
-import { contentForPage } from "../../audit/content/content-diff-page.ts";
+import { contentForPage } from "../../audit/diff/content-diff-answer.ts";
 import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
 import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
@@ -22,14 +22,12 @@ export interface RunChanges {
 interface Comparable {
   readonly hasHistory: boolean;
   readonly manifest: Fullness;
-  /** Undefined: nothing may be told of other runs. */
-  readonly earlier: EarlierRuns | undefined;
+  readonly earlier: EarlierRuns;
 }
 
 /**
- * Of mapped values by the run's own history alone, from which a person is erased with this page: what only the run before
- * has may show somebody who is erased from that run later, without this page being made anew. So of the content, which no
- * history has, it tells which columns changed and no value. The connection has the tables of the comparisons then.
+ * Of mapped values by the run's own history alone: what only the run before has may show somebody who was erased since.
+ * So of the content, which no history has, it tells which columns changed and no value. The connection has the tables of the comparisons then.
  */
 export async function changesOf(
   connection: DuckDBConnection,
@@ -38,7 +36,7 @@ export async function changesOf(
 ): Promise<RunChanges> {
   const content = await contentSections(connection, account, { manifest, earlier });
   const mapped = hasHistory ? await mappedChanges(connection, account) : { lead: WITHOUT_HISTORY };
-  const before = mapped.compared?.before ?? earlier?.before;
+  const before = mapped.compared?.before ?? earlier.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
   const part = partOf("changes", "Changes", command, [...(mapped.sections ?? []), ...content].map(cut));
   return { part: { ...part, lead: mapped.lead }, compared: mapped.compared };
@@ -66,8 +64,8 @@ async function contentSections(
   { run, sequence, verdict, personalData: policy }: RunAccount,
   { manifest, earlier }: Pick<Comparable, "manifest" | "earlier">,
 ): Promise<Section[]> {
-  if (earlier?.before === undefined) {
-    const isFirst = earlier?.previous === null;
+  if (earlier.before === undefined) {
+    const isFirst = earlier.previous === null;
     return isFirst
       ? []
       : [{ key: "content", title: "Changes of content", none: comparison(earlier), columns: {}, rows: [] }];

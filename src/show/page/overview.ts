@@ -14,10 +14,8 @@ import {
 import { type RunAccount, SAMPLE } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import type { Verdict } from "../../common/verdict.ts";
-import { pinnedText } from "../../warehouse/pin.ts";
 import type { RunChanges } from "./changes.ts";
 import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 import type { Overview } from "./page.ts";
@@ -33,8 +31,6 @@ export interface OverviewFacts {
   readonly comparedWith: number | undefined;
   /** Mapped values that are not sent all the same. */
   readonly unsent: number;
-  /** The run that readers see whatever is published; undefined: nothing is pinned, or told of other runs. */
-  readonly pinned: EarlierRuns["pinned"];
 }
 
 export function overviewOf(facts: OverviewFacts): Overview {
@@ -151,14 +147,12 @@ function firstOf<T>(rows: readonly T[], told: (row: T) => Part): Markup {
   return html`${first}${rows.length > NAMED && `; and ${rows.length - NAMED} more`}`;
 }
 
-function runPoints({ account, checks, coverage, pinned }: OverviewFacts): Part[] {
+function runPoints({ account, checks, coverage }: OverviewFacts): Part[] {
   const { itemsRejected: rejected } = account;
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   const more = warnings.length - NAMED;
   const nameless = account.instanceUrl === SAMPLE ? [] : namelessIn(coverage);
   return [
-    pinned !== undefined &&
-      html`When this page was made, ${pinnedText(pinned)}: readers get later runs by <code>content-warehouse runs unpin</code>, and targets by the delivery after it.`,
     rejected > 0 &&
       html`<a href="#rejects">${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
     warnings.length > 0 &&

@@ -79,8 +79,8 @@ function noneWithout(coverage: Coverage): string {
     : `There is no value to look at: ${nothingPossible(coverage)}.`;
 }
 
-export function driftPart(drift: DriftReport, earlier: EarlierRuns | undefined): PagePart {
-  const isCompared = earlier?.before !== undefined;
+export function driftPart(drift: DriftReport, earlier: EarlierRuns): PagePart {
+  const isCompared = earlier.before !== undefined;
   // Without a run before nobody can tell what is gone.
   const sections = driftSections(drift).filter(({ key }) => isCompared || key !== "vanishedFields");
   const lead = `Where answers depart from the contract. ${comparison(earlier)}`;

@@ -42,8 +42,7 @@ export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Has its Parquet files. */
   readonly directory: string;
   readonly manifest: Fullness;
-  /** Undefined: nothing may be told of other runs. */
-  readonly earlier: EarlierRuns | undefined;
+  readonly earlier: EarlierRuns;
 }
 
 /** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
@@ -51,8 +50,8 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const { connection, manifest, earlier } = run;
   const account = await readAccount(connection);
   const checks = await readChecks(connection);
-  const compared = earlier?.before?.manifest;
-  // From the run before a person may be erased without this page being made anew: it shows no value of that run.
+  const compared = earlier.before?.manifest;
+  // The page outlives the run before, from which somebody may have been erased: it shows no value of that run.
   const drift = await driftOf({ connection, now: manifest, before: compared, showsBefore: false });
   const other = await run.connect();
   const itemsOf = async () => {
@@ -76,12 +75,12 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
       failingRowsOnPage(checks, account.run),
       await passesSection(connection),
     ]),
-    runsPart([ownRun(account, manifest, coverage, changes), ...(earlier?.listed ?? [])]),
+    runsPart([ownRun(account, manifest, coverage, changes), ...(earlier.listed ?? [])]),
     partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
     partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),
     columnsPart(await readRunColumns({ ...run, tables: Object.keys(manifest.rows) })),
   ];
-  const comparedWith = earlier?.before?.sequence;
+  const comparedWith = earlier.before?.sequence;
   const { sequence, verdict, packageVersion } = account;
   const instance = await instanceName(connection, account, Object.keys(manifest.rows));
   return pageMarkup({
@@ -97,7 +96,6 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
       changed: changed.compared,
       comparedWith,
       unsent: items.unsent,
-      pinned: earlier?.pinned,
     }),
     parts,
     items: items.json,
@@ -183,11 +181,10 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
-  const { before } = request.earlier ?? {};
+  const { before } = request.earlier;
   // A run before that cannot be opened leaves the report without a comparison, and the page says so.
   const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(() => undefined));
-  const earlier =
-    both === undefined && request.earlier ? { ...request.earlier, before: undefined } : request.earlier;
+  const earlier = both === undefined ? { ...request.earlier, before: undefined } : request.earlier;
   await using tables = both ?? (await openViews(own));
   const { connection } = tables;
   const manifest = { rows, emptyColumns };

@@ -1,85 +1,58 @@
-/** Claims the number of a run that was uploaded, and commits each table. */
-import { WarehouseError } from "../../common/errors.ts";
-import type { DeliveredRun } from "../../pipeline.ts";
+/** Step 4: commits each table with the number of the delivery. */
 import { inParallel } from "../../storage/parallel.ts";
-import { rolledBackFrom, sameRun } from "../../warehouse/identity.ts";
-import { assertMayFollow } from "../fenced.ts";
-import type { Store } from "../store/store.ts";
-import { droppedSince } from "./check.ts";
-import { type Claim, newClaim, runOf } from "./claim.ts";
-import { finish, LANES, type LakePlace, settle } from "./finish.ts";
-import { historyOf, putClaim } from "./history.ts";
-import type { Plan } from "./plan.ts";
-import { snapshotOf } from "./snapshots.ts";
-import { planAfter, uploadAll } from "./upload.ts";
-import { assertWhole, waitingOf } from "./waiting.ts";
+import type { Claim } from "./claim.ts";
+import { assertYoung, type Delivery, overtaken } from "./delivery.ts";
+import { assertWritable } from "./delta/blocked.ts";
+import { keepLogShort } from "./delta/checkpoint.ts";
+import { isUnchanged, putNext, readAgain } from "./delta/commit.ts";
+import { numberOf } from "./delta/state.ts";
+import type { DescribedTable } from "./described-tables.ts";
+import { type LakeTable, tablesToCommit } from "./look.ts";
+import { LANES, type LakePlace } from "./place.ts";
+import { type NamedFile, nameFiles } from "./upload.ts";
 
-/** `planned`: what was uploaded; where others claimed since, it is planned anew. Throws `target.fenced` where another run came first, `target.waits` where tables do. */
-export async function commitDelivery(
+export interface CommittedTable {
+  readonly name: string;
+  /** A version at which the instance has the run's files and no others. */
+  readonly version: number;
+  readonly files: readonly NamedFile[];
+}
+
+/** Throws `target.fenced` once another delivery of the instance has taken over. */
+export async function commitTables(
   place: LakePlace,
-  delivered: DeliveredRun,
-  planned: Plan,
-  made: Pick<Claim, "attempt" | "atMs">,
-): Promise<void> {
-  const { store, instance } = place;
-  const { signal } = delivered;
-  let plan = planned;
-  for (;;) {
-    const settled = await settle(place, delivered.instance, signal);
-    const { since } = settled;
-    if (since !== planned.since) throw removedMeanwhile(place, delivered);
-    if (isOf(delivered, settled.claim)) {
-      if (settled.fault !== null) throw settled.fault;
-      return assertWhole(settled.waiting);
+  delivery: Delivery,
+  claim: Claim,
+): Promise<readonly CommittedTable[]> {
+  const tables = await tablesToCommit(place, delivery.tables);
+  return await inParallel(LANES, tables, (_, table) => commitTable(place, delivery, { claim, table }));
+}
+
+async function commitTable(
+  place: LakePlace,
+  delivery: Delivery,
+  { claim, table }: { readonly claim: Claim; readonly table: LakeTable<DescribedTable> },
+): Promise<CommittedTable> {
+  const { store, instance, logRetentionDays: retentionDays, clock } = place;
+  const { run, signal } = delivery;
+  const { number, followsUnfinished } = claim;
+  const { declared } = table;
+  const { name } = declared;
+  let { state } = table;
+  for (let failed = 0; ; failed++) {
+    if (numberOf(state, instance) > number) throw overtaken(place, delivery);
+    assertYoung(place, delivery);
+    assertWritable(state, declared);
+    const files = "files" in declared ? await nameFiles(place, delivery, { table: declared, state }) : [];
+    const change = { table: declared, instance, number, files, retentionDays, run: run?.run ?? null };
+    const mayCollide = followsUnfinished && numberOf(state, instance) < number;
+    if (state !== null && !mayCollide && isUnchanged(state, change))
+      return { name, version: state.version, files };
+    const put = await putNext(store, state, change, clock.now());
+    if (typeof put === "object") {
+      await keepLogShort(store, name, { version: put.version, nowMs: clock.now() });
+      return { name, version: put.version, files };
     }
-    assertNext(store, settled.claim, delivered);
-    const before = plan;
-    plan = await planAfter(place, delivered, settled, before);
-    if (plan !== before) await uploadAll(store, plan.uploads, delivered);
-    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    const rollbackOf = settled.claim === null ? undefined : rolledBackFrom(runOf(settled.claim), delivered);
-    const claim = newClaim({
-      ...delivered,
-      ...made,
-      sequence: plan.number,
-      since,
-      published: delivered.sha256,
-      instance,
-      tables,
-      rollbackOf,
-    });
-    if (!(await putClaim(store, claim, settled))) continue;
-    const waiting = await finish(place, claim, signal);
-    if (waiting !== null) return assertWhole(waiting);
-    const { versions, missing } = await snapshotOf(store, claim);
-    const lacking = tables.filter(({ name }) => missing.includes(name));
-    assertWhole((await inParallel(LANES, lacking, (_, table) => waitingOf(store, table))).flat());
-    if (versions.size > 0 && lacking.length === 0) return;
-    const isRemoved = (await historyOf(store, instance)).since !== since;
-    throw isRemoved ? removedMeanwhile(place, delivered) : givenUp(store, delivered);
+    state = await readAgain(store, { table: name, state, put }, { clock, signal, failed });
   }
-}
-
-function removedMeanwhile({ store, instance }: LakePlace, { run }: DeliveredRun): WarehouseError {
-  return new WarehouseError(
-    "target.fenced",
-    `The instance ${instance} was removed from ${store.address} while ${run} was delivered; to have it there again, repeat it: content-warehouse deliver.`,
-  );
-}
-
-function givenUp({ address }: Store, { run }: DeliveredRun): WarehouseError {
-  return new WarehouseError(
-    "target.fenced",
-    `${address} went on to a later run, because a file or a table of ${run} was changed before all tables had it; run again, and deliver the new run.`,
-  );
-}
-
-/** Whether a claim is of this very run. */
-export function isOf(run: DeliveredRun, claim: Claim | null): boolean {
-  return claim !== null && sameRun(runOf(claim), run);
-}
-
-/** Throws `target.fenced` where the last claim leaves no place for the run. */
-export function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
-  assertMayFollow({ name: address, keepsRuns: true }, last && runOf(last), run);
 }

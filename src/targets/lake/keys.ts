@@ -1,110 +1,57 @@
 /**
- * Keys of the lake, below its store's address, and the form of its small objects:
+ * Keys of the lake, below its store's address:
  *
- *     <table>/_delta_log/00000000000000000000.json                    the table's log
- *     <table>/instance=<name>/<table>-000042-<digest>.parquet         files of run 42, named by their content
- *     _published/instance=<name>/instance.json                        the service that the name belongs to
- *     _published/instance=<name>/instance-000042.json                 the one that it belongs to since removal 42
- *     _published/instance=<name>/000042.json                          a claim, or a removal
- *     _published/instance=<name>/runs/<run>-<digest>/manifest.json    the published run, named by its manifest's content
+ *     <table>/_delta_log/00000000000000000000.json                      the table's log
+ *     <table>/instance=<name>/<table>-<digest>-<random>.parquet         data files
+ *     _published/instance=<name>/000042/manifest.json                   copy of the run of delivery 42: manifest, raw documents
  *
- * Two machines may begin a run of one name in the same second. Names by content keep their files apart, and let whoever
- * repeats a delivery go on with what is there.
+ * The name of a data file has the digest of its content, by which a delivery finds what the table has already, and is new
+ * for each upload: a file that no version names any more is never named again, so `lake vacuum` may delete it.
  */
-import type { z } from "zod";
-import { WarehouseError } from "../../common/errors.ts";
-import { parseIfJson } from "../../common/json.ts";
-import { parseRunName, runName } from "../../warehouse/layout.ts";
+import { randomBytes } from "node:crypto";
+import { TABLE_NAME } from "../../storage/parquet-sql.ts";
+import { DATABASE_FILE } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
 
 const DIGEST_DIGITS = 16;
 
-function padded(sequence: number): string {
-  return String(sequence).padStart(6, "0");
+/** Folder of the copies of an instance's runs. All folders here end with a slash. */
+export function copiesFolder(instance: string): string {
+  return `_published/instance=${instance}/`;
 }
 
-/** Ends with a slash, as all folders here. */
-export const INSTANCES = "_published/";
-
-export function instanceFolder(instance: string): string {
-  return `${INSTANCES}instance=${instance}/`;
+export function copyFolder(instance: string, delivery: number): string {
+  return `${copiesFolder(instance)}${String(delivery).padStart(6, "0")}/`;
 }
 
-/** An instance since it was removed last. */
-export interface Since {
-  readonly instance: string;
-  /** Number of the removal; 0: there was none. */
-  readonly since: number;
+/** Instances that have copies of runs. */
+export async function instancesWithCopies(store: Store): Promise<string[]> {
+  const folders = await store.folders("_published/");
+  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 
-/** Another one after each removal: whoever goes on with an old one takes the name from nobody who has it since. */
-export function registrationKey({ instance, since }: Since): string {
-  return `${instanceFolder(instance)}instance${since === 0 ? "" : `-${padded(since)}`}.json`;
+/** Whether a file of a run, by its path, lies in the run's copy: neither the tables' files nor the DuckDB file. */
+export function isCopied(path: string): boolean {
+  return path !== DATABASE_FILE && !path.startsWith("parquet/");
 }
 
-export function claimKey(instance: string, number: number): string {
-  return `${instanceFolder(instance)}${padded(number)}.json`;
+export function dataFolder(table: string, instance: string): string {
+  return `${table}/instance=${instance}/`;
 }
 
-/** Of a claim's key; undefined for any other. */
-export function claimNumberOf(key: string): number | undefined {
-  const [, digits] = /^_published\/[^/]+\/(\d{6,15})\.json$/.exec(key) ?? [];
-  return digits === undefined ? undefined : Number(digits);
+/** A path below the table's folder that no file has. */
+export function newPath(table: string, instance: string, sha256: string): string {
+  const name = `${table}-${sha256.slice(0, DIGEST_DIGITS)}-${randomBytes(4).toString("hex")}`;
+  return `instance=${instance}/${name}.parquet`;
 }
 
-export function runsFolder(instance: string): string {
-  return `${instanceFolder(instance)}runs/`;
+/** Whether a path, by its name, has this content. */
+export function hasDigest(path: string, sha256: string): boolean {
+  return /-([0-9a-f]{16})-[0-9a-f]{8}\.parquet$/.exec(path)?.[1] === sha256.slice(0, DIGEST_DIGITS);
 }
 
-/** `sha256`: of its manifest. `run`: by its name, with the number that it is delivered under. */
-export function runFolder(instance: string, run: string, sha256: string): string {
-  return `${runsFolder(instance)}${run}-${sha256.slice(0, DIGEST_DIGITS)}/`;
-}
-
-/** Whether the removal with a number takes away what a key of its instance's folder names. */
-export function isBefore(key: string, removal: number): boolean {
-  const run = /\/runs\/(\d+)-/.exec(key)?.[1];
-  if (run !== undefined) return Number(run) <= removal;
-  const [, since = "0"] = /\/instance-(\d+)\.json$/.exec(key) ?? [];
-  return (claimNumberOf(key) ?? Number(since)) < removal;
-}
-
-/** The name of a run with another number, by which upkeep knows whether it may still be claimed. */
-export function renumbered(run: string, sequence: number): string {
-  const named = parseRunName(run);
-  return named === undefined || named.sequence === sequence ? run : runName(sequence, named.startedAt);
-}
-
-/** Below the table's folder. `sequence`: that the run is delivered under. */
-export function filePath(instance: string, table: string, sequence: number, sha256: string): string {
-  return `instance=${instance}/${table}-${padded(sequence)}-${sha256.slice(0, DIGEST_DIGITS)}.parquet`;
-}
-
-const FILE = /^instance=([^/]+)\/[a-z0-9_]+-(\d{6,15})-[0-9a-f]{16}\.parquet$/;
-
-/** What {@link filePath} says of a file; undefined: another program named it. */
-export function uploadOf(path: string): { readonly instance: string; readonly sequence: number } | undefined {
-  const [, instance, digits] = FILE.exec(path) ?? [];
-  return instance === undefined ? undefined : { instance, sequence: Number(digits) };
-}
-
-/** The object of a key; null: there is none. Throws `target.refused` where it is of another form. */
-export async function readJson<Form>(store: Store, key: string, form: z.ZodType<Form>): Promise<Form | null> {
-  const bytes = await store.get(key);
-  if (bytes === null) return null;
-  const parsed = form.safeParse(parseIfJson(bytes.toString()));
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw changedByHand(store, key, [...(issue?.path ?? []), issue?.message ?? "unexpected"].join(" "));
-}
-
-export function jsonBytes(content: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(content)}\n`);
-}
-
-export function changedByHand({ address }: Store, key: string, why: string): WarehouseError {
-  return new WarehouseError(
-    "target.refused",
-    `${key} in ${address} cannot be read (${why}): it was changed by hand, or by a newer version; put it back, update content-warehouse, or deliver under another instance name.`,
-  );
+/** Names of the lake's tables. */
+export async function tableNames(store: Store): Promise<string[]> {
+  const names = (await store.folders("")).map((folder) => folder.slice(0, -1));
+  return names.filter((name) => TABLE_NAME.test(name) && !name.startsWith("_"));
 }

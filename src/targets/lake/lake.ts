@@ -3,15 +3,15 @@ import { systemClock } from "../../common/clock.ts";
 import type { ProxyFor } from "../../common/network/proxy.ts";
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
-import type { Target } from "../../pipeline.ts";
+import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
 import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { proveDeliverable } from "./check.ts";
-import { forgetEarlier } from "./forget.ts";
-import { highestTaken, lastRun } from "./last.ts";
-import { manifestOf, restorableRuns, restoreRun } from "./restore.ts";
-import { type OpenLake, stageDelivery } from "./stage.ts";
+import { stageDelivery } from "./deliver.ts";
+import { assertDeliverable, lookAt } from "./look.ts";
+import type { LakePlace, OpenLake } from "./place.ts";
+import { manifestOf, restoreRun } from "./restore.ts";
+import { PARQUET_ROWS } from "./snapshots.ts";
 
 export interface LakeOptions extends StoreOptions {
   /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
@@ -83,21 +83,26 @@ export function lakeIn(
   const { instance, name = "lake", logRetentionDays = 30 } = options;
   const open: OpenLake = async (signal, use) => {
     await using store = await openStoreOf(signal);
-    return await use({ store, instance, logRetentionDays });
+    return await use({ store, instance, logRetentionDays, clock: systemClock, rowFiles: PARQUET_ROWS });
   };
   const target: LakeTarget = {
     kind: "lake",
     name,
     open,
     within: () => target,
-    last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
-    taken: (signal) => open(signal, highestTaken),
-    stage: (run) => stageDelivery(open, run, systemClock),
-    check: (signal, tables) => open(signal, (place) => proveDeliverable(place, tables, signal)),
+    last: (service, signal) => open(signal, (place) => lastRun(place, service)),
+    stage: (run) => stageDelivery(open, run),
+    check: (signal, tables) =>
+      open(signal, async (place) => assertDeliverable(place, await lookAt(place, null), tables)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
     manifest: (run, signal) => open(signal, (place) => manifestOf(place, run)),
-    restorable: (signal) => open(signal, restorableRuns),
-    forget: (signal) => open(signal, (place) => forgetEarlier(place, name)),
   };
   return target;
+}
+
+async function lastRun(place: LakePlace, service: InstanceIdentity | null): Promise<LastRun | null> {
+  const { last, isUnfinished } = await lookAt(place, service);
+  if (last === null) return null;
+  const { run, sequence, sha256, rollbackOf } = last;
+  return { run, sequence, sha256, ...(rollbackOf && { rollbackOf }), ...(isUnfinished && { isUnfinished }) };
 }

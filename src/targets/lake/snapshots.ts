@@ -1,194 +1,189 @@
 /**
- * `run_snapshots`: which version of each table has which run. It is committed last, so a run that stands in it is whole,
- * and whoever needs all tables of one moment reads the versions that it names. A table that waits for its owner has no row
- * of the run, and each row of the run names it. Each instance has one file with all its
- * runs, written anew each time: a file for each run would be a hundred thousand after a year of 300 instances.
+ * `run_snapshots`: which version of each table has which run. Its log puts the deliveries of an instance in order, and
+ * its rows are committed last, so a run with rows is whole. Each instance has one file with the rows of all its
+ * runs, written anew by each delivery.
  */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
+import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { PARQUET_TYPES } from "../../storage/ddl.ts";
-import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { all } from "../../storage/duckdb.ts";
 import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
-import { quoteLiteral } from "../../storage/sql-text.ts";
-import { bigint, defineTable, json, text } from "../../tables/declare.ts";
-import { digestOf } from "../../warehouse/verify.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { bigint, defineTable, json, text, timestamp } from "../../tables/declare.ts";
+import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, rowsIn } from "./claim.ts";
-import { commitReplacement } from "./delta/commit.ts";
-import { readTable } from "./delta/read.ts";
-import { filesOf, sequenceOf, type TableState } from "./delta/state.ts";
-import { filePath } from "./keys.ts";
+import { commitText } from "./delta/actions.ts";
+import { filesOf, type TableState } from "./delta/state.ts";
 import { inScratch } from "./scratch.ts";
+
+const required = true;
 
 export const RUN_SNAPSHOTS = defineTable({
   name: "run_snapshots",
   comment:
     "Version of each table that has a run of an instance: one row for each table of each delivered run.",
   stage: "run",
-  key: ["sequence", "table_name"],
+  key: ["delivery", "table_name"],
   columns: [
-    bigint("sequence", {
-      comment:
-        "Number that the run was delivered under: its own, or after a rollback or a removal a later one.",
-      required: true,
+    bigint("delivery", {
+      comment: "Number of the delivery; the last one has what readers should see.",
+      required,
     }),
-    text("run", { comment: "Name of the run.", required: true }),
-    text("verdict", { comment: "Verdict of the run: complete or unsettled.", required: true }),
-    text("table_name", { comment: "Table.", required: true }),
+    text("run", { comment: "Name of the run.", required }),
+    bigint("sequence", { comment: "Number of the run.", required }),
+    text("verdict", { comment: "Verdict of the run: complete or unsettled.", required }),
+    text("manifest_sha256", {
+      comment: "SHA-256 of the manifest that the run was published with.",
+      required,
+    }),
+    text("service_id", { comment: "Instance ID of the service that the run was read from, if it has one." }),
+    text("service_origin", { comment: "Address of that service: scheme, host and port.", required }),
+    text("rollback_of", { comment: "Name of the run that a rollback to this run replaced." }),
+    text("rollback_of_sha256", { comment: "SHA-256 of the manifest of that run." }),
+    timestamp("delivered_at", { comment: "When the delivery finished.", required }),
+    text("table_name", { comment: "Table.", required }),
     bigint("table_version", {
       comment: "A version of the table at which the instance has the rows of this run.",
-      required: true,
+      required,
     }),
-    bigint("rows", { comment: "Rows of the run in the table.", required: true }),
-    json("missing_tables", {
-      comment:
-        "Tables that do not have the run, because another program gave them what is not written; they have no row of it. NULL: all have it.",
+    bigint("rows", { comment: "Rows of the run in the table.", required }),
+    json("files", {
+      comment: "Files of the run in the table: path, bytes and sha256. NULL for runs before the last one.",
     }),
   ],
 });
 
-/** What `run_snapshots` says of a run. */
-export interface Snapshot {
-  /** By table: a version at which the instance has the rows of the run. */
-  readonly versions: ReadonlyMap<string, number>;
-  /** Names of tables that do not have the run. */
-  readonly missing: readonly string[];
+const count = z.coerce.number().pipe(z.int().nonnegative());
+const file = z.object({ path: z.string(), bytes: z.int(), sha256: z.string() });
+
+const snapshotRow = z.object({
+  delivery: count,
+  run: z.string(),
+  sequence: count,
+  verdict: z.string(),
+  manifest_sha256: z.string(),
+  service_id: z.string().nullable(),
+  service_origin: z.string(),
+  rollback_of: z.string().nullable(),
+  rollback_of_sha256: z.string().nullable(),
+  /** Milliseconds since 1970. */
+  delivered_at: count,
+  table_name: z.string(),
+  table_version: count,
+  rows: count,
+  files: z.array(file).readonly().nullable(),
+});
+
+/** A row of `run_snapshots`, by the names of its columns. */
+export type SnapshotRow = Readonly<z.infer<typeof snapshotRow>>;
+export type SnapshotFile = NonNullable<SnapshotRow["files"]>[number];
+
+/** How rows are written into files and read from them. */
+export interface RowFiles {
+  readonly read: (files: readonly Buffer[]) => Promise<readonly SnapshotRow[]>;
+  readonly write: (rows: readonly SnapshotRow[]) => Promise<Buffer>;
 }
 
-/** Number of the last run of an instance that all tables have; 0: none. */
-export async function snapshotSequence(store: Store, instance: string): Promise<number> {
-  const state = await readTable(store, RUN_SNAPSHOTS.name);
-  return state === null ? 0 : (sequenceOf(state, instance) ?? 0);
-}
+/** Parquet files, by DuckDB. */
+export const PARQUET_ROWS: RowFiles = {
+  read: (files) =>
+    inScratch(async (connection, folder) => {
+      // Other programs may have added columns, and a file may lack some.
+      const types = RUN_SNAPSHOTS.columns.map(({ name, type }) => `NULL::${PARQUET_TYPES[type]} AS ${name}`);
+      const parts = [`SELECT ${types.join(", ")} WHERE false`];
+      for (const [part, body] of files.entries()) {
+        const path = join(folder, `${part}.parquet`);
+        await writeFile(path, body);
+        parts.push(`SELECT * FROM ${readParquet([path])}`);
+      }
+      const union = parts.join(" UNION ALL BY NAME ");
+      const columns = RUN_SNAPSHOTS.columns.map(({ name }) => READ[name] ?? quoteIdentifier(name));
+      const rows = await all(
+        connection,
+        `SELECT to_json(made)::VARCHAR AS line FROM (SELECT ${columns.join(", ")} FROM (${union})) AS made`,
+      );
+      return rows.map(({ line }) => snapshotRow.parse(JSON.parse(String(line))));
+    }),
+  write: (rows) =>
+    inScratch(async (connection, folder) => {
+      const [lines, path] = [join(folder, "rows.json"), join(folder, "rows.parquet")];
+      await writeFile(lines, commitText(rows));
+      const types = RUN_SNAPSHOTS.columns.map(
+        ({ name, type }) => `${name}: ${quoteLiteral(WRITTEN[name] ?? PARQUET_TYPES[type])}`,
+      );
+      const columns = RUN_SNAPSHOTS.columns.map(({ name }) => WRITE[name] ?? quoteIdentifier(name));
+      const made = `read_json(${quoteLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(", ")}})`;
+      const query = {
+        text: `SELECT ${columns.join(", ")} FROM ${made} ORDER BY delivery, table_name`,
+        params: [],
+      };
+      await writeParquet(connection, { table: RUN_SNAPSHOTS, query, file: path });
+      return readFile(path);
+    }),
+};
 
-/**
- * Adds a run to the rows of its instance, once all tables have it that can; said again, adds the tables that have it now.
- * Gives the version; null: a later run of the instance is there.
- */
-export async function commitSnapshot(
-  { store, logRetentionDays: retentionDays }: { readonly store: Store; readonly logRetentionDays: number },
-  claim: Claim,
-  snapshot: Snapshot,
-  signal: AbortSignal,
-): Promise<number | null> {
-  const { instance, sequence } = claim;
-  const state = await readTable(store, RUN_SNAPSHOTS.name);
-  const there = state?.transactions.get(instance);
-  const revises = there?.sequence === sequence ? there.version : undefined;
-  if (revises !== undefined && !lacksTables(state, claim)) return revises;
-  return inScratch(async (connection, folder) => {
-    const before = await downloadRows(store, state, instance, folder);
-    const known = await snapshotIn(connection, before, claim);
-    const made = known.versions.size === 0 ? snapshot : joined(known, snapshot);
-    if (revises !== undefined && known.versions.size === made.versions.size) return revises;
-    const file = join(folder, "new.parquet");
-    const query = { text: queryOf(before, claim, made), params: [] };
-    const rows = await writeParquet(connection, { table: RUN_SNAPSHOTS, query, file });
-    const content = await digestOf(file);
-    const path = filePath(instance, RUN_SNAPSHOTS.name, sequence, content.sha256);
-    await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, content);
-    const replacement = {
-      ...claim,
-      table: RUN_SNAPSHOTS,
-      files: [{ path, bytes: content.bytes, rows, statistics: [] }],
-      retentionDays,
-      revises,
-      also: made.missing.length === 0 ? [] : [lackingId(instance)],
-    };
-    return commitReplacement(store, replacement, signal);
-  });
-}
+const READ: Readonly<Record<string, string>> = {
+  delivered_at: "epoch_ms(delivered_at) AS delivered_at",
+  files: "files::JSON AS files",
+};
+const WRITTEN: Readonly<Record<string, string>> = { delivered_at: "BIGINT", files: "JSON" };
+const WRITE: Readonly<Record<string, string>> = {
+  delivered_at: "to_timestamp(delivered_at / 1000) AS delivered_at",
+  files: "files::VARCHAR AS files",
+};
 
-/** Of the `txn` beside an instance's own that has the number of its last run which a table did not have. */
-function lackingId(instance: string): string {
-  return `${instance}/missing_tables`;
-}
-
-/** Whether a table did not have the run when it was added; its rows say whether that is so still. */
-export function lacksTables(state: TableState | null, { instance, sequence }: Claim): boolean {
-  return state?.transactions.get(lackingId(instance))?.sequence === sequence;
-}
-
-/** Two that were found of one run, by processes of which each may have brought it to other tables. */
-function joined(one: Snapshot, other: Snapshot): Snapshot {
-  return {
-    versions: new Map([...one.versions, ...other.versions]),
-    missing: other.missing.filter((table) => one.missing.includes(table)),
-  };
-}
-
-/** The rows so far, as files in the folder. */
-async function downloadRows(
-  store: Store,
+/** The rows of an instance, of all its runs. `state`: of `run_snapshots`. */
+export async function rowsOf(
+  { store, rowFiles }: { readonly store: Store; readonly rowFiles: RowFiles },
   state: TableState | null,
   instance: string,
-  folder: string,
-): Promise<readonly string[]> {
-  const files: string[] = [];
-  for (const { path } of state === null ? [] : filesOf(state, instance)) {
-    const bytes = await store.get(`${RUN_SNAPSHOTS.name}/${path}`);
-    // Whoever removed it took the past runs with it; this one goes on.
-    if (bytes === null) continue;
-    const file = join(folder, `${files.length}.parquet`);
-    await writeFile(file, bytes);
-    files.push(file);
-  }
-  return files;
+): Promise<readonly SnapshotRow[]> {
+  const files = state === null ? [] : filesOf(state, instance);
+  const bodies = await Promise.all(files.map(({ path }) => store.get(`${RUN_SNAPSHOTS.name}/${path}`)));
+  // Whoever removed a file took the past runs with it; deliveries go on.
+  const found = bodies.filter((body) => body !== null);
+  return found.length === 0 ? [] : await rowFiles.read(found);
 }
 
-/** The rows of other runs so far and those of the claim; tables that the run does not have are in it too, without files. */
-function queryOf(
-  before: readonly string[],
-  { sequence, run, verdict, tables }: Claim,
-  { versions, missing }: Snapshot,
-): string {
-  const names = missing.length === 0 ? "NULL" : quoteLiteral(JSON.stringify(missing));
-  const rows = tables.flatMap(({ name, files }) => {
-    const version = versions.get(name);
-    if (files.length === 0 || version === undefined) return [];
-    const texts = [run, verdict, name].map(quoteLiteral).join(", ");
-    return [`SELECT ${sequence}, ${texts}, ${version}, ${rowsIn(files)}, ${names}`];
-  });
-  const others = `SELECT * FROM (${rowsOf(before)}) WHERE sequence <> ${sequence}`;
-  return `SELECT * FROM (${[others, ...rows].join(" UNION ALL ")}) ORDER BY sequence, table_name`;
+/** A run of an instance that the lake has whole. */
+export interface LakeRun extends TargetRun {
+  readonly delivery: number;
+  readonly verdict: string;
+  readonly service: InstanceIdentity;
+  /** Milliseconds since 1970. */
+  readonly deliveredMs: number;
+  /** One for each table. */
+  readonly rows: readonly SnapshotRow[];
 }
 
-/** A query of the rows of files, which other programs may have given columns, and an earlier one may lack some. */
-function rowsOf(files: readonly string[]): string {
-  const columns = RUN_SNAPSHOTS.columns.map(({ name, type }) => `NULL::${PARQUET_TYPES[type]} AS ${name}`);
-  const none = `SELECT ${columns.join(", ")} WHERE false`;
-  const all = [none, ...files.map((file) => `SELECT * FROM ${readParquet([file])}`)];
-  const names = RUN_SNAPSHOTS.columns.map(({ name }) => name).join(", ");
-  return `SELECT ${names} FROM (${all.join(" UNION ALL BY NAME ")})`;
-}
-
-/** What `run_snapshots` says of a claim's run. No versions: it is not finished, or every table lacks it. */
-export async function snapshotOf(store: Store, claim: Claim): Promise<Snapshot> {
-  const state = await readTable(store, RUN_SNAPSHOTS.name);
-  return inScratch(async (connection, folder) => {
-    const found = await snapshotIn(
-      connection,
-      await downloadRows(store, state, claim.instance, folder),
-      claim,
-    );
-    const isOfNone = found.versions.size === 0 && lacksTables(state, claim);
-    return isOfNone ? { ...found, missing: claim.tables.map(({ name }) => name) } : found;
-  });
-}
-
-async function snapshotIn(
-  connection: DuckDBConnection,
-  files: readonly string[],
-  { sequence }: Claim,
-): Promise<Snapshot> {
-  const found = await all(connection, `SELECT * FROM (${rowsOf(files)}) WHERE sequence = ${sequence}`);
-  const missing = found[0]?.missing_tables ?? null;
+/** The run of the last delivery; null: there is none. */
+export function lastOf(all: readonly SnapshotRow[]): LakeRun | null {
+  const delivery = all.reduce((highest, row) => Math.max(highest, row.delivery), 0);
+  const rows = all.filter((row) => row.delivery === delivery);
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { run, sequence, verdict, rollback_of, rollback_of_sha256 } = row;
+  const replaced = parseRunName(rollback_of ?? "");
   return {
-    versions: new Map(found.map((row) => [String(row.table_name), toSafeInteger(row.table_version ?? null)])),
-    missing: missing === null ? [] : names.parse(JSON.parse(String(missing))),
+    run,
+    sequence,
+    sha256: row.manifest_sha256,
+    ...(replaced && {
+      rollbackOf: { run: replaced.run, sequence: replaced.sequence, sha256: rollback_of_sha256 ?? undefined },
+    }),
+    delivery,
+    verdict,
+    service: { id: row.service_id, origin: row.service_origin },
+    deliveredMs: row.delivered_at,
+    rows,
   };
 }
 
-const names = z.array(z.string());
+/** Files of the tables of a run, with their keys in the store. */
+export function filesOfRun({ rows }: LakeRun): readonly (SnapshotFile & { readonly key: string })[] {
+  return rows.flatMap(({ table_name, files }) =>
+    (files ?? []).map((each) => ({ ...each, key: `${table_name}/${each.path}` })),
+  );
+}

@@ -1,42 +1,83 @@
-/** From the last claim to the uploads of the run after it. */
-import type { DeliveredRun } from "../../pipeline.ts";
+/** Step 2: the files that the tables do not name are uploaded under new names, where no reader looks. */
 import { inParallel } from "../../storage/parallel.ts";
-import type { Store } from "../store/store.ts";
-import type { Claim } from "./claim.ts";
-import { LANES, type LakePlace, type Settled } from "./finish.ts";
-import { numberAfter } from "./history.ts";
-import { type Plan, planDelivery, type Upload } from "./plan.ts";
+import type { Delivery } from "./delivery.ts";
+import { filesOf, type TableState } from "./delta/state.ts";
+import type { DescribedFile, DescribedTable } from "./described-tables.ts";
+import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
+import { tablesToCommit } from "./look.ts";
+import { LANES, type LakePlace } from "./place.ts";
 
-/** `earlier`: of the same run; it holds where nothing was claimed since. */
-export async function planAfter(
-  { instance }: LakePlace,
-  run: DeliveredRun,
-  settled: Settled,
-  earlier?: Plan,
-): Promise<Plan> {
-  const last = finished(settled);
-  const number = numberAfter(settled, run);
-  if (earlier?.number === number && earlier.after === (last?.attempt ?? null)) return earlier;
-  return planDelivery(run, instance, { last, number, since: settled.since, waiting: settled.waiting });
+/** A file of a run with its path below the table's folder. */
+export interface NamedFile extends DescribedFile {
+  readonly path: string;
 }
 
-function finished({ claim, fault }: Settled): Claim | null {
-  return fault === null ? claim : null;
+/** Uploads what the tables of the run do not name now, or name and do not have. */
+export async function uploadTables(place: LakePlace, delivery: Delivery): Promise<void> {
+  const { store, instance } = place;
+  const tables = await tablesToCommit(place, delivery.tables);
+  await inParallel(LANES, tables, async (_, { declared, state }) => {
+    if (!("files" in declared)) return;
+    const bytes = new Map<string, number>();
+    for await (const each of store.list(dataFolder(declared.name, instance))) bytes.set(each.key, each.bytes);
+    const isThere = (path: string, file: DescribedFile) =>
+      bytes.get(`${declared.name}/${path}`) === file.bytes;
+    await nameFiles(place, delivery, { table: declared, state, isThere });
+  });
 }
 
-/** What is there stays. The manifest comes after everything that it names. */
-export async function uploadAll(
-  store: Store,
-  uploads: readonly Upload[],
-  run: Pick<DeliveredRun, "onProgress">,
+/**
+ * The paths that a run's files have in a table: a file that this delivery uploaded, else one that the table's version names,
+ * and else a new one, which is uploaded first.
+ */
+export async function nameFiles(
+  place: LakePlace,
+  delivery: Delivery,
+  {
+    table,
+    state,
+    isThere = () => true,
+  }: {
+    readonly table: DescribedTable;
+    readonly state: TableState | null;
+    /** Whether the store has an object as a version names it. */
+    readonly isThere?: (path: string, file: DescribedFile) => boolean;
+  },
+): Promise<readonly NamedFile[]> {
+  const { store, instance } = place;
+  const { uploaded } = delivery;
+  const active = state === null ? [] : filesOf(state, instance);
+  const free = new Map(active.map(({ path, add }) => [path, add.size]));
+  const found = table.files.map((file) => {
+    const isSame = ([path, size]: readonly [string, number]) =>
+      size === file.bytes && hasDigest(path, file.sha256) && isThere(path, file);
+    const path = uploaded.get(file.file) ?? [...free].find(isSame)?.[0];
+    if (path !== undefined) free.delete(path);
+    return { ...file, path };
+  });
+  return await inParallel(LANES, found, async (_, { path, ...file }) => {
+    if (path !== undefined) return { ...file, path };
+    const made = newPath(table.name, instance, file.sha256);
+    await store.upload(`${table.name}/${made}`, file.file, file);
+    uploaded.set(file.file, made);
+    delivery.onUpload(file.bytes);
+    return { ...file, path: made };
+  });
+}
+
+/** Uploads the run's copy, the manifest last. The folder is the delivery's own, since it claimed the number. */
+export async function uploadCopy(
+  place: LakePlace,
+  { run, onUpload }: Delivery,
+  number: number,
 ): Promise<void> {
-  const total = uploads.reduce((sum, { bytes }) => sum + bytes, 0);
-  let done = 0;
-  const upload = async (_: number, { key, file, bytes, sha256 }: Upload) => {
-    await store.upload(key, file, { bytes, sha256 });
-    done += bytes;
-    run.onProgress(done, total);
+  if (run === null) return;
+  const folder = copyFolder(place.instance, number);
+  const upload = async (_: number, { path, bytes, sha256 }: (typeof run)["manifest"]) => {
+    await place.store.upload(folder + path, `${run.directory}/${path}`, { bytes, sha256 });
+    onUpload(bytes);
   };
-  await inParallel(LANES, uploads.slice(0, -1), upload);
-  await inParallel([0], uploads.slice(-1), upload);
+  const copied = run.files.filter(({ path }) => isCopied(path));
+  await inParallel(LANES, copied, upload);
+  await upload(0, run.manifest);
 }

@@ -1,116 +1,116 @@
-/** Holds a run in the lake against its manifest: the versions of the tables that have it, their files, and its copy. */
+/** Compares the last run of an instance with what the lake has of it. */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import type { TargetRun } from "../../pipeline.ts";
-import { scalar } from "../../storage/duckdb.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
-import { parseRunName } from "../../warehouse/layout.ts";
-import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
-import { runCalled } from "../../warehouse/retention.ts";
-import type { FileContent, Store } from "../store/store.ts";
-import { type Claim, type ClaimedTable, isCopied, keyedFiles, rowsIn } from "./claim.ts";
-import { BlockedTable } from "./delta/blocked.ts";
-import { readTable, readTableAt } from "./delta/read.ts";
-import { filesOf, type TableState } from "./delta/state.ts";
+import { DATABASE_FILE } from "../../warehouse/layout.ts";
+import { MANIFEST_FILE, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
+import { readTable } from "./delta/read.ts";
+import { filesOf } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
-import { assertStays, LANES, type LakePlace } from "./finish.ts";
-import { claimOfRun, historyOf } from "./history.ts";
-import { folderOf } from "./restore.ts";
+import { copyFolder, dataFolder } from "./keys.ts";
+import { lookAt } from "./look.ts";
+import { LANES, type LakePlace } from "./place.ts";
+import { filesWithKeys, manifestOf } from "./restore.ts";
 import { inScratch } from "./scratch.ts";
-import { snapshotOf } from "./snapshots.ts";
-import { BRINGS, waitingOf } from "./waiting.ts";
+import type { LakeRun } from "./snapshots.ts";
 
 export interface LakeVerification {
   readonly instance: string;
   readonly run: string;
   readonly sequence: number;
-  /** Names of the tables that do not have the run; their files are read, and not counted. */
-  readonly missing: readonly string[];
   readonly tables: number;
   /** Files of the tables and of the copy. */
   readonly files: number;
   readonly bytes: number;
   readonly rows: number;
-  /** Sentences; empty: everything is as it was delivered, but to tables that wait. */
+  /** Sentences; empty: everything is as it was delivered. */
   readonly findings: readonly string[];
-  /** Sentences of tables that do not have the run, or will have no later one until another program's change is undone. */
-  readonly waits: readonly string[];
 }
 
+type KeyedFile = PublishedFile & { readonly key: string };
+
 /**
- * Reads a run back whole. `wanted`: its name or number; undefined for the last one. Throws `config.not_found` where the lake has no such
- * run, or does not keep what it was, `target.fenced` where the instance is being removed.
+ * Compares each file with its size, and each table's newest version with the run's rows. `full`: downloads each file and
+ * compares its SHA-256. Throws `config.not_found` if the lake has no run of the instance.
  */
 export async function verifyLake(
-  { store, instance }: LakePlace,
-  wanted: string | undefined,
+  place: LakePlace,
+  { full }: { readonly full: boolean },
 ): Promise<LakeVerification> {
-  const claim = await wantedClaim(store, instance, wanted);
-  const tables = claim.tables.filter(({ files }) => files.length > 0);
-  return inScratch(async (connection, folder) => {
-    const { versions, missing } = await snapshotOf(store, claim);
-    const isLast = (await historyOf(store, instance)).claim?.sequence === claim.sequence;
-    const manifests: Manifest[] = [];
-    const ofManifest = await findings(async () => {
-      await store.download(folderOf(claim) + MANIFEST_FILE, join(folder, MANIFEST_FILE), claim.manifest);
-      const manifest = await readManifest(folder);
-      manifests.push(manifest);
-      return manifestFindings(manifest, tables);
-    });
-    const there = tables.filter(({ name }) => !missing.includes(name));
-    const ofTables = await inParallel(LANES, there, (_, table) =>
-      tableFindings(store, claim, table, { isLast, version: versions.get(table.name) }),
+  const { store, instance } = place;
+  const { last, isUnfinished } = await lookAt(place, null);
+  if (last === null)
+    throw new WarehouseError(
+      "config.not_found",
+      `${store.address} has no run of the instance ${instance}; "content-warehouse lake status" shows what it has.`,
     );
-    const blocked = isLast
-      ? await inParallel(LANES, claim.tables, (_, table) => waitingOf(store, table))
-      : [];
-    const whys = new Map(blocked.flat().map(({ table, why }) => [table, why]));
-    const wayOut = (name: string) => whys.get(name) ?? (isLast ? BRINGS : "A later run is in its place.");
-    const waits = missing.map((name) => `${name} does not have the run. ${wayOut(name)}`);
-    const copies = manifests
-      .flatMap((manifest) => manifest.files)
-      .filter(({ path }) => isCopied(path, claim.claimVersion))
-      .map((file) => ({ ...file, key: folderOf(claim) + file.path }));
-    const ofFiles = await inParallel(LANES, [...keyedFiles(tables), ...copies], (_, file) =>
-      fileFindings(store, connection, folder, file),
-    );
-    const ofRows = keyedFiles(there);
-    const files = [...ofRows, ...copies];
-    return {
-      instance,
-      run: claim.run,
-      sequence: claim.sequence,
-      missing,
-      tables: there.length,
-      files: files.length,
-      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-      rows: rowsIn(ofRows),
-      findings: [...ofManifest, ...ofTables.flat(), ...ofFiles.flat()],
-      waits: [...waits, ...[...whys].flatMap(([name, why]) => (missing.includes(name) ? [] : [why]))],
-    };
+  let files: readonly KeyedFile[] = [];
+  const ofManifest = await findings(async () => {
+    const name = copyFolder(instance, last.delivery) + MANIFEST_FILE;
+    const { manifest, sha256 } = parseManifest(await manifestOf(place, last), name);
+    if (sha256 !== last.sha256) return [`${name} is not the manifest that was delivered.`];
+    files = filesWithKeys(instance, last, manifest.files);
+    const named = new Set(files.map(({ path }) => path));
+    const unnamed = manifest.files.filter(({ path }) => path !== DATABASE_FILE && !named.has(path));
+    return unnamed.map(({ path }) => `run_snapshots names no file for ${path} of the run.`);
+  });
+  const ofFiles = full ? await compareDigests(place, files) : await compareSizes(place, last, files);
+  // The newest versions are on their way to a later run.
+  const rows = isUnfinished ? [] : last.rows;
+  const ofTables = await inParallel(LANES, rows, (_, row) =>
+    findings(async () => {
+      const state = await readTable(store, row.table_name);
+      const records = state === null ? [] : filesOf(state, instance).map(({ add }) => recordsOf(add));
+      const found = records.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+      if (records.includes(null) || found === row.rows) return [];
+      return [
+        `The newest version of ${row.table_name} has ${found} rows, and the run has ${row.rows}: somebody changed it.`,
+      ];
+    }),
+  );
+  return {
+    instance,
+    run: last.run,
+    sequence: last.sequence,
+    tables: last.rows.length,
+    files: files.length,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    rows: last.rows.reduce((sum, row) => sum + row.rows, 0),
+    findings: [...ofManifest, ...ofFiles, ...ofTables.flat()],
+  };
+}
+
+async function compareSizes(
+  { store, instance }: LakePlace,
+  { rows, delivery }: LakeRun,
+  files: readonly KeyedFile[],
+): Promise<readonly string[]> {
+  const sizes = new Map<string, number>();
+  const folders = rows.map(({ table_name }) => dataFolder(table_name, instance));
+  await inParallel(LANES, [...folders, copyFolder(instance, delivery)], async (_, folder) => {
+    for await (const { key, bytes } of store.list(folder)) sizes.set(key, bytes);
+  });
+  return files.flatMap(({ key, bytes }) => {
+    const found = sizes.get(key);
+    if (found === bytes) return [];
+    return [found === undefined ? `${key} is missing.` : `${key} has ${found} bytes instead of ${bytes}.`];
   });
 }
 
-async function wantedClaim(store: Store, instance: string, wanted: string | undefined): Promise<Claim> {
-  const history = await historyOf(store, instance);
-  assertStays(store, history);
-  if (wanted === undefined) {
-    if (history.claim !== null) return history.claim;
-  } else {
-    const sequence = parseRunName(wanted)?.sequence ?? Number(wanted);
-    const isWanted = (run: TargetRun) => runCalled(wanted, [run]) !== undefined;
-    const claim = await claimOfRun(store, instance, sequence, isWanted);
-    if (claim !== undefined) return claim;
-  }
-  const what = wanted === undefined ? "no run" : `no run "${wanted}", or does not keep it any more,`;
-  throw new WarehouseError(
-    "config.not_found",
-    `${store.address} has ${what} of the instance ${instance}; "content-warehouse lake status" shows what it has.`,
-  );
+function compareDigests({ store }: LakePlace, files: readonly KeyedFile[]): Promise<readonly string[]> {
+  return inScratch(async (_connection, folder) => {
+    const found = await inParallel(LANES, files, (_, file) =>
+      findings(async () => {
+        const copy = join(folder, randomUUID());
+        await store.download(file.key, copy, file);
+        await rm(copy);
+        return [];
+      }),
+    );
+    return found.flat();
+  });
 }
 
 /** What is wrong with an object is a finding; a store that does not answer is thrown. */
@@ -122,88 +122,4 @@ async function findings(work: () => Promise<readonly string[]>): Promise<readonl
     if (code === "target.refused" || code === "verify.failed") return [message];
     throw thrown;
   }
-}
-
-/** The claim against the manifest: digests and rows of each table. */
-function manifestFindings(manifest: Manifest, tables: readonly ClaimedTable[]): string[] {
-  return Object.entries(manifest.rows).flatMap(([name, rows]) => {
-    const claimed = tables.find((table) => table.name === name)?.files ?? [];
-    const stated = manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
-    const isSame = digestsOf(claimed) === digestsOf(stated) && rowsIn(claimed) === rows;
-    return isSame ? [] : [`The claim of the run has other files of ${name} than its manifest.`];
-  });
-}
-
-function digestsOf(files: readonly { readonly sha256: string }[]): string {
-  return files
-    .map(({ sha256 }) => sha256)
-    .toSorted()
-    .join(" ");
-}
-
-/** The version that `run_snapshots` names, and the newest one where this is the last run. */
-function tableFindings(
-  store: Store,
-  claim: Claim,
-  { name, files }: ClaimedTable,
-  { isLast, version }: { readonly isLast: boolean; readonly version: number | undefined },
-): Promise<readonly string[]> {
-  const { instance } = claim;
-  return findings(async () => {
-    if (version === undefined) return [`run_snapshots names no version of ${name} for the run ${claim.run}.`];
-    const newest = isLast ? await readIfReadable(store, name) : null;
-    const state = await readTableAt(store, name, version).catch((thrown: unknown) => {
-      // The log keeps versions for the retention; the rows of an instance that has no run for longer stay.
-      if (newest !== null && version < (newest.checkpoint ?? 0)) return newest;
-      throw thrown;
-    });
-    const there = new Map(filesOf(state, instance).map((file) => [file.path, file]));
-    const wrong = files.filter(({ path, bytes, rows }) => {
-      const found = there.get(path);
-      return found === undefined || found.add.size !== bytes || recordsOf(found.add) !== rows;
-    });
-    const counts = newest === null ? [] : filesOf(newest, instance).map(({ add }) => recordsOf(add));
-    const rows = counts.reduce<number>((sum, each) => sum + (each ?? 0), 0);
-    const isChanged = newest !== null && !counts.includes(null) && rows !== rowsIn(files);
-    const isOther = wrong.length > 0 || there.size !== files.length;
-    const other = `Version ${state.version} of ${name} has other files than the run ${claim.run}.`;
-    const changed = `The newest version of ${name} has ${rows} rows where the run has ${rowsIn(files)}: somebody changed it.`;
-    return [...(isOther ? [other] : []), ...(isChanged ? [changed] : [])];
-  });
-}
-
-/** Null also where another program gave it what we do not read; it waits then. */
-async function readIfReadable(store: Store, table: string): Promise<TableState | null> {
-  try {
-    return await readTable(store, table);
-  } catch (thrown) {
-    if (thrown instanceof BlockedTable) return null;
-    throw thrown;
-  }
-}
-
-interface KeyedFile extends FileContent {
-  readonly key: string;
-  /** Null of what is not Parquet. */
-  readonly rows: number | null;
-}
-
-/** Downloads a file, which checks it, and counts its rows. */
-function fileFindings(
-  store: Store,
-  connection: DuckDBConnection,
-  folder: string,
-  { key, rows, ...content }: KeyedFile,
-): Promise<readonly string[]> {
-  return findings(async () => {
-    const file = join(folder, randomUUID());
-    try {
-      await store.download(key, file, content);
-      const count = `SELECT num_rows FROM parquet_file_metadata(${quoteLiteral(exactPattern(file))})`;
-      const found = rows === null ? null : await scalar(connection, count);
-      return found === rows ? [] : [`${key} has ${found} rows instead of ${rows}.`];
-    } finally {
-      await rm(file, { force: true });
-    }
-  });
 }

@@ -3,13 +3,13 @@
  * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
  * Until the commit, and after any failure, readers have the run before.
  */
-import { postgresAddressFault } from "../../common/network/postgres-address.ts";
+
 import { isObject } from "../../common/objects.ts";
 import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
+import { postgresAddressFault } from "./address.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
-import { forget } from "./forget.ts";
 import { runIn } from "./last.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
@@ -55,7 +55,6 @@ export function postgres(options: PostgresOptions): Target {
     last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
     check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
-    forget: (signal) => forget(url, schemas, signal),
     faults: optionFaults("postgres", options, OPTIONS, ["url"]),
   };
 }

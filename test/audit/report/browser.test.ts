@@ -130,7 +130,7 @@ long("the changes of the second night are counted by cause, and told in words", 
 });
 
 long(
-  "items are filtered by what changed, a change opens its item, and that says since when, and what was before",
+  "items are filtered by what changed, a change opens its item, and that says since when",
   { skip },
   async (t) => {
     const { page } = await open(t);
@@ -169,40 +169,8 @@ long(
     await dialog.waitFor();
     const since = await dialog.locator(".since").allTextContents();
     assert.ok(
-      since.some(
-        (text) =>
-          /^Since run 2 of \d{4}-\d\d-\d\d \(/.test(text) &&
-          text.includes(`before: ${JSON.stringify(external?.external_value_before)}`),
-      ),
+      since.some((text) => /^Since run 2 of \d{4}-\d\d-\d\d \([a-z_, ]+\)$/.test(text)),
       since.join("\n"),
-    );
-    await page.keyboard.press("Escape");
-    const lost = items.find(
-      ({ content_id, change, status_after }) =>
-        change === "lost" && status_after === null && known.has(content_id ?? ""),
-    );
-    await page.goto(`${page.url().split("#")[0]}#item=${lost?.content_id}`);
-    await dialog.locator(".item-head", { hasText: lost?.content_id ?? "" }).waitFor();
-    const told = (await dialog.textContent()) ?? "";
-    assert.ok(told.includes("No longer sent, since run 2"), told);
-    assert.ok(told.includes(lost?.before ?? "?"), told);
-
-    const unsent = items.find(
-      ({ content_id, change, status_after }) =>
-        change === "alike" && status_after === "unmapped" && known.has(content_id ?? ""),
-    );
-    assert.ok(unsent !== undefined);
-    await page.goto(`${page.url().split("#")[0]}#item=${unsent.content_id}`);
-    await dialog.locator(".item-head", { hasText: unsent.content_id ?? "" }).waitFor();
-    const notSent = dialog.locator("h4:text('Not sent') + dl .since");
-    const entries = await notSent.allTextContents();
-    assert.ok(
-      entries.some((text) => text.endsWith("it was not sent before either")),
-      entries.join("\n"),
-    );
-    assert.ok(
-      entries.every((text) => !text.includes("the same was sent")),
-      entries.join("\n"),
     );
   },
 );

@@ -241,7 +241,7 @@ test("an unknown run is told with the nearest, and a folder is no file", async (
 
 test("a page with room for few items has those that need attention most, and the SQL gives all others", async () => {
   await using open = await opened(out);
-  const run = { ...open, earlier: undefined };
+  const run = { ...open, earlier: { previous: null, before: undefined, listed: [] } };
   for (const limits of [
     { items: 20, values: 1e6, bytes: 1e6 },
     { items: 1000, values: 900, bytes: 1e6 },

@@ -5,12 +5,10 @@ export interface PageItem {
   readonly payloads: ReadonlyMap<string, readonly { readonly name: string; readonly values: string[] }[]>;
   /** `destination | field | mapping | external name | status | entry | external value`, one per value. */
   readonly values: readonly string[];
-  /** Of each value: number of the run since which it is so, and what it was before; null: nothing. */
-  readonly versions: readonly { readonly since: number; readonly before: string | null }[];
+  /** Of each value: number of the run since which it is so. */
+  readonly since: readonly number[];
   /** What became of it since the run before; undefined: nothing. */
   readonly change: string | undefined;
-  /** `destination | field | value | what was sent of it`, of each value that it no longer has. */
-  readonly lost: readonly string[];
 }
 
 /** Columns of the catalogue: `table.column | type | comment | origins`. */
@@ -31,7 +29,7 @@ interface Data {
   readonly fields: readonly [string, ...unknown[]][];
   readonly texts: readonly string[];
   readonly answers: readonly number[][];
-  readonly versions: readonly [since: number, day: string, begins: boolean, ...texts: (number | null)[]][];
+  readonly versions: readonly [since: number, day: string, begins: boolean, causes: string][];
   readonly changes: readonly string[];
   readonly items: readonly Packed[];
 }
@@ -45,7 +43,6 @@ type Packed = readonly [
   read: unknown,
   versions: number | readonly number[],
   change: number | null,
-  lost: readonly (readonly [destination: number, field: number, value: number, before: number])[],
 ];
 
 export function pageItems(page: string): Map<string, PageItem> {
@@ -54,7 +51,7 @@ export function pageItems(page: string): Map<string, PageItem> {
   return new Map(data.items.map((packed) => [packed[0], itemOf(data, packed)]));
 }
 
-function itemOf(data: Data, [, , , , numbers, , since, change, gone]: Packed): PageItem {
+function itemOf(data: Data, [, , , , numbers, , versions, change]: Packed): PageItem {
   const payloads = new Map<string, { name: string; values: string[] }[]>();
   const values = numbers.map((number) => {
     const [destination = 0, field = 0, name, , value, mapping, entry, external, , status = 0, bits = 0] =
@@ -79,18 +76,9 @@ function itemOf(data: Data, [, , , , numbers, , since, change, gone]: Packed): P
       text(external),
     ].join(" | ");
   });
-  const versions = numbers.flatMap((_, place) => {
-    const version = data.versions[(typeof since === "number" ? since : since[place]) ?? -1];
-    const [sequence = 0, , , , , before = null] = version ?? [];
-    return version === undefined ? [] : [{ since: sequence, before: data.texts[before ?? -1] ?? null }];
+  const since = numbers.flatMap((_, place) => {
+    const number = typeof versions === "number" ? versions : versions[place];
+    return data.versions[number ?? -1]?.[0] ?? [];
   });
-  const lost = gone.map(([destination, field, value, before]) =>
-    [
-      data.destinations[destination]?.[0],
-      data.fields[field]?.[0],
-      data.texts[value],
-      data.texts[before],
-    ].join(" | "),
-  );
-  return { payloads, values, versions, change: data.changes[change ?? -1], lost };
+  return { payloads, values, since, change: data.changes[change ?? -1] };
 }

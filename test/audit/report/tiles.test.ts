@@ -26,7 +26,7 @@ function plainPage() {
   return plain;
 }
 
-const FIRST: EarlierRuns = { previous: null, before: undefined, pinned: undefined, listed: [] };
+const FIRST: EarlierRuns = { previous: null, before: undefined, listed: [] };
 
 async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
   await using run = await opened(out);
@@ -365,7 +365,7 @@ test("drift: what is new since the run before needs attention, and the policy's 
         DRIFT(`('old', 'unknown_field', 4, 'bb22', 'x'), ('gone', 'unknown_field', 6, 'dd44', 'only-before'),
         ('rank', 'type', 1, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 8, NULL, NULL)`),
     },
-    earlier: { previous: 41, before, pinned: undefined, listed: [] },
+    earlier: { previous: 41, before, listed: [] },
   });
   assert.ok(page.attention.includes("1 new field since run 41: ai_<b> (3 times)."));
   assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
@@ -413,7 +413,7 @@ test("drift: without a run before it says so, and does not say that nothing vani
     /This is the first run.*Changed types: none Values outside the contract: none Answers that contradict each other: none/,
   );
   assert.doesNotMatch(first.section("drift"), /Vanished/);
-  const unkept = await pageOf({ earlier: { previous: 7, before: undefined, pinned: undefined, listed: [] } });
+  const unkept = await pageOf({ earlier: { previous: 7, before: undefined, listed: [] } });
   assert.match(
     unkept.section("drift"),
     /Run 7, the one before, is no longer kept, cannot be read or has no mapped values/,
@@ -474,10 +474,4 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   });
   const places = [...alike.html.matchAll(/<circle cx="(\d+)"/g)].map(([, place]) => Number(place));
   assert.deepEqual(places, [60, 0], "500 and 499 stand apart, and figures that are the same have no scale");
-});
-
-long("after an erase the page says that it compares nothing", async () => {
-  await using run = await opened(out);
-  const page = await reportOf({ ...run, earlier: undefined });
-  assert.match(page, /made anew after an erase and compares no runs/);
 });

@@ -11,7 +11,6 @@ import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { targetsCommand } from "../../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
-import { readClaim } from "../../../src/targets/lake/history.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
@@ -90,21 +89,13 @@ test("a rollback says what targets have, brings them back, and holds for other m
     [there.says, there.state, there.rollback_of, there.command],
     ["run 1, as here, after a rollback from run 2", "current", 2, null],
   );
-  const claim = (await readClaim(store, INSTANCE, 3)) ?? assert.fail();
-  assert.ok("rollbackOf" in claim);
-  assert.deepEqual(
-    [claim.run, claim.sequence, claim.rollbackOf],
-    [first, 3, { run: second, sequence: 2, sha256: await digestIn(join(A, "runs", second)) }],
-  );
   const snapshots = await snapshotsIn(store, INSTANCE);
   assert.deepEqual(
-    [...new Set(snapshots.map(({ sequence, run }) => `${sequence} ${run}`))],
-    [`1 ${first}`, `2 ${second}`, `3 ${first}`],
+    [...new Set(snapshots.map(({ delivery, sequence, run }) => `${delivery}: ${sequence} ${run}`))],
+    [`1: 1 ${first}`, `2: 2 ${second}`, `3: 1 ${first}`],
   );
   await assertNothingMixed(store, INSTANCE);
-  for (const run of [[], ["1"], [first], ["2"]])
-    assert.match((await outcome(lakeCommand, ["verify", ...run], { cwd })).text, /^Whole: run /);
-  assert.equal((await a(restoreCommand, "--list")).text, `${first}\n${second}\n`);
+  assert.match((await outcome(lakeCommand, ["verify", "--full"], { cwd })).text, /^Whole: run /);
 
   assert.equal(
     says((await b(targetsCommand, "--format", "json")).text).says,
@@ -133,27 +124,21 @@ test("a rollback says what targets have, brings them back, and holds for other m
   await assertNothingMixed(store, INSTANCE);
 });
 
-for (const isPinned of [true, false]) {
-  (isPinned ? test : long)(
-    `a run that was rolled back ${isPinned ? "for a pin " : ""}stays so once it is pruned, while the lake has it`,
-    async (t) => {
-      const { world, first, second, store, a } = await twoNights(t);
-      await a(runsCommand, "rollback", "1", ...(isPinned ? ["--pin"] : []));
-      const undelivered = async (at: number) =>
-        (await nightOf(world, { night: at, order: steps("A"), killed: ["A"] })).get("A");
-      const third = await undelivered(2);
-      assert.equal((await a(runsCommand, "prune", "--keep", "1")).text.includes(`removed ${second}`), true);
-      const told = says((await a(targetsCommand, "--format", "json")).text);
-      const says1 = "run 2; this warehouse is at 1 after a rollback";
-      assert.equal(told.says, isPinned ? says1 : "run 2; this warehouse is at 3");
-      const fourth = await undelivered(3);
-      assert.deepEqual([fourth?.previousRun, world.warnings.A], [third?.run, []]);
-      const back = await a(runsCommand, "rollback", isPinned ? "1" : "3", "--deliver");
-      assert.match(back.text, new RegExp(`\nlake: delivered ${isPinned ? first : third?.run} in `));
-      await assertNothingMixed(store, INSTANCE);
-    },
-  );
-}
+test("a run that was rolled back stays so once it is pruned, while the lake has it", async (t) => {
+  const { world, second, store, a } = await twoNights(t);
+  await a(runsCommand, "rollback", "1");
+  const undelivered = async (at: number) =>
+    (await nightOf(world, { night: at, order: steps("A"), killed: ["A"] })).get("A");
+  const third = await undelivered(2);
+  assert.equal((await a(runsCommand, "prune", "--keep", "1")).text.includes(`removed ${second}`), true);
+  const told = says((await a(targetsCommand, "--format", "json")).text);
+  assert.equal(told.says, "run 2; this warehouse is at 3");
+  const fourth = await undelivered(3);
+  assert.deepEqual([fourth?.previousRun, world.warnings.A], [third?.run, []]);
+  const back = await a(runsCommand, "rollback", "3", "--deliver");
+  assert.match(back.text, new RegExp(`\nlake: delivered ${third?.run} in `));
+  await assertNothingMixed(store, INSTANCE);
+});
 
 long(
   "after a rollback a run is delivered whatever its number, where the lake could not be asked before",
@@ -232,8 +217,8 @@ test("check says of a target what `targets` says", async (t) => {
   assert.match(text, /target +lake: run 2; this warehouse is at 1 after a rollback; it can be written to\n/);
 });
 
-test("no target gets a run beyond the pinned one", async (t) => {
-  const { world, cwd, options, first, second, a } = await twoNights(t);
+test("what is suggested names the same places", async (t) => {
+  const { world, cwd, options, first, a } = await twoNights(t);
   const config = join(cwd, "cw's config.json");
   const away = { type: "lake", name: "away", instance: INSTANCE, url: "file:///proc/no-lake" };
   const targets = [away, { type: "lake", ...options }];
@@ -241,7 +226,7 @@ test("no target gets a run beyond the pinned one", async (t) => {
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--config", config], { cwd });
 
-  const { text } = await ask(runsCommand, "rollback", "1", "--pin");
+  const { text } = await ask(runsCommand, "rollback", "1");
   assert.ok(
     text.endsWith(`"content-warehouse runs rollback 1 --deliver" brings away and lake to run 1\n`),
     text,
@@ -253,32 +238,11 @@ test("no target gets a run beyond the pinned one", async (t) => {
     ),
     fenced.error?.message,
   );
-  const checked = await outcome(checkCommand, ["parquet", "--url", world.service.url, "--config", config], {
-    cwd,
-    env: { ...process.env, CONTENT_API_TOKEN: "token" },
-  });
-  const becomes = `becomes current by "content-warehouse runs unpin";`;
-  assert.ok(checked.text.includes(becomes), checked.text);
   const part = await ask(runsCommand, "rollback", "1", "--deliver");
   assert.match(part.text, new RegExp(`away: FAILED\nlake: delivered ${first} `));
   assert.ok(part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver" repeats it.`));
   const failed = await ask(deliverCommand, "1", "--target", "away");
   const again = `"content-warehouse deliver 1" repeats it, and the next run delivers itself.`;
   assert.ok(failed.error?.message.endsWith(` ${again}`), failed.error?.message);
-
-  const unpin = `content-warehouse runs unpin`;
-  const refused = await ask(deliverCommand, "2", "--target", "lake");
-  assert.deepEqual([refused.text, refused.error?.exitCode], ["", 2]);
-  const message = refused.error?.message ?? "";
-  assert.match(
-    message,
-    new RegExp(`^The run ${second} is later than the pinned one, .*: current stays at ${first} \\(pinned `),
-  );
-  assert.ok(message.endsWith(` until "${unpin}".`), message);
   assert.equal((await a(deliverCommand, "--target", "lake")).text, `lake: has ${first} already\n`);
-  assert.ok((await ask(runsCommand, "list")).text.includes(`; "${unpin}" makes the latest run current.`));
-  assert.match(
-    (await ask(runsCommand, "unpin")).text,
-    /\ntargets keep what they have until "content-warehouse deliver"/,
-  );
 });

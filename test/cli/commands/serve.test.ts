@@ -4,7 +4,6 @@ import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { test } from "node:test";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
-import { sampleWarehouse } from "../../audit/sample.ts";
 import { few } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { until } from "../../until.ts";
@@ -50,38 +49,6 @@ test("serves the sample a night later, in which an item is gone, and leaves no f
   assert.match(await introduction(started), /^Serving 499 items of .* from the sample's second night\n/);
   await stop(started);
   assert.deepEqual(await readdir(temporary), []);
-});
-
-test("serves what a run of a warehouse kept, to whoever has the token that it prints", async (t) => {
-  const started = serve(["--warehouse", await sampleWarehouse(), "--port", "0"]);
-  t.after(() => started.child.kill("SIGKILL"));
-  const text = await introduction(started);
-  assert.match(text, /^Serving 500 items that run 000001-\S+ kept, from /);
-  const [, token, url] = /curl -u (\S+): '(http:\S+)\/api\/v1\/content/.exec(text) ?? [];
-  for (const [given, status] of [
-    [token, 200],
-    ["another", 401],
-  ] as const) {
-    const authorization = `Basic ${Buffer.from(`${given}:`).toString("base64")}`;
-    const answer = await fetch(`${url}/api/v1/content?detail=full`, { headers: { authorization } });
-    assert.equal(answer.status, status);
-  }
-});
-
-test("a run is named with its warehouse, which is served in place of a content set", async () => {
-  for (const [args, code] of [
-    [["--run", "1"], "config.invalid"],
-    [["--warehouse", "nowhere"], "config.not_found"],
-    [["--warehouse", await sampleWarehouse(), "--run", "7"], "config.not_found"],
-  ] as const) {
-    await assert.rejects(serveCommand().parseAsync([...args], { from: "user" }), { code });
-  }
-  const both = serveCommand()
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} });
-  await assert.rejects(both.parseAsync(["--warehouse", "w", "--repeat", "2"], { from: "user" }), {
-    code: "commander.conflictingOption",
-  });
 });
 
 test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {

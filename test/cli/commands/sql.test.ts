@@ -16,10 +16,7 @@ import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import type { CliEnvironment } from "../../../src/cli/command.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
-import type { Ask as AnswerQuestion } from "../../../src/cli/question/work.ts";
-import { answerSql } from "../../../src/cli/sql/answer.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
@@ -41,20 +38,13 @@ before(async () => {
 
 after(() => removeTree(base));
 
-/** Hundreds of answers in this process; tests with processes of their own show that those give the same. */
-const answerHere: AnswerQuestion = async (work, options) => {
-  if ("question" in work) throw new TypeError("sql asks in SQL");
-  await answerSql(work, options);
-};
-const sqlHere = (environment: CliEnvironment) => sqlCommand(environment, answerHere);
-
 const quiet = () => ({ err: new PassThrough().resume() });
 
 function warehouse(): { out: string; ask: Ask } {
   const out = join(base, HOSTILE_NAME);
   return {
     out,
-    ask: (query, ...args) => capture(sqlHere, [query, "--warehouse", out, ...args], undefined, quiet()),
+    ask: (query, ...args) => capture(sqlCommand, [query, "--warehouse", out, ...args], undefined, quiet()),
   };
 }
 
@@ -104,17 +94,17 @@ test("on a screen long cells are cut and columns that find no room are left out,
   const wide = `SELECT content_id, repeat('ab ', 100) AS text FROM content LIMIT 1`;
   const many = `SELECT ${Array.from({ length: 30 }, (_, index) => `'cell ${index}' AS column_${index}`).join(", ")}`;
   for (const query of [wide, many]) {
-    const narrow = await capture(sqlHere, [query, "--warehouse", out], 60);
+    const narrow = await capture(sqlCommand, [query, "--warehouse", out], 60);
     for (const line of narrow.split("\n")) assert.ok(line.length <= 60, line);
     assert.match(narrow, /…/);
   }
   assert.match(
-    await capture(sqlHere, [many, "--warehouse", out], 60),
+    await capture(sqlCommand, [many, "--warehouse", out], 60),
     /1 row, 30 columns\n\d\d columns left out: widen the terminal or pipe the output\n$/,
   );
-  const whole = await capture(sqlHere, [wide, "--warehouse", out]);
+  const whole = await capture(sqlCommand, [wide, "--warehouse", out]);
   assert.ok(whole.includes("ab ".repeat(99)));
-  const everything = await capture(sqlHere, [many, "--warehouse", out]);
+  const everything = await capture(sqlCommand, [many, "--warehouse", out]);
   assert.ok(everything.includes("cell 29") && !everything.includes("shown"));
 });
 
@@ -335,7 +325,7 @@ test("a statement comes from a file or from standard input where no argument has
   const file = join(folder, "question.sql");
   await writeFile(file, "\uFEFFSELECT 1 AS a;\n");
   const ask = (args: readonly string[], ...pieces: string[]) =>
-    capture(sqlHere, [...args, "--warehouse", out, "--format", "csv"], undefined, {
+    capture(sqlCommand, [...args, "--warehouse", out, "--format", "csv"], undefined, {
       input: Readable.from(pieces),
     });
   assert.equal(await ask(["-f", file], "SELECT 2"), "a\n1\n");
@@ -352,7 +342,7 @@ test("a statement comes from a file or from standard input where no argument has
 test("a terminal without a statement gets the lines that open the file in three tools", async () => {
   const { out } = warehouse();
   const input = Object.assign(Readable.from([]), { isTTY: true });
-  const text = await capture(sqlHere, ["--warehouse", out], 80, { input });
+  const text = await capture(sqlCommand, ["--warehouse", out], 80, { input });
   const file = join(out, "current/warehouse.duckdb");
   for (const tool of ["DuckDB CLI", "Python", "R"]) assert.match(text, new RegExp(`^${tool} \\(`, "m"));
   assert.ok(text.includes("duckdb -readonly -cmd \"SET TimeZone = 'UTC'\" '"), text);
@@ -368,7 +358,7 @@ test("of a run of Parquet files alone the lines that read them make instants UTC
   await chmod(file, 0o644);
   await writeFile(file, JSON.stringify({ ...manifest, loaders: ["parquet"] }));
   const input = Object.assign(Readable.from([]), { isTTY: true });
-  const text = await capture(sqlHere, ["--warehouse", out], 80, { input });
+  const text = await capture(sqlCommand, ["--warehouse", out], 80, { input });
   assert.match(text, /^This run has Parquet files alone/);
   assert.match(text, /\n {2}duckdb -cmd "SET TimeZone = 'UTC'" -c 'FROM /);
   assert.match(text, /Without SET TimeZone = 'UTC', .* docs\/tables\.md#time-zones has other tools\.\n$/);
@@ -383,7 +373,10 @@ test("S19: csv on a screen leaves control characters out; --spreadsheet shows th
   const { out, ask } = warehouse();
   const query = `SELECT chr(27) || '[2J' || chr(155) || chr(8238) || 'x' || chr(9) || chr(10) || chr(13) AS "a${"\u202e"}"`;
   assert.equal(await ask(query, "--format", "csv"), 'a\u202e\n"\u001b[2J\u009b\u202ex\t\n\r"\n');
-  assert.equal(await capture(sqlHere, [query, "--warehouse", out, "--format", "csv"], 80), 'a\n"[2Jx\t\n"\n');
+  assert.equal(
+    await capture(sqlCommand, [query, "--warehouse", out, "--format", "csv"], 80),
+    'a\n"[2Jx\t\n"\n',
+  );
   assert.equal(await ask(query, "--spreadsheet"), '\uFEFFa[U+202E]\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\n');
 });
 
@@ -391,7 +384,7 @@ test("a screen gets the first 100 rows and says how many there are, a pipe gets 
   const { out } = warehouse();
   const query = `SELECT i AS number, CASE WHEN i < 50 THEN 'short' ELSE repeat('long ', 30) END AS text FROM range(4010) r(i)
     UNION ALL SELECT 12345678901234, 'end'`;
-  const lines = (await capture(sqlHere, [query, "--warehouse", out], 40)).split("\n");
+  const lines = (await capture(sqlCommand, [query, "--warehouse", out], 40)).split("\n");
   assert.equal(lines.length, 3 + 100 + 4);
   assert.match(lines[3] ?? "", /^│ +0 │ short +│$/);
   for (const line of lines) assert.ok(line.length <= 50, line);
@@ -400,7 +393,7 @@ test("a screen gets the first 100 rows and says how many there are, a pipe gets 
     "pipe the output or add --out for all rows",
     "",
   ]);
-  const piped = (await capture(sqlHere, [query, "--warehouse", out])).split("\n");
+  const piped = (await capture(sqlCommand, [query, "--warehouse", out])).split("\n");
   assert.equal(piped.length, 4011 + 6);
   assert.equal(piped.at(-2), "4,011 rows, 2 columns");
   assert.equal(piped[3 + 4009], `│   4009 │ ${"long ".repeat(30)} │`);
@@ -409,12 +402,11 @@ test("a screen gets the first 100 rows and says how many there are, a pipe gets 
 
 test("a screen gets exactly 100 rows without a remark", async () => {
   const { out } = warehouse();
-  const text = await capture(sqlHere, ["FROM range(100)", "--warehouse", out], 80);
+  const text = await capture(sqlCommand, ["FROM range(100)", "--warehouse", out], 80);
   assert.match(text, /└─+┘\n100 rows, 1 column\n$/);
 });
 
 const QUESTION = /^The query was refused: [A-Z_]+ is not a question; begin with SELECT,/;
-const FUNCTION = /^The query was refused: the function \w+\(\) can make the database write files/;
 
 const refused: Record<string, [query: string, message: RegExp]> = {
   "a syntax error": ["SELEC 1", /^The query was refused: Parser Error: syntax error at or near "SELEC"\.$/],
@@ -432,10 +424,7 @@ const refused: Record<string, [query: string, message: RegExp]> = {
     "EXPLAIN ANALYZE COPY (SELECT 1) TO 'x.csv'",
     /disabled by configuration/,
   ],
-  "a statement that is explained, after a comment": [
-    "/* why */ EXPLAIN SELECT 1",
-    /there is a comment before or within EXPLAIN/,
-  ],
+  "a statement that is explained, after a comment": ["/* why */ EXPLAIN SELECT 1", QUESTION],
   "a table that is made while it is explained": ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", QUESTION],
   "a vacuum that is explained": ["explain (analyze, format json) VACUUM", QUESTION],
   "what is explained after a comment": ["EXPLAIN ANALYZE /* /* */ SELECT 1 -- */ VACUUM", QUESTION],
@@ -443,7 +432,7 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
   "a database that is exported": ["EXPORT DATABASE 'exported'", /disabled by configuration/],
   "a database that is attached": ["ATTACH 'other.duckdb'", QUESTION],
-  "an extension": ["/* why */ INSTALL httpfs", /: INSTALL is not a question;/],
+  "an extension": ["/* why */ INSTALL httpfs", QUESTION],
   "a row, with a query first": [
     "WITH a AS (SELECT 1 AS content_id) INSERT INTO content BY NAME FROM a",
     QUESTION,
@@ -451,28 +440,10 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   "a setting": ["SET threads = 3", QUESTION],
   "a log of queries": ["SET log_query_path = 'queries.log'", QUESTION],
   "a pragma for a log of queries": ["PRAGMA log_query_path = 'queries.log'", QUESTION],
-  "a log as a setting": ["SET enable_logging = true", FUNCTION],
-  "a log": ["CALL enable_logging(storage = 'file', storage_path = 'logs')", FUNCTION],
-  "a log on the screen": ["CALL enable_logging(storage = 'stdout')", FUNCTION],
-  "a log in a question": ["FROM enable_logging(storage = 'file', storage_path = 'logs')", FUNCTION],
-  "a log while a question is explained": [
-    "EXPLAIN ANALYZE FROM \"ENABLE_logging\"(storage = 'file', storage_path = 'logs')",
-    FUNCTION,
-  ],
-  "a log in a text": [
-    "FROM query('FROM enable_' || 'logging(storage = ''file'', storage_path = ''logs'')')",
-    FUNCTION,
-  ],
-  "a log in a text, spelled otherwise": [
-    "FROM \"Query\" /* ( */ -- (\n ('FROM enable_' || 'logging()')",
-    FUNCTION,
-  ],
-  "a log in a text that is a plan": ["FROM json_execute_serialized_sql('{}')", FUNCTION],
-  "a profile": ["PRAGMA enable_profiling", FUNCTION],
+  "a profile": ["PRAGMA enable_profiling", QUESTION],
   "a profile by another name": ["PRAGMA enable_profile", QUESTION],
   "a profile in a file": ["SET profiling_output = 'profile.json'", QUESTION],
   "a profile in a file, by its other name": ["PRAGMA profile_output = 'profile.json'", QUESTION],
-  "a profile in a question": ["FROM enable_profiling(save_location = 'profile.json')", FUNCTION],
   "a checkpoint": ["CHECKPOINT", QUESTION],
   "a transaction": ["BEGIN", QUESTION],
   "an error midway": [
@@ -528,12 +499,6 @@ test("S13: no statement writes into the database's own files, explained or not",
   );
 });
 
-test("a text that names what is refused is a text", async () => {
-  const { ask } = warehouse();
-  const query = "SELECT 'query (x)' AS a, 'enable_logging()' AS b, 1 AS query -- disable_profiling";
-  assert.equal(await ask(query, "--format", "csv"), "a,b,query\nquery (x),enable_logging(),1\n");
-});
-
 test("a plan is drawn as it comes, and steers no terminal", async () => {
   const { ask } = warehouse();
   assert.match(await ask("EXPLAIN ANALYZE SELECT 1"), /DUMMY_SCAN/);
@@ -560,7 +525,7 @@ long("rows that no one text could hold together are written one after another", 
 
 test("without a published run the way to one is said", async (t) => {
   const out = await temporaryFolder(t);
-  const ask = () => capture(sqlHere, ["SELECT 1", "--warehouse", out]);
+  const ask = () => capture(sqlCommand, ["SELECT 1", "--warehouse", out]);
   await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
   await symlink("runs/000001-20261120T020000Z", join(out, "current"));
   await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });

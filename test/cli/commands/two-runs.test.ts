@@ -6,30 +6,20 @@ import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
-import type { Ask } from "../../../src/cli/question/work.ts";
-import { answerSql } from "../../../src/cli/sql/answer.ts";
 import { MACROS } from "../../../src/load/macros.ts";
 import { VIEWS } from "../../../src/tables/views.ts";
 import { fewSampleNights, site } from "../../audit/two-nights.ts";
-import { call, connect } from "../../mcp/client.ts";
 import { capture, outcome } from "../capture.ts";
-import { program } from "../running.ts";
 
 const { out, folder, night } = await site();
 const [before, after] = await fewSampleNights(folder);
 const first = await night(before, "nightly");
 const second = await night(after, "nightly");
 
-/** Answers in this process; other tests show that a process of its own gives the same. */
-const here: Ask = async (work, options) => {
-  if ("question" in work) throw new TypeError("sql asks in SQL");
-  await answerSql(work, options);
-};
-const sqlHere = (environment: Parameters<typeof sqlCommand>[0]) => sqlCommand(environment, here);
 const rowsOf = async (sql: string, ...args: string[]): Promise<unknown> =>
-  JSON.parse(await capture(sqlHere, [sql, "--format", "json", "--warehouse", out, ...args]));
+  JSON.parse(await capture(sqlCommand, [sql, "--format", "json", "--warehouse", out, ...args]));
 const refused = async (sql: string, ...args: string[]) => {
-  const { text, error } = await outcome(sqlHere, [sql, "--warehouse", out, ...args]);
+  const { text, error } = await outcome(sqlCommand, [sql, "--warehouse", out, ...args]);
   assert.deepEqual([text, error?.exitCode], ["", 2], String(error));
   return error?.message;
 };
@@ -50,7 +40,7 @@ async function alone(run: string, sql: string): Promise<unknown> {
   }
 }
 
-test("previous has the tables of the run before, in a process of its own too", async () => {
+test("previous has the tables of the run before", async () => {
   const ids = (sql: string) => rowsOf(`SELECT content_id FROM (${sql}) ORDER BY ALL`);
   const removed = await ids("SELECT content_id FROM previous.content EXCEPT SELECT content_id FROM content");
   const known = await alone(first, "SELECT content_id FROM content ORDER BY ALL");
@@ -60,9 +50,6 @@ test("previous has the tables of the run before, in a process of its own too", a
     removed,
     known.filter(({ content_id }) => !now.includes(content_id)),
   );
-  const sql = "SELECT count(*) AS items FROM (FROM content EXCEPT FROM previous.content)";
-  const { code, stdout } = await program(["sql", sql, "--format", "json", "--warehouse", out]);
-  assert.deepEqual([code, JSON.parse(stdout)], [0, await rowsOf(sql)]);
 });
 
 test("each view of previous reads the tables of the run before, and answers as its database alone does", async () => {
@@ -111,19 +98,6 @@ test("previous is as closed as the run itself", async () => {
     /disabled by configuration/,
   );
   assert.match((await refused("FROM previous.contnet")) ?? "", /there is no table "contnet".*"content"/);
-});
-
-test("an assistant asks the run before in the same way", async () => {
-  const client = await connect(["--warehouse", out]);
-  try {
-    const sql = "SELECT count(*) AS items FROM previous.content ANTI JOIN content USING (content_id)";
-    const { text, isError } = await call(client, "query", { sql });
-    assert.deepEqual([isError, JSON.parse(text)], [false, { whole: true, rows: [{ items: 1 }] }]);
-    const { text: columns } = await call(client, "describe_table", { table: "content_tags" });
-    assert.equal(JSON.parse(columns).length, 4, "each column once");
-  } finally {
-    await client.close();
-  }
 });
 
 test("a run before that is pruned, or has Parquet files alone, is named where the SQL speaks of previous", async () => {

@@ -89,7 +89,7 @@ test("a run that is as it was published is whole, in a line that says what was p
     findings: [],
     runs: [
       {
-        ...{ run: FIRST, current: true, pinnedSince: null, files: 5, bytes },
+        ...{ run: FIRST, current: true, files: 5, bytes },
         ...{ tables: 2, rows: 6, denied: 0, findings: [] },
       },
     ],

@@ -84,7 +84,6 @@ async function replay(t: TestContext, { reopenGroup, read, signal }: Replayed) {
       limit: null,
     },
     onProgress: () => {},
-    onEvent: () => {},
   } as const;
   const stage: StageLanding = landing.stage("full", 2);
   stage.resume = reopenGroup;

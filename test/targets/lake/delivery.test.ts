@@ -3,7 +3,6 @@ import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { DeliveredRun, Target } from "../../../src/pipeline.ts";
 import { text } from "../../../src/tables/declare.ts";
-import { claimKey } from "../../../src/targets/lake/keys.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../../folders.ts";
@@ -32,22 +31,6 @@ suite("a delivery to a lake", () => {
       });
     }
     assert.equal((await snapshotsIn(store, "one")).length, 6);
-    await assertNothingMixed(store, "one");
-  });
-
-  test("goes on from a claim of the version before, which had bounds of one column", async (t) => {
-    const folder = await temporaryFolder(t);
-    const target = lake({ url: pathToFileURL(`${folder}/lake`).href, instance: "one" });
-    const store = openFileStore(`${folder}/lake`, new AbortController().signal);
-    await deliver(target, await makeRun(folder, { sequence: 1, machine: "a" }));
-    const before = await seenIn(store, "one");
-    const text = String(await store.get(claimKey("one", 1)));
-    const old = text.replaceAll(/"statistics":\[(.*?)\]/g, (_all, of) => `"range":${of || "null"}`);
-    assert.match(old, /"range":\{"column":"id","min":0,"max":2,"nulls":0\}.*"range":null/);
-    await store.put(claimKey("one", 1), Buffer.from(old));
-    assert.equal((await target.last(null, AbortSignal.timeout(10_000)))?.sequence, 1);
-    assert.deepEqual(await seenIn(store, "one"), before);
-    await deliver(target, await makeRun(folder, { sequence: 2, machine: "a" }));
     await assertNothingMixed(store, "one");
   });
 

@@ -1,7 +1,7 @@
 /** What nights with few edits put into a lake, with runs of the nightly pipeline. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
+import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf } from "../../../src/targets/lake/delta/state.ts";
 import { costOfNights } from "../../bench/lake-nights.ts";
 import { temporaryFolder } from "../../folders.ts";
@@ -9,6 +9,7 @@ import { either } from "../../long.ts";
 import { INSTANCE } from "./deliver.ts";
 import { memoryStore } from "./memory-store.ts";
 import { assertNothingMixed, snapshotsIn } from "./runs.ts";
+import { storeAt } from "./store-at.ts";
 
 test("a night uploads the files of tables that changed, and the log names no others", async (t) => {
   const folder = await temporaryFolder(t);
@@ -23,7 +24,10 @@ test("a night uploads the files of tables that changed, and the log names no oth
     for (const { table, version, rows } of ofTheNight) {
       const newest = await readTable(store, table);
       assert.ok((newest?.version ?? -1) >= version, `${table} at ${version}`);
-      const files = filesOf(await readTableAt(store, table, version), INSTANCE);
+      const files = filesOf(
+        (await readTable(storeAt(store, table, version), table)) ?? assert.fail(),
+        INSTANCE,
+      );
       const counts = files.map(({ add }) => Number(JSON.parse(add.stats ?? "{}").numRecords));
       assert.equal(
         counts.reduce((sum, each) => sum + each, 0),

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
@@ -10,17 +9,14 @@ import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
-import { type Claim, isPast } from "../../../src/targets/lake/claim.ts";
-import { BlockedTable } from "../../../src/targets/lake/delta/blocked.ts";
-import { listLog } from "../../../src/targets/lake/delta/log-files.ts";
-import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
-import { filesOf, instancesOf, sequenceOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
-import { historyOf, readClaim } from "../../../src/targets/lake/history.ts";
+import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { filesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
 import { deliveredRun } from "../../../src/targets/published-run.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
+import { storeAt } from "./store-at.ts";
 
 export interface RunOptions {
   readonly sequence: number;
@@ -63,6 +59,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       instance,
       startedAt: STARTED.toISOString(),
       endedAt: STARTED.toISOString(),
+      requests: { count: 1, bytes: 1 },
       verdict: "complete",
       reasons: [],
       passes: [],
@@ -80,7 +77,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     ),
   );
   const { sha256 } = await digestOf(join(directory, "manifest.json"));
-  const standing = { current: true, latest: true, pinnedSince: null };
+  const standing = { current: true };
   const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
   return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }
@@ -170,64 +167,14 @@ async function rowsOf(store: Store, state: TableState, instance: string) {
   return (await Promise.all(rows)).flat();
 }
 
-/**
- * What must be true of a lake at any moment: in each version of each table an instance has files of one run, all of a claim's
- * or none; and the versions that `run_snapshots` names have exactly the claim's files of that run. Versions of
- * before a removal count no more.
- */
+/** The versions that `run_snapshots` names have the rows of their run, as far as the logs go back. */
 export async function assertNothingMixed(store: Store, instance: string): Promise<void> {
-  const claims = new Map<number, ClaimedFiles>();
-  const { numbers, since } = await historyOf(store, instance);
-  for (const number of numbers) {
-    const claim = (await readClaim(store, instance, number)) ?? assert.fail(`${number} is gone`);
-    assert.ok(!claims.has(claim.sequence), `the number ${claim.sequence} is claimed twice`);
-    const files = isPast(claim) ? undefined : claim.tables.map(filesOfTable);
-    claims.set(claim.sequence, files === undefined ? undefined : new Map(files));
+  for (const { run, table, version, rows } of await snapshotsIn(store, instance)) {
+    const state = await readTable(storeAt(store, table, version), table).catch(() => null);
+    if (state?.version !== version) continue;
+    const found = await rowsOf(store, state, instance).catch(() => null);
+    if (found !== null) assert.equal(found.length, rows, `${table} at ${version}, of ${run}`);
   }
-  for (const table of await tablesIn(store)) {
-    const last = await readTable(store, table);
-    if (last === null || table === "run_snapshots") continue;
-    for (let version = await firstVersion(store, table); version <= last.version; version++) {
-      const state = await readTableAt(store, table, version).catch(nullIfBlocked);
-      if (state === null || (sequenceOf(state, instance) ?? since) < since) continue;
-      for (const each of instancesOf(state)) {
-        if (each === instance) assertRun(state, each, [...claims.values()]);
-      }
-    }
-  }
-  for (const { sequence, table, version } of await snapshotsIn(store, instance)) {
-    if (version < (await firstVersion(store, table))) continue;
-    assertRun(await readTableAt(store, table, version), instance, [claims.get(sequence)]);
-  }
-}
-
-/** Versions that another program made so that we do not read them. */
-function nullIfBlocked(thrown: unknown): null {
-  if (thrown instanceof BlockedTable) return null;
-  throw thrown;
-}
-
-/** Whose log was left to its newest version has no earlier ones. */
-async function firstVersion(store: Store, table: string): Promise<number> {
-  const { commits, checkpoints } = await listLog(store, table, 0);
-  return commits[0]?.version === 0 ? 0 : (checkpoints[0]?.version ?? 0);
-}
-
-/** Paths by table. Undefined: of a claim that was shortened, which does not say them any more. */
-type ClaimedFiles = ReadonlyMap<string, readonly string[]> | undefined;
-
-function filesOfTable({ name, files }: Claim["tables"][number]): [string, readonly string[]] {
-  return [name, files.map(({ path }) => path).toSorted()];
-}
-
-/** The instance has the files of one of these runs. */
-function assertRun(state: TableState, instance: string, runs: readonly ClaimedFiles[]): void {
-  const paths = filesOf(state, instance)
-    .map(({ path }) => path)
-    .toSorted();
-  const possible = runs.map((files) => (files === undefined ? paths : files.get(state.table)));
-  const isOfOne = possible.some((files) => isDeepStrictEqual(files, paths));
-  assert.ok(isOfOne, `${state.table} at ${state.version} has ${paths}, which no run has: ${possible}`);
 }
 
 export async function snapshotsIn(store: Store, instance: string) {
@@ -235,11 +182,12 @@ export async function snapshotsIn(store: Store, instance: string) {
   if (state === null) return [];
   const rows = await rowsOf(store, state, instance);
   return rows.map((row) => ({
+    delivery: Number(row.delivery),
     sequence: Number(row.sequence),
     run: String(row.run),
+    sha256: String(row.manifest_sha256),
     table: String(row.table_name),
     version: Number(row.table_version),
     rows: Number(row.rows),
-    missing: row.missing_tables ?? null,
   }));
 }

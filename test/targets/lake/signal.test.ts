@@ -1,14 +1,11 @@
 /** Every step of a lake ends with its signal. */
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { type LakeTarget, lake, lakeIn } from "../../../src/targets/lake/lake.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { type LakeTarget, lake } from "../../../src/targets/lake/lake.ts";
 import { environment } from "../../environment.ts";
 import { temporaryFolder } from "../../folders.ts";
-import { NEVER } from "../../never.ts";
-import { keysOf } from "../store/laws.ts";
 import { silentServer } from "../store/silent-server.ts";
-import { deliver, INSTANCE } from "./deliver.ts";
+import { INSTANCE } from "./deliver.ts";
 import { makeRun } from "./runs.ts";
 
 type Step = (target: LakeTarget, signal: AbortSignal) => Promise<unknown> | undefined;
@@ -23,12 +20,9 @@ suite("a step of a lake that waits for its store", { timeout: 60_000 }, () => {
   const last = { run: "000001-20261120T020000Z", sequence: 1 };
   const steps: Readonly<Record<string, Step>> = {
     last: (target, signal) => target.last(null, signal),
-    taken: (target, signal) => target.taken?.(signal),
     check: (target, signal) => target.check?.(signal, []),
-    restorable: (target, signal) => target.restorable?.(signal),
     restore: (target, signal) => target.restore?.(last, "/nowhere", signal),
     manifest: (target, signal) => target.manifest?.(last, signal),
-    forget: (target, signal) => target.forget?.(signal),
     open: (target, signal) => target.open(signal, ({ store }) => store.get("x")),
   };
   for (const [name, step] of Object.entries(steps)) {
@@ -56,21 +50,5 @@ suite("a step of a lake that waits for its store", { timeout: 60_000 }, () => {
     await heard;
     ending.abort(reason);
     await ended;
-  });
-
-  test("takes its uploads back after its signal", async (t) => {
-    const folder = await temporaryFolder(t);
-    const target = lakeIn(async (signal) => openFileStore(`${folder}/lake`, signal), { instance: INSTANCE });
-    const ending = new AbortController();
-    const { signal } = ending;
-    const staged = await target.stage(await makeRun(folder, { sequence: 1, machine: "slow", signal }));
-    await deliver(target, await makeRun(folder, { sequence: 1, machine: "fast" }));
-    const reason = new Error("Interrupted.");
-    ending.abort(reason);
-    await assert.rejects(staged.commit(), reason);
-    const store = openFileStore(`${folder}/lake`, NEVER);
-    const before = (await keysOf(store, "content/instance=")).length;
-    await staged.abort();
-    assert.deepEqual([before, (await keysOf(store, "content/instance=")).length], [2, 1]);
   });
 });

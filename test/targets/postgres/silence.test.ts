@@ -19,7 +19,6 @@ suite("a PostgreSQL that says nothing", () => {
       last: (target, signal) => target.last(null, signal),
       check: async (target, signal) => target.check?.(signal, []),
       stage: (target, signal) => target.stage(run(signal) as unknown as DeliveredRun),
-      forget: async (target, signal) => target.forget?.(signal),
     })) {
       test(`${what}: ${call} ends with the signal, and so does the connection`, async (t) => {
         const { address, asked } = await silentServer(t, answers);

@@ -1,5 +1,5 @@
 -- The mapped values of the chosen items, each with the number of its answer, values that say the same have the same, and
--- with that of its version in report_versions.
+-- with that of its version in report_since.
 --
 -- $1  longest text, in characters; longer ones are cut
 WITH cut AS (
@@ -20,10 +20,16 @@ WITH cut AS (
     ledger.matched_by_text,
     ledger.collision,
     coalesce(length(ledger.value) > $1::BIGINT OR length(ledger.external_value) > $1::BIGINT, false) AS shortened,
-    versions.version
+    since.version
   FROM content_mapped_values AS ledger
   JOIN report_chosen AS chosen USING (content_id)
-  LEFT JOIN report_versions AS versions USING (content_id, destination_id, custom_field_id, ordinal)
+  LEFT JOIN report_since AS since
+    ON since.content_id = ledger.content_id
+    AND since.destination_id = ledger.destination_id
+    AND since.custom_field_id = ledger.custom_field_id
+    AND since.matched_by_text = ledger.matched_by_text
+    AND since.value_id IS NOT DISTINCT FROM ledger.value_id
+    AND since.text IS NOT DISTINCT FROM CASE WHEN ledger.value_id IS NULL THEN ledger.value END
 )
 SELECT
   *,

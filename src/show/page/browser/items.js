@@ -32,14 +32,12 @@
       flags: flags.filter((_, bit) => (bits & (1 << bit)) !== 0),
     }),
   );
-  const versions = data.versions.map(([sequence, day, begins, causes, value, before]) => ({
+  const versions = data.versions.map(([sequence, day, begins, causes]) => ({
     run: `run ${sequence} of ${day}`,
     begins,
-    causes: textOf(causes),
-    value: textOf(value),
-    before: textOf(before),
+    causes,
   }));
-  const items = data.items.map(([id, title, type, published, numbers, read, since, changed, lost]) => ({
+  const items = data.items.map(([id, title, type, published, numbers, read, since, changed]) => ({
     id,
     title,
     type: type === null ? null : data.types[type],
@@ -47,12 +45,6 @@
     numbers,
     read,
     changed,
-    lost: lost.map(([destination, field, value, before]) => ({
-      destination: destinations[destination],
-      field: fields[field],
-      value: textOf(value),
-      before: textOf(before),
-    })),
     versionAt: (place) => versions[typeof since === "number" ? since : since[place]],
     search: `${title ?? ""}\n${id}`.toLowerCase(),
   }));
@@ -309,7 +301,6 @@
     const own = item.numbers
       .map((number, place) => ({ ...answers[number], since: item.versionAt(place) }))
       .filter((answer) => answer.destination === destination);
-    const lost = item.lost.filter((each) => each.destination === destination);
     const sent = own.filter((answer) => has(answer, "sent"));
     const others = own.filter((answer) => !has(answer, "sent"));
     const note = (text) => element("p", { class: "note" }, text);
@@ -334,14 +325,6 @@
           "dl",
           {},
           others.map((answer) => [element("dt", {}, named(answer.field)), valueEntry(answer)]),
-        ),
-      ],
-      lost.length > 0 && [
-        element("h4", {}, `No longer sent, since run ${data.run}`),
-        element(
-          "dl",
-          {},
-          lost.map((each) => [element("dt", {}, named(each.field)), lostEntry(each)]),
         ),
       ],
     );
@@ -374,23 +357,12 @@
     );
   }
 
-  function lostEntry({ value, before }) {
-    return element("dd", {}, span("sent", foreign(before)), span("whence", foreign(value ?? "")));
-  }
-
-  /** Since when a value is as it is, why, and what it was before; what the history begins with has a note of its own. */
+  /** Since when a value is as it is, and why; what the history begins with has a note of its own. */
   function sinceEntry(answer) {
     const { since } = answer;
     if (since === undefined || since.begins) return false;
-    const { run, causes, value, before } = since;
-    const alike = has(answer, "sent") ? "the same was sent before" : "it was not sent before either";
-    const told =
-      before === null
-        ? "there was none before"
-        : before === ""
-          ? alike
-          : ["before: ", value !== null && [foreign(value), ", "], foreign(before)];
-    return span("since", `Since ${run} (${causes.replaceAll(" ", ", ")}); `, told);
+    const { run, causes } = since;
+    return span("since", `Since ${run} (${causes.replaceAll(" ", ", ")})`);
   }
 
   /** Of the values that have no note of their own. */

@@ -1,6 +1,6 @@
 /**
- * Tables that we cannot write, since another program gave them what we do not write, or they were made otherwise than
- * ours. Each sentence names the table, what it has, and the statements that take it away.
+ * Tables that we cannot write: another program gave them a feature that we do not know, or made them. Each message names
+ * the table, the feature, and the statements that take it away.
  */
 import { WarehouseError } from "../../../common/errors.ts";
 import { listed } from "../../../common/nearest.ts";
@@ -14,18 +14,11 @@ import {
 } from "./schema.ts";
 import type { TableState } from "./state.ts";
 
-/** A table that waits for its owner: nothing is committed to it until what keeps us from it is gone. */
-export class BlockedTable extends WarehouseError {
-  constructor(table: string, what: string) {
-    super("target.refused", `The table ${table} of the lake ${what}.`);
-  }
-}
-
-/** Throws BlockedTable for one whose rows we could not write as its log demands. */
+/** Throws `target.refused` for a table whose rows we could not write as its log demands. */
 export function assertWritable(state: TableState | null, declared: Pick<DeclaredTable, "columns">): void {
   if (state === null) return;
   const uses = usesIn(state);
-  if (uses.length > 0) throw new BlockedTable(state.table, usesText(uses));
+  if (uses.length > 0) throw blockedTable(state.table, usesText(uses));
   assertPartitioned(state);
   const fields = new Map(fieldsOf(state).map((each) => [each.name.toLowerCase(), each]));
   for (const column of declared.columns) {
@@ -34,24 +27,30 @@ export function assertWritable(state: TableState | null, declared: Pick<Declared
   }
 }
 
-/** Why no run of any columns could be committed to it; null: one could. */
-export function blockedText(state: TableState): string | null {
+/** Why `assertWritable` would refuse a table; null: it would not. */
+export function blockedText(
+  state: TableState | null,
+  declared: Pick<DeclaredTable, "columns">,
+): string | null {
   try {
-    assertWritable(state, { columns: [] });
+    assertWritable(state, declared);
     return null;
   } catch (thrown) {
-    if (thrown instanceof BlockedTable) return thrown.message;
-    throw thrown;
+    return thrown instanceof WarehouseError ? thrown.message : null;
   }
 }
 
-/** Throws BlockedTable for one that cannot be read by the rules of reader version 1. */
+/** Throws `target.refused` for a table that cannot be read by the rules of reader version 1. */
 export function assertReadable(state: TableState): void {
   const { minReaderVersion, readerFeatures } = state.protocol;
   const others = (readerFeatures ?? []).filter((name) => !Object.hasOwn(USES, name));
   const isKnown = minReaderVersion <= FEATURES_READER && others.length === 0;
   if (!isKnown || USES.columnMapping(state).length > 0)
-    throw new BlockedTable(state.table, usesText(usesIn(state)));
+    throw blockedTable(state.table, usesText(usesIn(state)));
+}
+
+function blockedTable(table: string, what: string): WarehouseError {
+  return new WarehouseError("target.refused", `The table ${table} of the lake ${what}.`);
 }
 
 /** Versions from which the protocol lists features by name; above them nobody knows what it demands. */
@@ -63,8 +62,6 @@ interface Use {
   readonly what: string;
   /** Takes it away; null: none does. */
   readonly statement: string | null;
-  /** Feature that stays in the protocol then; null: none. */
-  readonly leaves: string | null;
 }
 
 function usesIn(state: TableState): readonly Use[] {
@@ -77,9 +74,9 @@ function usesIn(state: TableState): readonly Use[] {
   const others = new Set([...(readerFeatures ?? []), ...(writerFeatures ?? [])]);
   const dropped = [...others].filter((name) => !Object.hasOwn(USES, name)).toSorted(inOrderOfDropping);
   return [
-    ...later.map((what) => ({ what, statement: null, leaves: null })),
+    ...later.map((what) => ({ what, statement: null })),
     ...Object.values(USES).flatMap((uses) => uses(state)),
-    ...dropped.map((name) => dropping(table, name, readerFeatures?.includes(name) ?? false)),
+    ...dropped.map((name) => dropping(table, name)),
   ];
 }
 
@@ -89,38 +86,32 @@ function inOrderOfDropping(a: string, b: string): number {
   return a === last ? 1 : b === last ? -1 : a < b ? -1 : 1;
 }
 
-function dropping(table: string, feature: string, isForReaders: boolean): Use {
-  return {
-    what: feature,
-    statement: `ALTER TABLE ${table} DROP FEATURE ${feature}`,
-    // It keeps old versions from readers that would misread them.
-    leaves: isForReaders ? "checkpointProtection" : null,
-  };
+function dropping(table: string, feature: string): Use {
+  return { what: feature, statement: `ALTER TABLE ${table} DROP FEATURE ${feature}` };
 }
 
 /** Features that bind writers only where the table uses them, so that they may stay in the protocol; by name, the uses. */
 const USES = {
-  appendOnly: (state) => property(state, "delta.appendOnly", null),
-  changeDataFeed: (state) => property(state, "delta.enableChangeDataFeed", "changeDataFeed"),
+  appendOnly: (state) => property(state, "delta.appendOnly"),
+  changeDataFeed: (state) => property(state, "delta.enableChangeDataFeed"),
   checkConstraints: ({ table, metaData }) =>
     Object.keys(metaData.configuration).flatMap((key) => {
       const [, name] = /^delta\.constraints\.(.+)$/.exec(key) ?? [];
       if (name === undefined) return [];
       const statement = `ALTER TABLE ${table} DROP CONSTRAINT ${/^\w+$/.test(name) ? name : `\`${name}\``}`;
-      return [{ what: `the constraint ${name}`, statement, leaves: "checkConstraints" }];
+      return [{ what: `the constraint ${name}`, statement }];
     }),
   allowColumnDefaults: (state) =>
     columnsWith(state, "CURRENT_DEFAULT").map(({ what, column }) => ({
       what,
       statement: `ALTER TABLE ${state.table} ALTER COLUMN ${column} DROP DEFAULT`,
-      leaves: "allowColumnDefaults",
     })),
   invariants: (state) => withoutStatement(state, "delta.invariants"),
   generatedColumns: (state) => withoutStatement(state, "delta.generationExpression"),
   identityColumns: (state) => withoutStatement(state, "delta.identity.start"),
   columnMapping: ({ table, metaData }) => {
     const mode = metaData.configuration["delta.columnMapping.mode"] ?? "none";
-    return mode === "none" ? [] : [dropping(table, "columnMapping", true)];
+    return mode === "none" ? [] : [dropping(table, "columnMapping")];
   },
   /** Of the log before a version, see {@link protectedBefore}. */
   checkpointProtection: () => [],
@@ -131,10 +122,10 @@ export function protectedBefore({ metaData }: TableState): number {
   return Number(metaData.configuration["delta.requireCheckpointProtectionBeforeVersion"] ?? 0);
 }
 
-function property({ table, metaData }: TableState, name: string, leaves: string | null): Use[] {
+function property({ table, metaData }: TableState, name: string): Use[] {
   if (metaData.configuration[name]?.toLowerCase() !== "true") return [];
   const statement = `ALTER TABLE ${table} SET TBLPROPERTIES ('${name}' = 'false')`;
-  return [{ what: `the property ${name}`, statement, leaves }];
+  return [{ what: `the property ${name}`, statement }];
 }
 
 /** Columns whose metadata say what a writer must do for them. */
@@ -145,7 +136,7 @@ function columnsWith(state: TableState, mark: string) {
 }
 
 function withoutStatement(state: TableState, mark: string): Use[] {
-  return columnsWith(state, mark).map(({ what }) => ({ what, statement: null, leaves: null }));
+  return columnsWith(state, mark).map(({ what }) => ({ what, statement: null }));
 }
 
 /** What ends it where no statement does. */
@@ -158,27 +149,24 @@ function usesText(uses: readonly Use[]): string {
   )}, which we do not write`;
   const statements = uses.flatMap(({ statement }) => statement ?? []);
   if (statements.length < uses.length) return `${has}; ${WAY_OUT}`;
-  const left = [...new Set(uses.flatMap(({ leaves }) => leaves ?? []))];
-  const stays =
-    left.length === 0 ? "" : `, and what stays in its protocol (${left.join(", ")}) is no obstacle`;
-  return `${has}; take it away in Spark with ${statements.map((each) => `"${each}"`).join(", ")}${stays}`;
+  return `${has}; take it away in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, and deliver again`;
 }
 
 function assertPartitioned({ table, metaData: { partitionColumns } }: TableState): void {
   if (partitionColumns.length === 1 && partitionColumns[0] === INSTANCE) return;
   const by =
     partitionColumns.length === 0 ? "not partitioned" : `partitioned by ${partitionColumns.join(", ")}`;
-  throw new BlockedTable(table, `is ${by} instead of by ${INSTANCE}; ${WAY_OUT}`);
+  throw blockedTable(table, `is ${by} instead of by ${INSTANCE}; ${WAY_OUT}`);
 }
 
 function assertSameColumn(table: string, there: Field, column: DeclaredColumn): void {
   if (there.name !== column.name) {
-    throw new BlockedTable(table, `has a column ${there.name} where the run has ${column.name}; ${WAY_OUT}`);
+    throw blockedTable(table, `has a column ${there.name} where the run has ${column.name}; ${WAY_OUT}`);
   }
   const type = DELTA_TYPES[column.type];
   if (there.type === type) return;
   const found = typeof there.type === "string" ? there.type : JSON.stringify(there.type);
-  throw new BlockedTable(
+  throw blockedTable(
     table,
     `has the column ${column.name} as ${found} where the run has ${type}, and no column changes its type; rename it in the pipeline, or deliver into another lake`,
   );

@@ -11,45 +11,38 @@ import {
   listLog,
 } from "./log-files.ts";
 import { readTable } from "./read.ts";
-import { namedMs } from "./retention.ts";
+import { retentionOf } from "./retention.ts";
 import type { TableState } from "./state.ts";
 import { type Parsed, parsedMembers } from "./statistics.ts";
 
 export const VERSIONS_PER_CHECKPOINT = 50;
 
-export interface Retention {
-  readonly nowMs: number;
-  /** How long earlier versions can be read. */
-  readonly retentionMs: number;
-}
-
 /**
- * Writes a checkpoint where one is due; true: it did. Called after a commit, with its version: whoever commits every
- * fiftieth version writes one, and anybody does once that was left out. A crash between its steps leaves a checkpoint
- * that readers find in the list, or none.
+ * Writes a checkpoint if one is due, and removes the log that is older than the table's retention. Called after a commit,
+ * with its version: whoever commits every fiftieth version writes one, and anybody does if that was left out. A crash
+ * between its steps leaves a checkpoint that readers find in the list, or none.
  */
-export async function checkpointIfDue(
+export async function keepLogShort(
   store: Store,
   table: string,
-  version: number,
-  retention: Retention,
-): Promise<boolean> {
+  { version, nowMs }: { readonly version: number; readonly nowMs: number },
+): Promise<void> {
   const behind = version - ((await lastCheckpointVersion(store, table)) ?? 0);
   // A table without change has its version for many nights.
-  if (behind === 0) return false;
+  if (behind === 0) return;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
   // Another program may have given it actions since that we would leave out.
-  if (state === null || blockedText(state) !== null) return false;
-  await writeCheckpoint(store, state, retention);
-  return true;
+  if (state === null || blockedText(state, { columns: [] }) !== null) return;
+  await writeCheckpoint(store, state, nowMs);
+  await cleanLog(store, state, nowMs);
 }
 
-/** Writes a checkpoint of a state, and has readers begin with it. */
-export async function writeCheckpoint(store: Store, state: TableState, retention: Retention): Promise<void> {
+/** Writes a checkpoint of a state, and makes readers begin with it. */
+export async function writeCheckpoint(store: Store, state: TableState, nowMs: number): Promise<void> {
   const { table, version, files } = state;
   const parsed = parsedMembers(state);
-  const actions = checkpointActions(state, parsed, retention);
+  const actions = checkpointActions(state, parsed, nowMs);
   const body = await checkpointBytes(actions, parsed.types);
   // Where it is there already, it says the same.
   await store.putNew(checkpointKey(table, version), body);
@@ -60,29 +53,27 @@ export async function writeCheckpoint(store: Store, state: TableState, retention
 
 /**
  * Removes the files of the log before the newest checkpoint that is older than the retention, so that each younger
- * version can still be read. Gives how many.
+ * version can still be read.
  */
-export async function cleanLog(
-  store: Store,
-  table: string,
-  { nowMs, retentionMs }: Retention,
-): Promise<number> {
-  const { files, commits, checkpoints } = await listLog(store, table, 0);
-  const old = commits.findLast(({ modifiedMs }) => modifiedMs < nowMs - retentionMs);
+export async function cleanLog(store: Store, state: TableState, nowMs: number): Promise<void> {
+  const { files, commits, checkpoints } = await listLog(store, state.table, 0);
+  const { logMs } = retentionOf(state.metaData);
+  const old = commits.findLast(({ modifiedMs }) => modifiedMs < nowMs - logMs);
   const kept = checkpoints.findLast(({ version }) => old !== undefined && version <= old.version);
-  if (kept === undefined) return 0;
-  const state = await readTable(store, table);
-  if (state === null || kept.version < protectedBefore(state)) return 0;
-  return removeBefore(store, files, kept.version);
+  if (kept === undefined || kept.version < protectedBefore(state)) return;
+  await removeBefore(store, files, kept.version);
 }
 
-/** Leaves a state alone in the log: versions before it cannot be read any more, nor what their files say of their data. */
-export async function shortenLog(store: Store, state: TableState, retention: Retention): Promise<number> {
+/**
+ * Leaves only this state in the log: earlier versions, and the bounds that they state of their files, can no longer be
+ * read. Gives the number of files that it removed.
+ */
+export async function shortenLog(store: Store, state: TableState, nowMs: number): Promise<number> {
   const { table, version } = state;
   if (version < protectedBefore(state)) return 0;
   const { files } = await listLog(store, table, 0);
   if (files.every((file) => file.version >= version)) return 0;
-  await writeCheckpoint(store, state, retention);
+  await writeCheckpoint(store, state, nowMs);
   return removeBefore(store, files, version);
 }
 
@@ -92,14 +83,14 @@ async function removeBefore(store: Store, files: LogFiles["files"], first: numbe
   return keys.length;
 }
 
-function checkpointActions(state: TableState, parsed: Parsed, retention: Retention): object[] {
+function checkpointActions(state: TableState, parsed: Parsed, nowMs: number): object[] {
   const { protocol, metaData, transactions, files, removed } = state;
-  const since = retention.nowMs - Math.max(retention.retentionMs, namedMs(metaData.configuration));
+  const since = nowMs - retentionOf(metaData).filesMs;
   return [
     { protocol },
     metaDataLine(metaData),
-    ...[...transactions].map(([appId, { sequence, lastUpdatedMs }]) => ({
-      txn: { appId, version: sequence, lastUpdated: lastUpdatedMs },
+    ...[...transactions].map(([appId, { number, lastUpdatedMs }]) => ({
+      txn: { appId, version: number, lastUpdated: lastUpdatedMs },
     })),
     ...[...removed.values()]
       .filter((file) => file.removedMs > since)

@@ -1,5 +1,4 @@
 /** Reads the state of a table: the newest checkpoint, and the commits after it. */
-import { WarehouseError } from "../../../common/errors.ts";
 import { inParallel } from "../../../storage/parallel.ts";
 import type { Store } from "../../store/store.ts";
 import { type Action, parseActions } from "./actions.ts";
@@ -9,12 +8,12 @@ import { commitKey, damagedLog, type LogFiles, lastCheckpointVersion, listLog } 
 import { apply, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
-export const READERS = Array.from({ length: 16 }, (_, reader) => reader);
+const READERS = Array.from({ length: 16 }, (_, reader) => reader);
 const COMMITS_IN_MEMORY = 1024;
 
 /**
- * A table as its last version has it; null: there is none. Throws `target.refused` where its log is damaged, and
- * BlockedTable where it demands what reader version 1 does not know.
+ * A table as its last version has it; null: there is none. Throws `target.refused` if its log is damaged, or demands what
+ * reader version 1 does not know.
  */
 export async function readTable(store: Store, table: string): Promise<TableState | null> {
   for (let files = await listFromCheckpoint(store, table); ; ) {
@@ -33,22 +32,6 @@ export async function readTable(store: Store, table: string): Promise<TableState
 
 function lastCheckpoint({ checkpoints }: LogFiles): number {
   return checkpoints.at(-1)?.version ?? -1;
-}
-
-/** A table as an earlier version had it. Throws `target.refused` also where the log does not go back so far. */
-export async function readTableAt(store: Store, table: string, version: number): Promise<TableState> {
-  const files = await listLog(store, table, 0);
-  const first = files.commits[0]?.version === 0 ? 0 : files.checkpoints[0]?.version;
-  const last = lastVersion(files);
-  if (first === undefined || last === null) throw damagedLog(store, table, "it has no version at all");
-  if (version > last) {
-    throw damagedLog(store, table, `version ${version} is missing, and the last one is ${last}`);
-  }
-  if (version >= first) return read(store, table, files, version);
-  throw new WarehouseError(
-    "target.refused",
-    `There is no version ${version} of the table ${table} in ${store.address} any more: the first one is ${first}; choose a later run.`,
-  );
 }
 
 /** A state with the versions that came after it; the same one where there are none. */

@@ -1,10 +1,9 @@
 /** Schemas of Delta tables: made from declarations, and widened by them. */
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
-import type { ColumnType } from "../../../tables/declare.ts";
-import type { ClaimedTable } from "../claim.ts";
+import type { Column, ColumnType } from "../../../tables/declare.ts";
 import type { MetaDataAction } from "./actions.ts";
-import { type RetentionSetting, retentionProperties } from "./retention.ts";
+import { retentionProperties } from "./retention.ts";
 import type { TableState } from "./state.ts";
 
 /** The partition column of every table in the lake; no file has it. */
@@ -34,8 +33,14 @@ const field = z.object({
 const struct = z.object({ type: z.literal("struct"), fields: z.array(field) });
 
 export type Field = Readonly<z.infer<typeof field>>;
-export type DeclaredTable = Omit<ClaimedTable, "files">;
-export type DeclaredColumn = DeclaredTable["columns"][number];
+export type DeclaredColumn = Pick<Column, "name" | "type" | "nullable" | "comment">;
+
+export interface DeclaredTable {
+  readonly name: string;
+  readonly comment: string;
+  /** `instance` is not among them: it partitions every table. */
+  readonly columns: readonly DeclaredColumn[];
+}
 
 /** Columns of a table in the order of its schema. Throws `target.refused` where its log has no schema. */
 export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaData">): readonly Field[] {
@@ -50,15 +55,14 @@ export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaDa
   }
 }
 
-/**
- * Metadata of a table that is not there yet. Other programs keep removed files and the log as long as we do: our vacuum
- * needs what their checkpoints would leave out.
- */
+/** Metadata of a table that is not there yet. `retentionDays`: how long it keeps earlier versions. */
 export function newMetaData(
   declared: DeclaredTable,
-  id: string,
-  createdMs: number,
-  retention: RetentionSetting,
+  {
+    id,
+    createdMs,
+    retentionDays,
+  }: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
 ): MetaDataAction {
   const partition: Field = {
     name: INSTANCE,
@@ -72,7 +76,7 @@ export function newMetaData(
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: retentionProperties(retention),
+    configuration: retentionProperties(retentionDays),
     createdTime: createdMs,
   };
 }

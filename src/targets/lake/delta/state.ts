@@ -19,11 +19,10 @@ export interface RemovedFile {
   readonly remove: RemoveAction;
 }
 
-/** The last run of an instance that is in the table, or its removal. */
-export interface Transaction {
-  readonly sequence: number;
-  /** A version that has it: the one that committed it, or, where that is not known any more, a checkpoint's. */
-  readonly version: number;
+/** The last `txn` of an application. */
+interface Transaction {
+  /** Of an instance: the number of its last delivery that committed to the table. */
+  readonly number: number;
   readonly lastUpdatedMs: number | null;
 }
 
@@ -41,7 +40,7 @@ export interface TableState {
    * least, and those that were removed since.
    */
   readonly removed: ReadonlyMap<string, RemovedFile>;
-  /** By instance. */
+  /** By application: the name of an instance. */
   readonly transactions: ReadonlyMap<string, Transaction>;
 }
 
@@ -50,15 +49,9 @@ export function filesOf(state: TableState, instance: string): readonly ActiveFil
   return [...state.files.values()].filter((file) => file.instance === instance);
 }
 
-/** Instances that have files, by name. */
-export function instancesOf(state: TableState): readonly string[] {
-  const names = [...state.files.values()].map((file) => file.instance);
-  return [...new Set(names)].filter((name) => name !== null).toSorted();
-}
-
-/** Number of the instance's run that the table has; null: it never had one. */
-export function sequenceOf(state: TableState, instance: string): number | null {
-  return state.transactions.get(instance)?.sequence ?? null;
+/** Number of the instance's last delivery that committed to the table; 0: none did. */
+export function numberOf(state: TableState | null, instance: string): number {
+  return state?.transactions.get(instance)?.number ?? 0;
 }
 
 /** State as it grows, version by version. */
@@ -104,6 +97,6 @@ export function apply(replay: Replay, version: number, actions: readonly Action[
     }
     if (metaData) replay.metaData = metaData;
     if (protocol) replay.protocol = protocol;
-    if (txn) transactions.set(txn.appId, { sequence: txn.version, version, lastUpdatedMs: txn.lastUpdated });
+    if (txn) transactions.set(txn.appId, { number: txn.version, lastUpdatedMs: txn.lastUpdated });
   }
 }

@@ -2,12 +2,11 @@
  * Statistics of data files: what their `add` says of them, and of which columns readers expect it. Readers take the first
  * 32 columns of a table to have bounds in every file, and some take bounds that are not there for those of a file without
  * rows: deltalake's pyarrow dataset, and with it polars and DuckDB, leave out every row then. So the table names the
- * columns that have some. Which ones: `columnsWithStatistics` in `plan.ts`.
+ * columns that have some: the first key column, see `described-tables.ts`.
  */
 import { z } from "zod";
 import { parseIfJson } from "../../../common/json.ts";
 import { quoteIdentifier } from "../../../storage/sql-text.ts";
-import type { ClaimedFile, ColumnStatistics } from "../claim.ts";
 import type { AddAction, MetaDataAction } from "./actions.ts";
 import { type Field, fieldsOf, INSTANCE } from "./schema.ts";
 import type { TableState } from "./state.ts";
@@ -16,8 +15,22 @@ import type { TableState } from "./state.ts";
 const COLUMNS = "delta.dataSkippingStatsColumns";
 const COLUMN_COUNT = "delta.dataSkippingNumIndexedCols";
 
+/** Bounds and NULLs of one column of a file. */
+export interface ColumnStatistics {
+  readonly column: string;
+  readonly min: string | number | boolean;
+  readonly max: string | number | boolean;
+  readonly nulls: number;
+}
+
+export interface FileStatistics {
+  readonly rows: number;
+  /** A column without known bounds is left out. */
+  readonly statistics: readonly ColumnStatistics[];
+}
+
 /** As JSON, for an `add`. */
-export function statisticsText({ rows, statistics }: Pick<ClaimedFile, "rows" | "statistics">): string {
+export function statisticsText({ rows, statistics }: FileStatistics): string {
   if (statistics.length === 0) return JSON.stringify({ numRecords: rows });
   const byColumn = (figure: (of: ColumnStatistics) => unknown) =>
     Object.fromEntries(statistics.map((of) => [of.column, figure(of)]));
@@ -46,15 +59,6 @@ function statisticsOf({ stats }: Pick<AddAction, "stats">): Statistics {
 /** Rows of a file, as the log says; null: it does not. */
 export function recordsOf(add: Pick<AddAction, "stats">): number | null {
   return statisticsOf(add)?.numRecords ?? null;
-}
-
-/** Whether it says more of a file's values than how many there are; what cannot be read may. */
-export function hasBounds(add: Pick<AddAction, "stats">): boolean {
-  if (add.stats === null) return false;
-  const found = statisticsOf(add);
-  return (
-    found === undefined || [found.minValues, found.maxValues].some((of) => Object.keys(of ?? {}).length > 0)
-  );
 }
 
 /** Types that Spark takes in the property, as DuckDB has them; Spark fails where a column of another is named. */

@@ -7,21 +7,21 @@ import { all } from "../../../../src/storage/duckdb.ts";
 import { readParquet } from "../../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../../src/storage/sql-text.ts";
 import {
-  checkpointIfDue,
   cleanLog,
+  keepLogShort,
   VERSIONS_PER_CHECKPOINT,
   writeCheckpoint,
 } from "../../../../src/targets/lake/delta/checkpoint.ts";
-import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
+import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import { inScratch } from "../../../../src/targets/lake/scratch.ts";
 import { long } from "../../../long.ts";
+import { stateAt } from "../store-at.ts";
 import { type LogStore, logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
 import { saying } from "./saying.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 10, 20);
-const RETENTION = { nowMs: NOW, retentionMs: 30 * DAY_MS };
 
 const DUCKDB_TYPES = {
   text: "VARCHAR",
@@ -54,7 +54,7 @@ suite("a checkpoint", () => {
       { add: { ...add, path: "y", partitionValues: { instance: null }, stats: '{"numRecords":1}' } },
     ]);
     const replayed = await content(store);
-    await writeCheckpoint(store, replayed, RETENTION);
+    await writeCheckpoint(store, replayed, NOW);
     for (const each of store.objects.keys()) if (each.endsWith(".json")) store.objects.delete(each);
     const read = await content(store);
     assert.equal(read.checkpoint, 6);
@@ -83,7 +83,7 @@ suite("a checkpoint", () => {
       const configuration = { ...metaData.configuration, "delta.checkpoint.writeStatsAsStruct": "true" };
       await putCommit(store, 2, [{ metaData: { ...metaData, configuration } }]);
       const state = await content(store);
-      await writeCheckpoint(store, state, RETENTION);
+      await writeCheckpoint(store, state, NOW);
       assert.deepEqual(saying(await content(store)), saying(state));
       const body = store.objects.get(key(2, ".checkpoint.parquet"))?.body ?? Buffer.of();
       const adds = await inScratch(async (connection, folder) => {
@@ -107,8 +107,7 @@ suite("a checkpoint", () => {
     const checkpoints = () => [...store.objects.keys()].filter((each) => each.endsWith(".parquet"));
     for (let sequence = 1; sequence <= 2 * VERSIONS_PER_CHECKPOINT + 1; sequence++) {
       const version = await commit(store, runOf("a", sequence));
-      const due = await checkpointIfDue(store, "content", version, RETENTION);
-      assert.equal(due, version > 0 && version % VERSIONS_PER_CHECKPOINT === 0);
+      await keepLogShort(store, "content", { version, nowMs: NOW });
     }
     assert.deepEqual(checkpoints(), [key(50, ".checkpoint.parquet"), key(100, ".checkpoint.parquet")]);
     const hint = String(store.objects.get("content/_delta_log/_last_checkpoint")?.body);
@@ -117,7 +116,7 @@ suite("a checkpoint", () => {
     for (const each of checkpoints()) store.objects.delete(each);
     store.objects.delete("content/_delta_log/_last_checkpoint");
     const version = await commit(store, runOf("a", 1000));
-    assert.equal(await checkpointIfDue(store, "content", version, RETENTION), true);
+    await keepLogShort(store, "content", { version, nowMs: NOW });
     assert.deepEqual(checkpoints(), [key(version, ".checkpoint.parquet")]);
   });
 
@@ -126,8 +125,8 @@ suite("a checkpoint", () => {
     await commit(store, runOf("a", 1));
     const early = await content(store);
     await commit(store, runOf("a", 2));
-    await writeCheckpoint(store, await content(store), RETENTION);
-    await writeCheckpoint(store, early, RETENTION);
+    await writeCheckpoint(store, await content(store), NOW);
+    await writeCheckpoint(store, early, NOW);
     const hint = String(store.objects.get("content/_delta_log/_last_checkpoint")?.body);
     assert.equal(JSON.parse(hint).version, 1);
   });
@@ -143,7 +142,9 @@ suite("a checkpoint", () => {
       const store = logStore();
       await commit(store, runOf("a", 1));
       const { metaData } = await content(store);
-      const configuration = interval === undefined ? {} : { "delta.deletedFileRetentionDuration": interval };
+      const log = { "delta.logRetentionDuration": "interval 1 days" };
+      const configuration =
+        interval === undefined ? log : { ...log, "delta.deletedFileRetentionDuration": interval };
       await putCommit(store, 1, [
         { metaData: { ...metaData, configuration } },
         removalOf("5 days", 5),
@@ -151,13 +152,13 @@ suite("a checkpoint", () => {
         removalOf("40 days", 40),
       ]);
       const state = await content(store);
-      await writeCheckpoint(store, state, { nowMs: NOW, retentionMs: 0 });
+      await writeCheckpoint(store, state, NOW);
       assert.deepEqual([...(await content(store)).removed.keys()], kept, interval);
     }
     const store = logStore();
     await commit(store, runOf("a", 1));
     await putCommit(store, 1, [removalOf("20 days", 20), removalOf("40 days", 40)]);
-    await writeCheckpoint(store, await content(store), RETENTION);
+    await writeCheckpoint(store, await content(store), NOW);
     assert.deepEqual([...(await content(store)).removed.keys()], ["20 days"]);
   });
 });
@@ -168,9 +169,16 @@ async function daily(days: number, checkpoints: readonly number[]): Promise<LogS
   for (let version = 0; version < days; version++) {
     store.nowMs = NOW - (days - 1 - version) * DAY_MS;
     await commit(store, runOf("a", version + 1));
-    if (checkpoints.includes(version)) await writeCheckpoint(store, await content(store), RETENTION);
+    if (checkpoints.includes(version)) await writeCheckpoint(store, await content(store), NOW);
   }
   return store;
+}
+
+/** Number of files that a cleaning removes. */
+async function cleaned(store: LogStore): Promise<number> {
+  const before = store.objects.size;
+  await cleanLog(store, await content(store), NOW);
+  return before - store.objects.size;
 }
 
 suite("cleaning a log", () => {
@@ -180,24 +188,20 @@ suite("cleaning a log", () => {
     store.objects.set(key(3, ".crc"), store.objects.get(key(3, ".json"))!);
     const before = new Map<number, unknown>();
     for (const version of [8, 9, 19, 20, 39])
-      before.set(version, saying(await readTableAt(store, "content", version)));
+      before.set(version, saying(await stateAt(store, "content", version)));
     // Eight commits, a checkpoint, and what another program wrote beside a commit.
-    assert.equal(await cleanLog(store, "content", RETENTION), 10);
+    assert.equal(await cleaned(store), 10);
     for (const [version, said] of before)
-      assert.deepEqual(saying(await readTableAt(store, "content", version)), said);
-    await assert.rejects(readTableAt(store, "content", 7), {
-      code: "target.refused",
-      message:
-        "There is no version 7 of the table content in memory: any more: the first one is 8; choose a later run.",
-    });
-    assert.equal(await cleanLog(store, "content", RETENTION), 0);
+      assert.deepEqual(saying(await stateAt(store, "content", version)), said);
+    await assert.rejects(stateAt(store, "content", 7), /version 7 of content is gone/);
+    assert.equal(await cleaned(store), 0);
     assert.equal(await commit(store, runOf("a", 41)), 40);
   });
 
   long("removes nothing without a checkpoint that is older than the retention", async () => {
-    assert.equal(await cleanLog(await daily(40, []), "content", RETENTION), 0);
-    assert.equal(await cleanLog(await daily(40, [20]), "content", RETENTION), 0);
-    assert.equal(await cleanLog(await daily(20, [5]), "content", RETENTION), 0);
+    assert.equal(await cleaned(await daily(40, [])), 0);
+    assert.equal(await cleaned(await daily(40, [20])), 0);
+    assert.equal(await cleaned(await daily(20, [5])), 0);
   });
 
   test("leaves a readable table when it is interrupted, wherever that is", async () => {
@@ -212,9 +216,9 @@ suite("cleaning a log", () => {
         await remove(keys.slice(0, step));
         throw new Error("interrupted");
       };
-      await assert.rejects(cleanLog(store, "content", RETENTION), /interrupted/);
+      await assert.rejects(cleanLog(store, await content(store), NOW), /interrupted/);
       for (const version of [3, 4, 35]) {
-        const state = await readTableAt(store, "content", version);
+        const state = await stateAt(store, "content", version);
         assert.deepEqual(pathsOf(state, "a"), [pathOf("a", version + 1)]);
       }
       assert.equal((await content(store)).version, 35);
@@ -233,7 +237,7 @@ test("a checkpoint that is interrupted leaves a readable table, wherever that is
     for (const sequence of [1, 2, 3]) await commit(store, runOf("a", sequence));
     const state = await content(store);
     left = step;
-    const writing = writeCheckpoint(store, state, RETENTION);
+    const writing = writeCheckpoint(store, state, NOW);
     await (step < 3 ? assert.rejects(writing, /interrupted/) : writing);
     left = Number.POSITIVE_INFINITY;
     assert.deepEqual(saying((await readTable(store, "content"))!), saying(state));

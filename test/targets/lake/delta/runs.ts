@@ -1,11 +1,10 @@
 /** Runs of instances for a table of a lake. */
 import assert from "node:assert/strict";
-import { commitReplacement, type Replacement } from "../../../../src/targets/lake/delta/commit.ts";
+import { putNext, type TableChange } from "../../../../src/targets/lake/delta/commit.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import type { DeclaredTable } from "../../../../src/targets/lake/delta/schema.ts";
 import { filesOf, type TableState } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
-import { NEVER } from "../../../never.ts";
 
 type DeclaredColumn = DeclaredTable["columns"][number];
 
@@ -23,33 +22,31 @@ export function pathOf(instance: string, sequence: number): string {
   return `instance=${instance}/content-${String(sequence).padStart(6, "0")}-0011223344556677.parquet`;
 }
 
-/** The run of a number, with one file. */
-export function runOf(instance: string, sequence: number, given: Partial<Replacement> = {}): Replacement {
+/** The delivery of a number, with one file. */
+export function runOf(instance: string, number: number, given: Partial<TableChange> = {}): TableChange {
   return {
     table: CONTENT,
     instance,
-    sequence,
-    run: `run-${sequence}`,
+    number,
+    run: `run-${number}`,
     files: [
       {
-        path: pathOf(instance, sequence),
-        bytes: 1000 + sequence,
-        rows: 10 * sequence,
-        statistics: [{ column: "content_id", min: "a", max: `z${sequence}`, nulls: 0 }],
+        path: pathOf(instance, number),
+        bytes: 1000 + number,
+        rows: 10 * number,
+        statistics: [{ column: "content_id", min: "a", max: `z${number}`, nulls: 0 }],
       },
     ],
-    attempt: `attempt-${sequence}`,
-    atMs: Date.UTC(2026, 10, 20),
     retentionDays: 30,
     ...given,
   };
 }
 
 /** Commits and gives the version. */
-export async function commit(store: Store, replacement: Replacement): Promise<number> {
-  const version = await commitReplacement(store, replacement, NEVER);
-  assert.ok(version !== null);
-  return version;
+export async function commit(store: Store, change: TableChange, nowMs = Date.now()): Promise<number> {
+  const put = await putNext(store, await readTable(store, change.table.name), change, nowMs);
+  assert.ok(typeof put === "object", String(put));
+  return put.version;
 }
 
 export async function content(store: Store): Promise<TableState> {

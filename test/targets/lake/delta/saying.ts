@@ -4,9 +4,9 @@ import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
 export function saying({ version, protocol, metaData, files, removed, transactions }: TableState): unknown {
   const values = (entries: ReadonlyMap<string, object>) =>
     [...entries.values()].map((each) => JSON.stringify(each)).toSorted();
-  const runs = [...transactions].map(([instance, { sequence, lastUpdatedMs }]) => [
+  const runs = [...transactions].map(([instance, { number, lastUpdatedMs }]) => [
     instance,
-    sequence,
+    number,
     lastUpdatedMs,
   ]);
   return {

@@ -1,0 +1,333 @@
+/** What `diff --content` answers: items that were added, removed or changed, and each changed column before and after. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { count, counted } from "../../common/figures.ts";
+import { listed, suggestion } from "../../common/nearest.ts";
+import { all } from "../../storage/duckdb.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import type { OpenedRun, Question } from "../open-run.ts";
+import { lastSeen, nearestItems } from "../questions/explain.ts";
+import { notFound } from "../questions/filters.ts";
+import { listOf } from "../rows-listed.ts";
+import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
+import { type ChosenRuns, chooseRuns } from "./content-runs.ts";
+import type { RunPair } from "./diff-runs.ts";
+
+export interface ContentDiffAsked {
+  /** Name or number of a run that is kept, `current` or `previous`. */
+  readonly before: string;
+  readonly after: string;
+  /** The only table that is compared. */
+  readonly table?: string | undefined;
+  /** ID or slug of the only item that is compared, in either run. */
+  readonly item?: string | undefined;
+  /** Rows of each list; undefined: all. */
+  readonly limit?: number | undefined;
+}
+
+export function contentDiffQuestion(asked: ContentDiffAsked): Question<ChosenRuns> {
+  return {
+    choose: (folder, temporaryDirectory) =>
+      chooseRuns(folder, [asked.before, asked.after], temporaryDirectory),
+    answer: (opened, { pair, before }) =>
+      contentDiffAnswer(opened, { ...asked, pair, beside: before.manifest }),
+  };
+}
+
+const required = { required: true } as const;
+const CHANGE = { of: ["added", "removed", "changed"], required: true } as const;
+
+const COLUMNS = {
+  table: col.name(required),
+  column: col.name({ head: "column" }),
+  items: col.count({ required: true, chart: "length" }),
+  changed: col.count(required),
+  added: col.count(required),
+  removed: col.count(required),
+} as const;
+
+const CHANGES = {
+  content_id: col.name({ required: true, head: "item" }),
+  title: col.text({ dispensable: 1 }),
+  table: col.name(required),
+  row: col.text(),
+  column: col.name(),
+  change: col.text(CHANGE),
+  before: col.text(),
+  after: col.text(),
+} as const;
+
+const ITEMS = {
+  content_id: col.name({ required: true, head: "item" }),
+  title: col.text(),
+  change: col.text(CHANGE),
+  /** `content.title`, or the name of a table whose rows changed. */
+  columns: col.list(),
+} as const;
+
+const ONE_SIDED = {
+  table: col.name(required),
+  column: col.name(),
+  run: col.name({ required: true, head: "only in run" }),
+} as const;
+
+/** Two runs whose content is compared, and their statements. The connection has the tables of the first as `before_*`. */
+export interface ContentPair {
+  readonly pair: RunPair;
+  readonly before: Stated;
+  readonly after: Stated;
+}
+
+interface Stated extends Pick<Manifest, "rows"> {
+  readonly personalData: { readonly policy: string };
+}
+
+/** Its lists are read as long as the run is open. */
+async function contentDiffAnswer(
+  opened: OpenedRun,
+  {
+    pair,
+    beside,
+    table,
+    limit,
+    ...asked
+  }: ContentDiffAsked & { readonly pair: RunPair; readonly beside: Stated },
+): Promise<Answer> {
+  const { connection, manifest } = opened;
+  const runs = { pair, before: beside, after: manifest };
+  const { tables, oneSided } = await contentTables(connection, runs);
+  const compared = await compareContent(connection, runs, {
+    tables: table === undefined ? tables : [namedTable(table, tables)],
+    oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
+    item: asked.item === undefined ? undefined : await idOf(opened, asked.item),
+    withVolatile: table !== undefined,
+  });
+  const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+  const changes = section({
+    key: "changes",
+    none: "",
+    title: "What changed",
+    columns: CHANGES,
+    ...(await listOf({ connection, limit }, CHANGES, changesSql(compared.withItems), (row) => row)),
+  });
+  return {
+    lead: compared.lead,
+    facts: {
+      from: { ...pair.before },
+      to: { ...pair.after },
+      item: compared.item ?? null,
+      ...compared.counts,
+    },
+    sections: [columns, changes, items, onlyInOne],
+  };
+}
+
+interface ContentRequest extends ContentDiffRequest {
+  readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
+}
+
+type Compared = Awaited<ReturnType<typeof compareContent>>;
+
+/** Makes the tables of `diffContent`, and says what it came to. */
+async function compareContent(
+  connection: DuckDBConnection,
+  { pair, before, after }: ContentPair,
+  request: ContentRequest,
+) {
+  await diffContent(connection, request);
+  // Whether items that one run alone has are told.
+  const withItems = request.tables.some(({ name }) => name === "content");
+  const counts = await countsOf(connection, withItems);
+  const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
+  return { ...request, pair, withItems, counts, lead };
+}
+
+/** The lists that have no value of the content but titles. */
+async function contentLists(
+  connection: DuckDBConnection,
+  { pair, withItems, oneSided }: Compared,
+  limit: number | undefined,
+) {
+  return {
+    columns: section({
+      key: "columns",
+      none: "",
+      title: "Changes by table and column",
+      columns: COLUMNS,
+      rows: await rowsBy(connection, COLUMNS, COLUMN_COUNTS),
+      limit: 100,
+    }),
+    items: section({
+      key: "items",
+      none: "",
+      title: "Items",
+      columns: ITEMS,
+      ...(await listOf({ connection, limit }, ITEMS, changedItemsSql(withItems), (row) => row)),
+      limit: 0,
+    }),
+    onlyInOne: section({
+      key: "only_in_one",
+      none: "",
+      title: "Not compared, because one run alone has it",
+      columns: ONE_SIDED,
+      rows: oneSided.map(({ table, column, side }) => ({ table, column, run: pair[side].run })),
+    }),
+  };
+}
+
+const COUNTS = {
+  items_added: col.count(required),
+  items_removed: col.count(required),
+  items_changed: col.count(required),
+} as const;
+type Counts = RowOf<typeof COUNTS>;
+
+async function countsOf(connection: DuckDBConnection, withItems: boolean): Promise<Counts> {
+  const alone = (change: string) =>
+    withItems ? `(SELECT count(*) FROM diff_alone WHERE change = '${change}')` : "0::BIGINT";
+  const [counts] = await rowsBy(
+    connection,
+    COUNTS,
+    `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,
+       (SELECT count(DISTINCT content_id) FROM content_changes) AS items_changed`,
+  );
+  if (counts === undefined) throw new TypeError("there are counts");
+  return counts;
+}
+
+const COLUMN_COUNTS = `
+  SELECT "table", "column", count(DISTINCT content_id) AS items,
+    count(*) FILTER (change = 'changed') AS changed, count(*) FILTER (change = 'added') AS added,
+    count(*) FILTER (change = 'removed') AS removed
+  FROM content_changes GROUP BY ALL ORDER BY min(table_place), min(column_place)`;
+
+const TITLES = `
+  titles AS (
+    SELECT content_id, title FROM content
+    UNION ALL
+    SELECT content_id, title FROM before_content ANTI JOIN content USING (content_id)
+  )`;
+
+/** Items that one run alone has, then the changes item by item, in the order of tables and columns. */
+function changesSql(withItems: boolean): string {
+  return `
+    WITH ${TITLES},
+    changes AS (
+      SELECT 1 AS part, * FROM content_changes
+      UNION ALL BY NAME
+      SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone WHERE ${withItems}
+    )
+    SELECT content_id, title, "table", "row", "column", change, before, after
+    FROM changes LEFT JOIN titles USING (content_id)
+    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, column_place, before, after`;
+}
+
+/** One row an item; of those that changed, by what. */
+function changedItemsSql(withItems: boolean): string {
+  return `
+    WITH ${TITLES},
+    items AS (
+      SELECT content_id, 'changed' AS change,
+        list(DISTINCT concat_ws('.', "table", "column") ORDER BY concat_ws('.', "table", "column")) AS columns
+      FROM content_changes GROUP BY content_id
+      UNION ALL
+      SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
+    )
+    SELECT content_id, title, change, columns
+    FROM items LEFT JOIN titles USING (content_id)
+    ORDER BY change, content_id`;
+}
+
+/** What was compared, and how far it can be relied on: a sentence each. */
+function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
+  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
+  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
+  const [one, other] = [beside.personalData.policy, stated.personalData.policy];
+  const sentences = [
+    `Content of run ${before.run} and of run ${after.run}.`,
+    unsettled.length > 0 && `${are} unsettled: items that it did not see count as not there.`,
+    one !== other &&
+      `Their policies for personal data differ (${one}, then ${other}): so do the columns that hold such.`,
+  ];
+  return sentences.filter((sentence) => sentence !== false);
+}
+
+function cameTo({ items_added, items_removed, items_changed }: Counts): string {
+  if (items_added + items_removed + items_changed === 0) return "Nothing changed.";
+  return `${counted(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_changed)} changed.`;
+}
+
+/** Throws `config.not_found` where a run has no items. */
+async function contentTables(connection: DuckDBConnection, { pair, before, after }: ContentPair) {
+  for (const [side, { rows }] of [
+    ["before", before],
+    ["after", after],
+  ] as const) {
+    if (Object.hasOwn(rows, "content")) continue;
+    throw notFound(`Run ${pair[side].run} has no table content, so that its items cannot be compared.`);
+  }
+  return comparedTables(connection, before.rows, after.rows);
+}
+
+function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedTable {
+  const found = tables.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  const names = tables.map(({ name }) => name);
+  const near = suggestion(wanted, names, `Compared are ${listed(names, "and")}.`);
+  throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
+}
+
+/** The ID of an item of either run, by it or by its slug. Throws `config.not_found`. */
+export async function idOf(opened: OpenedRun, wanted: string): Promise<string> {
+  const rows = await all(
+    opened.connection,
+    `SELECT DISTINCT content_id FROM (FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug)
+     WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id`,
+    [wanted],
+  );
+  const ids = rows.map(({ content_id }) => String(content_id));
+  if (ids[0] === undefined) {
+    const seen = await lastSeen(opened, wanted);
+    throw notFound(
+      seen === undefined
+        ? `Neither run has an item "${wanted}", by ID or by slug. ${await nearestItems(opened.connection, wanted)}`
+        : `${seen.said}; name that run as one of the two.`,
+    );
+  }
+  if (ids.length === 1 || ids[0] === wanted) return ids[0];
+  throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
+}
+
+/**
+ * Sections that say nothing but what the run itself has: of what only the run before has they give IDs and columns, no
+ * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
+ * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
+ */
+export async function contentForPage(
+  connection: DuckDBConnection,
+  runs: ContentPair,
+  limit: number,
+): Promise<Section[]> {
+  const tables = await contentTables(connection, runs);
+  const compared = await compareContent(connection, runs, {
+    ...tables,
+    item: undefined,
+    withVolatile: false,
+  });
+  const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+  const { lead } = compared;
+  const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
+  return [
+    { ...columns, key: "content", title: "Changes of content", lead, none: lead },
+    {
+      ...items,
+      key: "content_items",
+      title: "Items whose content changed",
+      lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
+      rows: items.rows.map((row) => (row.change === "removed" ? { ...row, title: null } : row)),
+      all: "--content --format json",
+    },
+    { ...onlyInOne, key: "content_only_in_one" },
+  ].filter(({ rows, none }) => rows.length > 0 || none !== "");
+}

@@ -1,0 +1,276 @@
+/**
+ * What of the content is another between two runs. All tables are compared by the same two statements: rows are matched by
+ * the key of their table, those of a list by all that they say; a list is not compared for its order.
+ */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/dynamic.ts";
+import { SIGNED_URL_PATTERNS } from "../../api/signed-url.ts";
+import { all, execute, scalar } from "../../storage/duckdb.ts";
+import { fillMarks, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { CONTENT_TABLES, isAboutTheRun, TABLES } from "../../tables/all.ts";
+import type { Column, Table } from "../../tables/declare.ts";
+import { loadSql } from "../load-sql.ts";
+import { keep } from "../rows.ts";
+
+interface ComparedColumn {
+  readonly name: string;
+  /** DuckDB's; `VARCHAR` where that of the two runs differ. */
+  readonly type: string;
+  /** It may change while nothing of the item does. */
+  readonly isVolatile: boolean;
+  /** It says something only of an item that was read by itself. */
+  readonly isSingly: boolean;
+}
+
+/** A table of items that both runs have, with the columns that both have of it. */
+export interface ComparedTable {
+  readonly name: string;
+  /** Columns of the key beside `content_id`; undefined: it is a list. */
+  readonly key: readonly string[] | undefined;
+  readonly columns: readonly ComparedColumn[];
+}
+
+/** What only one of two runs has; `column` is null for a whole table. */
+interface OneSided {
+  readonly table: string;
+  readonly column: string | null;
+  readonly side: "before" | "after";
+}
+
+type Types = ReadonlyMap<string, string>;
+type Rows = Readonly<Record<string, number>>;
+
+/** Tables of items that both runs have, `content` first, and what only one has. `rows`: of each run, by table. */
+export async function comparedTables(connection: DuckDBConnection, rowsBefore: Rows, rowsAfter: Rows) {
+  const tables: ComparedTable[] = [];
+  const oneSided: OneSided[] = [];
+  for (const name of new Set(["content", ...Object.keys(rowsAfter), ...Object.keys(rowsBefore)])) {
+    const before = Object.hasOwn(rowsBefore, name)
+      ? await columnsOf(connection, `before_${name}`)
+      : undefined;
+    const after = Object.hasOwn(rowsAfter, name) ? await columnsOf(connection, name) : undefined;
+    const there = after ?? before;
+    if (there === undefined || !isOfContent(name, there)) continue;
+    if (before === undefined || after === undefined) {
+      oneSided.push({ table: name, column: null, side: before === undefined ? "after" : "before" });
+      continue;
+    }
+    tables.push(comparedTable(name, before, after));
+    const only = (has: Types, lacks: Types, side: OneSided["side"]) =>
+      [...has.keys()].filter((column) => !lacks.has(column)).map((column) => ({ table: name, column, side }));
+    oneSided.push(...only(before, after, "before"), ...only(after, before, "after"));
+  }
+  return { tables, oneSided };
+}
+
+/** Names and types of the columns of a table or view, in their order. */
+async function columnsOf(connection: DuckDBConnection, table: string): Promise<Types> {
+  const rows = await all(connection, `DESCRIBE FROM ${quoteIdentifier(table)}`);
+  return new Map(rows.map((row) => [String(row.column_name), String(row.column_type)]));
+}
+
+/** Whether the rows of a table are what the service says of an item: not what is made of that. */
+function isOfContent(table: string, columns: Types): boolean {
+  const isMade =
+    TABLES.some(({ name }) => name === table) && !CONTENT_TABLES.some(({ name }) => name === table);
+  return columns.has("content_id") && !isMade && !isAboutTheRun(table);
+}
+
+/** How an item was read, which is not what it is. */
+const READ = "single_item_read";
+
+function comparedTable(name: string, before: Types, after: Types): ComparedTable {
+  const declared: Table | undefined = CONTENT_TABLES.find((table) => table.name === name);
+  const isList = declared === undefined || declared.key.includes("ordinal");
+  const key = isList ? undefined : declared.key.filter((column) => column !== "content_id");
+  return {
+    name,
+    key,
+    columns: [...after]
+      .filter(([column]) => before.has(column) && !["content_id", "ordinal", ...(key ?? [])].includes(column))
+      .map(([column, type]) => {
+        const origin = declared?.columns.find((each) => each.name === column);
+        return {
+          name: column,
+          type: before.get(column) === type ? type : "VARCHAR",
+          isVolatile: column === READ || isOf(origin, ({ apart }) => apart !== undefined),
+          isSingly: isOf(origin, ({ singleItemOnly }) => singleItemOnly),
+        };
+      }),
+  };
+}
+
+/** Whether all API fields that a column comes from are of this kind. */
+function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean): boolean {
+  const origins = column?.origins ?? [];
+  return (
+    origins.length > 0 &&
+    origins.every(({ resource, path }) => {
+      const [field = ""] = path.split(/[.[]/, 1);
+      return resource === "dynamic" && isDynamicColumn(field) && is(DYNAMIC_COLUMNS[field]);
+    })
+  );
+}
+
+export interface ContentDiffRequest {
+  readonly tables: readonly ComparedTable[];
+  /** ID of the only item that is compared; undefined: all are. */
+  readonly item: string | undefined;
+  /** Whether volatile columns are compared too. */
+  readonly withVolatile: boolean;
+}
+
+/** Bytes that are compared at a time: of texts, both sides, and for each item besides. */
+const BYTES_PER_RANGE = 8_000_000;
+const BYTES_PER_ITEM = 1000;
+
+/**
+ * Makes the temporary tables `diff_alone` (items that one run alone has: content_id, change) and `content_changes`, with the
+ * columns of that step. The connection has the earlier run's tables as `before_*`. The tables have `content`.
+ */
+export async function diffContent(
+  connection: DuckDBConnection,
+  { tables, item, withVolatile }: ContentDiffRequest,
+): Promise<void> {
+  for (const macro of MACROS) await execute(connection, `CREATE OR REPLACE TEMP MACRO ${macro}`);
+  await keep(connection, "diff_alone", ALONE, [item ?? null]);
+  await keep(connection, "diff_both", BOTH, [item ?? null]);
+  const [before, after] = [
+    await columnsOf(connection, "before_content"),
+    await columnsOf(connection, "content"),
+  ];
+  await keep(connection, "diff_unread", before.has(READ) && after.has(READ) ? UNREAD : NONE);
+  await execute(connection, NO_CHANGES);
+  for (const [place, table] of tables.entries()) {
+    const columns = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
+    // Of a table whose own columns are all volatile, the unknown fields alone are left.
+    if (columns.length < table.columns.length && columns.every(({ name }) => name === "extra")) continue;
+    const marks = { ...marksOf({ ...table, columns }), place: String(place) };
+    // Most items that differ do so in what signs their URLs, which takes longer to find.
+    const step = loadSql("content_differing");
+    await keep(connection, "diff_raw", fillMarks(step, { ...marks, ids: "diff_both", cells: marks.raw }));
+    if ((await scalar(connection, "SELECT count(*) FROM diff_raw")) === 0) continue;
+    await keep(connection, "diff_differing", fillMarks(step, { ...marks, ids: "diff_raw" }));
+    await keep(connection, "diff_ranges", RANGES);
+    const changes = fillMarks(loadSql("content_changes"), marks);
+    for (const { range } of await all(connection, "SELECT DISTINCT range FROM diff_ranges ORDER BY range")) {
+      const items = `SELECT content_id FROM diff_ranges WHERE range = ${Number(range)}`;
+      await keep(connection, "diff_range", items);
+      await execute(connection, `INSERT INTO content_changes BY NAME ${changes}`);
+    }
+  }
+}
+
+/** What stands in place of the marks of both statements. */
+function marksOf({ name, key, columns }: ComparedTable) {
+  const value = ({ name: column, type }: ComparedColumn) => `t.${quoteIdentifier(column)}::${type}`;
+  const own = (key ?? []).map((column) => `t.${quoteIdentifier(column)}`);
+  // Not 0, whose hash is 0: a row without anything else would count for nothing.
+  const listed = (cells: readonly string[]) => ["1", ...own, ...cells].join(", ");
+  const cells = columns.map((column) => {
+    const text = `unsigned_text(${textOf(value(column), column)})`;
+    return column.isSingly ? `CASE WHEN unread.content_id IS NULL THEN ${text} END` : text;
+  });
+  const bytes = columns.map((column) => `coalesce(strlen(${value(column)}::VARCHAR), 0)`);
+  const unread = columns.some(({ isSingly }) => isSingly)
+    ? " LEFT JOIN diff_unread AS unread USING (content_id)"
+    : "";
+  const rows = (prefix: string) => `${quoteIdentifier(`${prefix}${name}`)} AS t${unread}`;
+  return {
+    table: quoteLiteral(name),
+    names: columns.map(({ name: column }) => quoteLiteral(column)).join(", "),
+    raw: listed(columns.map(value)),
+    cells: listed(cells),
+    values: `[${cells.join(", ")}]::VARCHAR[]`,
+    identity: key === undefined ? listed(cells) : listed([]),
+    row_name: own.length === 0 ? "NULL::VARCHAR" : `concat_ws(' ', ${own.join(", ")})`,
+    bytes: ["0", ...bytes].join(" + "),
+    before: rows("before_"),
+    after: rows(""),
+  };
+}
+
+function textOf(value: string, { type }: ComparedColumn): string {
+  if (type !== "TIMESTAMP WITH TIME ZONE") return `${value}::VARCHAR`;
+  return `replace(strftime(${value}, '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
+}
+
+const [SIGNED_URL, PARAMETER] = [SIGNED_URL_PATTERNS.url, SIGNED_URL_PATTERNS.parameter].map((pattern) =>
+  quoteLiteral(`(?i)${pattern}`),
+);
+
+/** A text without the parameters that sign the URLs in it. */
+export const UNSIGNED_TEXT = `unsigned_text(given) AS CASE
+  WHEN regexp_matches(given, ${SIGNED_URL}) THEN array_to_string(
+    list_transform(
+      list_zip(string_split_regex(given, ${SIGNED_URL}), regexp_extract_all(given, ${SIGNED_URL})),
+      lambda part: concat(part[1], regexp_replace(part[2], ${PARAMETER}, '', 'g'))
+    ),
+    ''
+  ) ELSE given END`;
+
+/** Characters of a value among others of its row, of a value or of a row, and of it before the first difference. */
+const [CELL_LENGTH, TEXT_LENGTH, LENGTH_BEFORE] = [100, 300, 40];
+
+const MACROS = [
+  UNSIGNED_TEXT,
+  // Names and values of a row, without those that it does not have.
+  `row_text(names, cells) AS array_to_string(
+    list_transform(
+      list_filter(list_zip(names, cells), lambda cell: cell[2] IS NOT NULL),
+      lambda cell: concat(cell[1], ': ', left(cell[2], ${CELL_LENGTH}))
+    ),
+    ', '
+  )`,
+  // The first of 64 parts of a text in which another differs: 'start' and 'size' are those of the parts.
+  `differing_part(own, other, start, size) AS start + size * (
+    coalesce(
+      list_position(
+        list_transform(
+          range(0, 64),
+          lambda part: substr(own, start + part * size, size) <> substr(other, start + part * size, size)
+        ),
+        true
+      ),
+      1
+    ) - 1
+  )`,
+  `difference(own, other) AS differing_part(
+    own,
+    other,
+    differing_part(own, other, 1::BIGINT, greatest(length(own), length(other)) // 64 + 1),
+    greatest(length(own), length(other)) // 4096 + 1
+  )`,
+  // A short text as it is; of a long one the part with the first difference.
+  `excerpt(own, other) AS CASE
+    WHEN length(own) <= ${TEXT_LENGTH} THEN own
+    WHEN other IS NULL OR difference(own, other) <= ${LENGTH_BEFORE} THEN left(own, ${TEXT_LENGTH}) || '…'
+    ELSE '…' || substr(own, difference(own, other) - ${LENGTH_BEFORE}, ${TEXT_LENGTH}) || '…'
+  END`,
+];
+
+const NO_CHANGES = `
+  CREATE OR REPLACE TEMP TABLE content_changes (
+    content_id VARCHAR, table_place INTEGER, "table" VARCHAR, "row" VARCHAR, "column" VARCHAR, column_place INTEGER,
+    change VARCHAR, before VARCHAR, after VARCHAR
+  )`;
+
+const NONE = "SELECT NULL::VARCHAR AS content_id LIMIT 0";
+
+const ALONE = `
+  SELECT content_id, CASE WHEN before.content_id IS NULL THEN 'added' ELSE 'removed' END AS change
+  FROM (SELECT content_id FROM before_content) AS before FULL JOIN (SELECT content_id FROM content) AS after USING (content_id)
+  WHERE (before.content_id IS NULL OR after.content_id IS NULL) AND ($1::VARCHAR IS NULL OR content_id = $1::VARCHAR)`;
+
+const BOTH = `
+  SELECT content_id FROM content SEMI JOIN before_content USING (content_id)
+  WHERE $1::VARCHAR IS NULL OR content_id = $1::VARCHAR`;
+
+/** Items that one run read by themselves and the other did not: what only that gives says nothing of them. */
+const UNREAD = `
+  SELECT content_id FROM before_content AS before JOIN content AS after USING (content_id)
+  WHERE before.${READ} IS DISTINCT FROM after.${READ}`;
+
+const RANGES = `
+  SELECT content_id, (sum(bytes + ${BYTES_PER_ITEM}) OVER (ORDER BY content_id) // ${BYTES_PER_RANGE})::BIGINT AS range
+  FROM diff_differing`;

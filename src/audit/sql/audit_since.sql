@@ -1,0 +1,32 @@
+-- Since when the mapped values of an item are as they are, and why: the rows of the history that hold in the run that has
+-- it. A value that the item gives several times has one row.
+--
+-- sequence_before: the run before that one; where the item came back in it, the run that last had the item. While an item
+-- is there, its `last_seen_run` is NULL.
+--
+-- $1  content ID
+SELECT
+  history.destination_id,
+  history.custom_field_id,
+  history.value_id,
+  history.value,
+  history.matched_by_text,
+  history.external_field_name,
+  CAST(history.cause AS VARCHAR[]) AS causes,
+  since.run,
+  since.sequence,
+  strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at,
+  since.previous_run IS NULL AS begins,
+  CASE
+    WHEN json_contains(history.cause, '"item_returned"')
+      THEN (
+        SELECT max(seen.sequence)
+        FROM content_history AS items
+        JOIN run_history AS seen ON seen.run = items.last_seen_run
+        WHERE items.content_id = history.content_id AND seen.sequence < since.sequence
+      )
+    ELSE (SELECT max(sequence) FROM run_history WHERE sequence < since.sequence)
+  END AS sequence_before
+FROM mapped_value_history AS history
+JOIN run_history AS since ON since.run = history.valid_from_run
+WHERE history.content_id = $1 AND history.valid_to_run IS NULL

@@ -1,0 +1,18 @@
+-- Items whose rows of a table are not the same in both runs, by sums of digests, with the bytes of their texts. An item that
+-- one run alone has is not among them.
+--
+-- ids            table of the items that are compared
+-- cells, bytes   of a row
+-- before, after  rows of either run, as `t`
+WITH rows AS (
+  SELECT content_id, hash(/* cells */)::HUGEINT AS digest, /* bytes */ AS bytes
+  FROM /* before */
+  UNION ALL
+  SELECT content_id, -hash(/* cells */)::HUGEINT, /* bytes */
+  FROM /* after */
+)
+SELECT content_id, sum(bytes)::BIGINT AS bytes
+FROM rows
+SEMI JOIN /* ids */ USING (content_id)
+GROUP BY content_id
+HAVING sum(digest) <> 0

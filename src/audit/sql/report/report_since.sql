@@ -1,0 +1,28 @@
+-- Since when each mapped value of the chosen items is as it is, and why: the rows of the history that hold in the run that
+-- has it. What began in the same run for the same causes has the same number.
+--
+-- text  of a value that has no ID
+WITH held AS (
+  SELECT
+    history.content_id,
+    history.destination_id,
+    history.custom_field_id,
+    history.value_id,
+    CASE WHEN history.value_id IS NULL THEN history.value END AS text,
+    history.matched_by_text,
+    max({'sequence': runs.sequence, 'causes': CAST(history.cause AS VARCHAR)}) AS since
+  FROM mapped_value_history AS history
+  SEMI JOIN report_chosen USING (content_id)
+  JOIN run_history AS runs ON runs.run = history.valid_from_run
+  WHERE history.valid_to_run IS NULL
+  GROUP BY ALL
+)
+SELECT
+  held.* EXCLUDE (since),
+  runs.sequence,
+  strftime(runs.started_at, '%Y-%m-%d') AS day,
+  runs.previous_run IS NULL AS begins,
+  array_to_string(CAST(since.causes AS VARCHAR[]), ' ') AS causes,
+  dense_rank() OVER (ORDER BY since) - 1 AS version
+FROM held
+JOIN run_history AS runs ON runs.sequence = held.since.sequence

@@ -1,0 +1,90 @@
+/** Rehearses a run for a person: prepares it, changes nothing, and says what each step found. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Answer, col, type RowOf, section } from "../common/answer.ts";
+import { asWarehouseError } from "../common/errors.ts";
+import { counted } from "../common/figures.ts";
+import type { Log } from "../common/log.ts";
+import type { Secret } from "../common/secret.ts";
+import { type ConfigInputs, configFileName, loadConfig } from "../config/config.ts";
+import type { RunOptions } from "./context.ts";
+import { closeOpened, type Opened, prepare, type StepListener, type StepName } from "./prepare.ts";
+
+const STEPS = {
+  status: col.text({ required: true, of: ["ok", "warning", "failed"] }),
+  check: col.name({ required: true }),
+  detail: col.text({ required: true }),
+} as const;
+export type CheckedStep = RowOf<typeof STEPS>;
+
+interface CheckResult {
+  readonly steps: readonly CheckedStep[];
+  /** The code that a run would end with; 0: it can begin. */
+  readonly exitCode: number;
+}
+
+interface CheckRequest
+  extends Pick<RunOptions, "pipeline" | "clock" | "signal" | "threads" | "nodeVersion" | "freeBytes"> {
+  readonly inputs: ConfigInputs;
+  /** Log for warnings of the client; shows none of the secrets. */
+  readonly logFor: (secrets: readonly Secret[]) => Log;
+  /** Called with each step when it begins. */
+  readonly onStep: (step: StepName) => void;
+}
+
+/** A failure is a step of the result; only the signal's reason is thrown. */
+export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest): Promise<CheckResult> {
+  const steps: CheckedStep[] = [];
+  let current: StepName = "configuration";
+  const listener: StepListener = {
+    begin(step) {
+      current = step;
+      onStep(step);
+    },
+    note: (detail) => void steps.push({ status: "ok", check: current, detail }),
+    warn: (detail) => void steps.push({ status: "warning", check: current, detail }),
+  };
+  const opened: Opened = {};
+  let log = logFor([]);
+  try {
+    listener.begin("configuration");
+    const config = await loadConfig(inputs);
+    if (config.source.kind === "service") log = logFor(config.source.secrets);
+    listener.note(configFileName(inputs) ?? "no file; options, variables and defaults");
+    const options = {
+      ...machine,
+      config,
+      log,
+      onProgress: () => {},
+      // A folder that was made for the check is gone again when its room is asked for.
+      freeBytes: (folder: string) => machine.freeBytes(nearestFolder(folder)),
+    };
+    await prepare({ options, opened, listener, isRehearsal: true });
+    return { steps, exitCode: 0 };
+  } catch (thrown) {
+    machine.signal.throwIfAborted();
+    const { message, exitCode } = asWarehouseError(thrown);
+    steps.push({ status: "failed", check: current, detail: message });
+    return { steps, exitCode };
+  } finally {
+    await closeOpened(opened, log);
+  }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
+}
+
+export function checkAnswer({ steps, exitCode }: CheckResult): Answer {
+  const warnings = steps.filter(({ status }) => status === "warning").length;
+  const failed = steps.find(({ status }) => status === "failed");
+  return {
+    lead:
+      failed === undefined
+        ? `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`
+        : `A run would fail at "${failed.check}", and end with ${exitCode}.`,
+    isWell: exitCode === 0,
+    facts: { ok: exitCode === 0, exit_code: exitCode },
+    sections: [section({ key: "checks", title: "Checks", columns: STEPS, rows: steps, isLines: true })],
+  };
+}

@@ -1,0 +1,443 @@
+/** All that a run needs before it begins. `run` calls it, and `check` calls it as a rehearsal. */
+import { readFile } from "node:fs/promises";
+import { assertTestsFit } from "../audit/checks/tests-fit.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
+import type { Log } from "../common/log.ts";
+import { type Config, treatmentOf } from "../config/config.ts";
+import type { HttpClient } from "../extract/http/client.ts";
+import { createLookups } from "../extract/lookups.ts";
+import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
+import type { PreviousHistory } from "../load/history-previous.ts";
+import { configuredObservers, problemOf } from "../observe/observers.ts";
+import { type Pipeline, publishes } from "../pipeline.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
+import { RUN_TABLES } from "../tables/all.ts";
+import { targetError } from "../targets/deliver.ts";
+import {
+  askTargets,
+  type GoesOnFrom,
+  lookAtNewest,
+  restoreNewest,
+  type TargetState,
+} from "../targets/restore.ts";
+import { loadPipeline } from "../transform/pipelines.ts";
+import {
+  assertComparable,
+  assertOfOneKind,
+  assertSameInstance,
+  assertSameKey,
+  type Baseline,
+  hasAnswered,
+  instanceOf,
+  rateOf,
+  readBaseline,
+} from "../warehouse/baseline.ts";
+import { assertRoom, bytesBelow, NOTHING_TAKEN, roomNeeded } from "../warehouse/disk.ts";
+import {
+  discardLeftovers,
+  discardUnused,
+  type PreparedOutput,
+  prepareOutput,
+  removeEmpty,
+  stagingFolder,
+} from "../warehouse/layout.ts";
+import { acquireLock } from "../warehouse/lock.ts";
+import { finishPublication } from "../warehouse/publish.ts";
+import type { PublishingRun, RunOptions } from "./context.ts";
+import { targetsOf } from "./delivery.ts";
+import { knownDestinations, missingDestinations } from "./known-destinations.ts";
+import { findPersonalFields } from "./personal-fields.ts";
+import { historyWarnings, previousHistory } from "./previous-history.ts";
+import {
+  findInterrupted,
+  foreignSentence,
+  type Interrupted,
+  keepResumable,
+  type ResumableRun,
+  resumeFingerprint,
+} from "./resume.ts";
+import {
+  assertKnownAddress,
+  comparisonOf,
+  knownInstance,
+  type OpenSource,
+  openClient,
+  openHastyClient,
+  openOutage,
+  openSource,
+  openThrottle,
+  originOf,
+  type Pace,
+} from "./source.ts";
+
+/** In this order; `check` begins with "configuration". */
+export type StepName =
+  | "configuration"
+  | "pipeline"
+  | "folder"
+  | "lock"
+  | "run before"
+  | "disk"
+  | "service"
+  | "personal fields"
+  | "destinations"
+  | "targets"
+  | "observers";
+
+/** Hears of each step. What is thrown after `begin` is the failure of that step. */
+export interface StepListener {
+  begin(step: StepName): void;
+  note(detail: string): void;
+  warn(detail: string): void;
+}
+
+/** What the preparation has opened so far, for whoever called it to close. */
+export interface Opened {
+  folder?: PreparedOutput;
+  lock?: AsyncDisposable;
+  source?: OpenSource;
+  client?: HttpClient;
+}
+
+interface Prepared {
+  readonly pipeline: Pipeline;
+  readonly folder: PreparedOutput;
+  readonly baseline: Baseline;
+  readonly past: PreviousHistory;
+  /** Null: there is no interrupted run to go on from. */
+  readonly resumable: ResumableRun | null;
+  readonly fingerprint: string;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+  /** The highest number that a target knows of any run: this one's is above. */
+  readonly above: number;
+  readonly source: OpenSource;
+  readonly pace: Pace;
+  readonly personalFields: PersonalFields;
+}
+
+interface Preparation {
+  readonly options: RunOptions;
+  readonly opened: Opened;
+  readonly listener: StepListener;
+  /**
+   * Whether nothing may be changed: the folder is left as it was, the lock is free again at once, no run is restored, and
+   * service, targets and observers are asked what a run would find out later.
+   */
+  readonly isRehearsal: boolean;
+  /** Called with the name of the pipeline when it is loaded. */
+  readonly onPipeline?: (name: string) => void;
+}
+
+/** Ends at the first failure, which is the run's: code and sentence are the same in a rehearsal. */
+export async function prepare(preparation: Preparation): Promise<Prepared> {
+  const { options, listener, onPipeline } = preparation;
+  listener.begin("pipeline");
+  const pipeline = await preparePipeline(options);
+  const { name, tables, tests } = pipeline;
+  listener.note(`${name}: ${counted(tables.length, "table")}, ${counted(tests.length, "test")}`);
+  onPipeline?.(name);
+  const folder = await prepareFolder(preparation);
+  const before = await prepareRunBefore(preparation, pipeline, folder);
+  await prepareDisk(preparation, folder, before);
+  const service = await prepareService(preparation, pipeline, folder, before);
+  if (preparation.isRehearsal) {
+    await rehearseTargets(preparation, pipeline, before.targets);
+    await rehearseObservers(options, listener);
+  }
+  return { pipeline, folder, ...before, ...service };
+}
+
+/** Closes all that was opened. What fails to close is told, and hides no other failure. */
+export async function closeOpened({ client, source, lock }: Opened, log: Log): Promise<void> {
+  const closings = [
+    () => client?.close(),
+    () => source?.[Symbol.asyncDispose](),
+    () => lock?.[Symbol.asyncDispose](),
+  ];
+  for (const close of closings) {
+    try {
+      await close();
+    } catch (thrown) {
+      log.warn(asWarehouseError(thrown).message);
+    }
+  }
+}
+
+/** Loads a pipeline. Throws `config.invalid` if it cannot run on this machine or with this configuration. */
+export async function preparePipeline({
+  pipeline,
+  threads,
+  config,
+}: Pick<PublishingRun["options"], "pipeline" | "threads" | "config">): Promise<Pipeline> {
+  assertAddressSpace(await processLimits(), threads);
+  const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
+  await assertTestsFit(loaded);
+  const { name } = loaded;
+  if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
+    throw new WarehouseError(
+      "config.invalid",
+      `The pipeline ${name} publishes no Parquet files, which targets are made from: add parquet() to its loaders, or leave out \`targets\`.`,
+    );
+  return loaded;
+}
+
+/** Address space that Node and the database reserve, hardly any of it used; with less, no run was seen to reach its end. */
+const MIN_ADDRESS_SPACE = 10_400_000_000;
+/** Address space that V8 reserves for each thread. */
+const THREAD_ADDRESS_SPACE = 600_000_000;
+
+/** Limits that the kernel sets this process; undefined on systems that have no such file. */
+async function processLimits(): Promise<string | undefined> {
+  try {
+    return await readFile("/proc/self/limits", "utf8");
+  } catch (thrown) {
+    if (codeOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * Throws `config.invalid` if a run of so many threads cannot have the address space that it needs (`ulimit -v`): V8 would
+ * end the process in the middle of the run, without a word.
+ */
+export function assertAddressSpace(limits: string | undefined, threads: number): void {
+  const [, limit] = /^Max address space +(\d+) /m.exec(limits ?? "") ?? [];
+  const needed = MIN_ADDRESS_SPACE + threads * THREAD_ADDRESS_SPACE;
+  if (limit === undefined || Number(limit) >= needed) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The limit on virtual memory (ulimit -v) is ${megabytes(Number(limit))}, and a run reserves ${megabytes(needed)}, of which it uses little; ` +
+      "lift it, and limit memory by a cgroup or a container instead.",
+  );
+}
+
+async function prepareFolder({
+  options,
+  opened,
+  listener,
+  isRehearsal,
+}: Preparation): Promise<PreparedOutput> {
+  listener.begin("folder");
+  const folder = await prepareOutput(options.config.warehouse);
+  listener.note(`${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
+  listener.begin("lock");
+  const lock = await acquireLock(folder).catch(async (thrown: unknown) => {
+    await removeEmpty(folder.made);
+    throw thrown;
+  });
+  Object.assign(opened, { folder, lock });
+  if (isRehearsal) {
+    await discardUnused(folder);
+    await lock[Symbol.asyncDispose]();
+    delete opened.lock;
+  } else {
+    await finishPublication(folder);
+  }
+  listener.note("no run is under way");
+  return folder;
+}
+
+interface RunBefore
+  extends Pick<Prepared, "baseline" | "past" | "resumable" | "fingerprint" | "startedMs" | "above"> {
+  readonly targets: readonly TargetState[];
+}
+
+/** The run that this one goes on from: the latest of the folder, or the one that a target has. */
+async function prepareRunBefore(
+  { options, listener, isRehearsal }: Preparation,
+  pipeline: Pipeline,
+  folder: PreparedOutput,
+): Promise<RunBefore> {
+  const { config, clock, signal, log } = options;
+  listener.begin("run before");
+  const found = await readBaseline(folder);
+  assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
+  const instance = knownInstance(found, config);
+  const targets = await askTargets(folder, targetsOf(config), { instance, signal });
+  const goesOnFrom = isRehearsal ? await lookAtNewest(folder, targets, signal) : null;
+  if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
+  const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
+  const startedMs = clock.now();
+  const above = Math.max(0, ...targets.map(({ taken }) => taken));
+  const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
+  const interrupted = await findInterrupted(folder, wanted);
+  if (interrupted.foreign !== null) listener.warn(foreignSentence(interrupted.foreign));
+  if (!isRehearsal) await clearLeftovers(folder, interrupted);
+  // A run that was restored is the latest by now; a limited run stands alone.
+  const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
+  const baseline: Baseline = config.limit === null ? latest : { kind: "none" };
+  assertComparable(baseline, config.acceptShrink);
+  assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
+  const past: PreviousHistory =
+    goesOnFrom?.isHere === false ? { kind: "none" } : await previousHistory(baseline, pipeline, folder);
+  if (isRehearsal) for (const sentence of historyWarnings(past)) listener.warn(sentence);
+  assertKnownAddress(baseline, config, folder.root);
+  listener.note(runBeforeText(baseline, goesOnFrom));
+  return { baseline, past, resumable: interrupted.resumable, fingerprint, startedMs, above, targets };
+}
+
+async function clearLeftovers(folder: PreparedOutput, { resumable }: Interrupted): Promise<void> {
+  if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.resumed.files);
+  await discardLeftovers(folder, resumable?.run);
+}
+
+/** With what the run before asked for: it is the best that is known of what this one will. */
+function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): string {
+  if (goesOnFrom !== null) {
+    const { target, run, isHere } = goesOnFrom;
+    return isHere
+      ? `a run goes on from ${run}, to which the target ${target} was rolled back`
+      : `a run restores ${run} from the target ${target}, and goes on from it`;
+  }
+  if (baseline.kind !== "run") return "none is published that a run would go on from";
+  const { requests, startedAt, endedAt } = baseline.manifest;
+  const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
+  return `${baseline.run}: ${counted(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
+}
+
+async function prepareDisk(
+  { options, listener, isRehearsal }: Preparation,
+  { root, staging }: PreparedOutput,
+  { baseline, resumable }: RunBefore,
+): Promise<void> {
+  listener.begin("disk");
+  const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : NOTHING_TAKEN;
+  // A run has cleared away by now what a rehearsal finds.
+  const clearable = isRehearsal ? (await bytesBelow(staging)) - (resumable?.keptBytes ?? 0) : 0;
+  const free = async () => {
+    const left = await options.freeBytes(root);
+    return left && left + clearable;
+  };
+  await assertRoom(root, baseline, free, taken);
+  const [left, needed] = [await free(), roomNeeded(baseline, taken)];
+  const room =
+    left === undefined ? "the file system does not tell how much is free" : `${fileSize(left)} free`;
+  listener.note(needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
+}
+
+async function prepareService(
+  { options, opened, listener, isRehearsal }: Preparation,
+  pipeline: Pipeline,
+  folder: PreparedOutput,
+  { baseline, resumable }: RunBefore,
+): Promise<Pick<Prepared, "source" | "pace" | "personalFields">> {
+  const { config, signal } = options;
+  listener.begin("service");
+  const source = await openSource(config);
+  opened.source = source;
+  const isKnown = resumable !== null || hasAnswered(baseline, originOf(config));
+  const pace = {
+    throttle: openThrottle(config, resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline)),
+    outage: openOutage(source, options, { minutes: config.outageMinutes, isKnown }),
+  };
+  const client = isRehearsal ? openHastyClient(source, options) : openClient(source, options, pace);
+  opened.client = client;
+  // A run looks only behind a new address; behind a known one, the documents tell.
+  const isMoved =
+    config.acceptNewAddress && (instanceOf(baseline)?.origin ?? originOf(config)) !== originOf(config);
+  const answer = isRehearsal || isMoved ? await probeService(client, config.aliases, signal) : undefined;
+  if (answer !== undefined) {
+    const instance = { id: answer.instanceId, origin: originOf(config) };
+    assertSameInstance(instanceOf(baseline), instance, folder.root, comparisonOf(config));
+  }
+  if (isRehearsal) {
+    await readEachKind(options, pipeline, client);
+    if (answer !== undefined) noteAnswer(answer, source, listener);
+  }
+  if (config.personalFields.length > 0) listener.begin("personal fields");
+  const lookups = createLookups(client, config.lookupMethod);
+  const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
+  const personalFields = await findPersonalFields(config, { client, lookUp, signal });
+  if (config.personalFields.length > 0)
+    listener.note(`${counted(personalFields.customFields.length, "custom field")} found`);
+  if (isRehearsal) await rehearseDestinations(options, pipeline, { source, client, listener });
+  return { source, pace, personalFields };
+}
+
+function noteAnswer(
+  { items, response: { milliseconds } }: Probe,
+  { proxy }: OpenSource,
+  listener: StepListener,
+): void {
+  const way = proxy === null ? "" : `, through the proxy ${proxy.host}`;
+  const text = `${counted(items, "item")}, ${duration(milliseconds / 1000)}${way}`;
+  if (items > 0) listener.note(text);
+  else listener.warn(`${text}: check what the token may see`);
+}
+
+/** Reads one answer of each kind that a run of the pipeline reads, but single items. */
+async function readEachKind(
+  { config, signal }: Pick<RunOptions, "config" | "signal">,
+  { listings, customFields }: Pipeline,
+  client: HttpClient,
+): Promise<void> {
+  const found = listings.includes("full")
+    ? await probeFieldNames(client, { perPage: config.perPage, signal })
+    : [];
+  // One listing is certified by a further pass over IDs and times.
+  if (listings.length === 1) await probeBasic(client, signal);
+  const names = customFields && [...config.customFields, ...customFields, ...found];
+  await createLookups(client, config.lookupMethod).customFields(names?.slice(0, 1) ?? [], signal);
+}
+
+interface Asked {
+  readonly source: OpenSource;
+  readonly client: HttpClient;
+  readonly listener: StepListener;
+}
+
+async function rehearseDestinations(
+  { config, signal }: RunOptions,
+  pipeline: Pipeline,
+  { source, client, listener }: Asked,
+): Promise<void> {
+  listener.begin("destinations");
+  const wanted = pipeline.destinations ?? source.destinations;
+  if (wanted.length === 0) return listener.warn("none are configured, so there will be no mapped values");
+  const lookups = createLookups(client, config.lookupMethod);
+  const found = await lookups.destinations(wanted, signal);
+  const { unmatched } = found;
+  if (unmatched.length === 0) return listener.note(`${count(wanted.length)} found`);
+  const { aliases } = config;
+  const known = await knownDestinations(
+    client,
+    { aliases, lookups, wanted, unmatched, configured: [] },
+    signal,
+  );
+  listener.warn(
+    `${missingDestinations(found, known).join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
+  );
+}
+
+/** A target that fails here fails once the run is published, with the same sentence. */
+async function rehearseTargets(
+  { options: { signal }, listener }: Preparation,
+  { tables }: Pipeline,
+  states: readonly TargetState[],
+): Promise<void> {
+  for (const { target, last, failure } of states) {
+    listener.begin("targets");
+    try {
+      if (failure !== null) throw failure;
+      await target.check?.(signal, [...tables, ...RUN_TABLES]);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      throw targetError(target, thrown);
+    }
+    const has = last === null ? "nothing is delivered yet" : `has run ${last.sequence}`;
+    listener.note(`${target.name}: ${has}${target.check === undefined ? "" : ", can be written to"}`);
+  }
+}
+
+/** The run does not depend on its observers. */
+async function rehearseObservers({ config, clock }: RunOptions, listener: StepListener): Promise<void> {
+  const { observe: settings, warehouse }: Config = config;
+  for (const observer of configuredObservers({ settings, warehouse }, clock.now())) {
+    listener.begin("observers");
+    const problem = await problemOf(observer);
+    if (problem === null) listener.note(`${observer.name} can be told`);
+    else listener.warn(problem);
+  }
+}

@@ -1,0 +1,394 @@
+/**
+ * The protocol of deliveries: machines, instances, rollbacks, removals and vacuums at once, in any order of their operations
+ * on the store, with kills and lost answers. The log code is the real one; only Parquet files are left out.
+ */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../../../src/common/clock.ts";
+import { WarehouseError } from "../../../src/common/errors.ts";
+import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
+import { stageTables } from "../../../src/targets/lake/deliver.ts";
+import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
+import { filesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
+import type { DescribedTable } from "../../../src/targets/lake/described-tables.ts";
+import { lookAt } from "../../../src/targets/lake/look.ts";
+import type { LakePlace } from "../../../src/targets/lake/place.ts";
+import { removeInstance } from "../../../src/targets/lake/remove.ts";
+import { filesOfRun, type LakeRun, type RowFiles } from "../../../src/targets/lake/snapshots.ts";
+import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
+import type { Store } from "../../../src/targets/store/store.ts";
+import { runName } from "../../../src/warehouse/layout.ts";
+import { many } from "../../long.ts";
+import { NEVER } from "../../never.ts";
+import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
+import { storeAt } from "./store-at.ts";
+
+const JSON_ROWS: RowFiles = {
+  read: async (files) => files.flatMap((file) => JSON.parse(String(file))),
+  write: async (rows) => Buffer.from(JSON.stringify(rows)),
+};
+
+const TABLES = ["a", "b", "x"];
+
+/** A run as machines know it. Its contents are by table; not all runs have `x`. */
+interface Run extends TargetRun {
+  readonly id: number;
+  readonly before: Run | null;
+  readonly sha256: string;
+  readonly contents: ReadonlyMap<string, string>;
+}
+
+interface Machine {
+  readonly instance: string;
+  current: Run | null;
+  /** Runs of its warehouse folder. */
+  readonly known: Run[];
+  /** Those that were rolled back there. */
+  readonly undone: Run[];
+}
+
+interface Process {
+  readonly instance: string;
+  readonly what: "deliver" | "rollback" | "remove" | "vacuum";
+  readonly machine: Machine | null;
+  readonly run: Run | null;
+  /** Operations that wait for their turn. */
+  readonly waiting: (() => void)[];
+  ended: "done" | "fenced" | "failed" | null;
+}
+
+const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** Numbers from 0 to 1, the same ones for a seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function descends(run: Run | null, from: Run): boolean {
+  for (let at = run; at !== null; at = at.before) if (at.id === from.id) return true;
+  return false;
+}
+
+/** One schedule: a lake, its machines, and processes of which one does one operation at a time. */
+class Schedule {
+  readonly random: () => number;
+  readonly objects: Objects = new Map();
+  readonly store: Store;
+  readonly machines: Machine[] = ["one", "one", "two"].map((instance) => ({
+    instance,
+    current: null,
+    known: [],
+    undone: [],
+  }));
+  readonly runs: Run[] = [];
+  readonly found = new Set<string>();
+  live: Process[] = [];
+  nowMs = Date.UTC(2026, 10, 20);
+  #snapshots = 0;
+  readonly #last = new Map<string, LakeRun | null>();
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+    for (let at = 0; at < 5; at++) this.random();
+    const store = memoryStore(this.objects, () => this.nowMs);
+    const put = async (key: string) =>
+      void this.objects.set(key, { body: Buffer.from("data"), modifiedMs: this.nowMs });
+    this.store = { ...store, upload: put };
+  }
+
+  below(count: number): number {
+    return Math.floor(this.random() * count);
+  }
+
+  placeOf(instance: string, store: Store): LakePlace {
+    const clock: Clock = { now: () => this.nowMs, elapsedMs: () => this.nowMs, sleep: async () => {} };
+    return { store, instance, logRetentionDays: 1, clock, rowFiles: JSON_ROWS };
+  }
+
+  newRun(machine: Machine, above: number): Run {
+    const before = machine.current;
+    const id = this.runs.length;
+    const sequence = Math.max(before?.sequence ?? 0, above) + 1;
+    const contents = new Map<string, string>();
+    for (const table of TABLES) {
+      if (table === "x" && this.random() < 0.5) continue;
+      const old = before?.contents.get(table);
+      // A content may come back that the table had before.
+      const isSame = old !== undefined && this.random() < 0.5;
+      contents.set(table, isSame ? old : `${table}${machine.instance}${this.below(4)}`);
+    }
+    const run: Run = {
+      id,
+      before,
+      run: runName(sequence, new Date(Date.UTC(2026, 0, 1) + id * 1000)),
+      sequence,
+      sha256: sha256Of(`run ${id}`),
+      contents,
+    };
+    this.runs.push(run);
+    return run;
+  }
+
+  /** The store as a process has it: each operation waits for its turn, and answers of puts may be lost. */
+  #storeOf(process: Process): Store {
+    return watchedStore(this.store, async (operation, key, work) => {
+      await new Promise<void>((resolve) => process.waiting.push(resolve));
+      if (operation !== "putNew" || this.random() > 0.05) return undefined;
+      const lost = () => new WarehouseError("target.unavailable", "The answer was lost.");
+      if (this.random() < 0.2) throw lost();
+      if (this.random() < 0.3 && !this.objects.has(key)) await work();
+      else return () => false;
+      throw lost();
+    });
+  }
+
+  begin(given: Pick<Process, "instance" | "what" | "machine" | "run">): Process {
+    const process: Process = { ...given, waiting: [], ended: null };
+    const place = this.placeOf(process.instance, this.#storeOf(process));
+    this.live.push(process);
+    void this.#work(process, place).then(
+      () => {
+        process.ended = "done";
+      },
+      (thrown: unknown) => {
+        const { code } = thrown instanceof WarehouseError ? thrown : assert.fail(String(thrown));
+        process.ended = code === "target.fenced" ? "fenced" : "failed";
+      },
+    );
+    return process;
+  }
+
+  async #work(process: Process, place: LakePlace): Promise<void> {
+    const { what, machine, run } = process;
+    if (what === "vacuum") await vacuumLake(place, { allVersions: this.random() < 0.3 });
+    else if (what === "remove") await removeInstance(place, NEVER);
+    else if (machine !== null && run !== null) {
+      const delivered = deliveredOf(machine, run, what === "rollback");
+      const staged = await stageTables((_, use) => use(place), delivered, tablesOf(run));
+      await staged.commit();
+    }
+  }
+
+  /** Gives a process so many turns. It may end before. */
+  async turns(process: Process, count: number): Promise<void> {
+    for (let turn = 0; turn < count && process.ended === null; ) {
+      const next = process.waiting.splice(this.below(process.waiting.length), 1)[0];
+      next?.();
+      if (next !== undefined) turn++;
+      await setImmediate();
+      await this.#checkSnapshots();
+    }
+    if (process.ended !== null) await this.#ended(process);
+  }
+
+  async finish(process: Process): Promise<void> {
+    await this.turns(process, Number.POSITIVE_INFINITY);
+  }
+
+  async #ended(process: Process): Promise<void> {
+    this.live = this.live.filter((each) => each !== process);
+    const { instance, what, machine, run, ended } = process;
+    const { last, isUnfinished } = await lookAt(this.placeOf(instance, this.store), null);
+    if (ended === "fenced" && machine !== null && last !== null) this.restore(machine, last);
+    const isAlone = this.live.every((each) => each.instance !== instance || each.what === "vacuum");
+    if (ended !== "done" || !isAlone || isUnfinished || what === "vacuum") return;
+    if (what === "remove") await this.assertTables(instance, null, "after a removal");
+    else if (run !== null && last?.sha256 === run.sha256)
+      // A delivery that was overtaken may have made a table since; the next run removes its files there.
+      await this.assertTables(instance, run, "after a delivery that nobody disturbed", [
+        ...run.contents.keys(),
+      ]);
+  }
+
+  restore(machine: Machine, { sha256 }: LakeRun): void {
+    machine.current = this.runs.find((run) => run.sha256 === sha256) ?? null;
+    if (machine.current !== null) machine.known.push(machine.current);
+  }
+
+  async last(instance: string): Promise<LakeRun | null> {
+    return (await lookAt(this.placeOf(instance, this.store), null)).last;
+  }
+
+  /** Contents of an instance in a version of a table. */
+  contentOf(state: TableState | null, instance: string): string {
+    const files = state === null ? [] : filesOf(state, instance);
+    for (const { path } of files)
+      if (!this.objects.has(`${state?.table}/${path}`)) this.found.add("a table names a file that is gone");
+    return files.map(({ path }) => /-([0-9a-f]{16})-/.exec(path)?.[1]).join();
+  }
+
+  async assertTables(instance: string, run: Run | null, when: string, tables = TABLES): Promise<void> {
+    for (const table of tables) {
+      const found = this.contentOf(await readTable(this.store, table), instance);
+      if (found !== digestOf(run, table)) this.found.add(`${when} a table is not the run's`);
+    }
+  }
+
+  /** What must hold whenever a delivery has finished. */
+  async #checkSnapshots(): Promise<void> {
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith("run_snapshots/_delta_log/"));
+    if (keys.length === this.#snapshots) return;
+    this.#snapshots = keys.length;
+    for (const instance of ["one", "two"]) {
+      const now = await this.last(instance);
+      const before = this.#last.get(instance) ?? null;
+      this.#last.set(instance, now);
+      if (now === null || now.delivery === before?.delivery) continue;
+      const run = this.runs.find((each) => each.sha256 === now.sha256) ?? assert.fail();
+      await this.#checkSnapshot(instance, now, run);
+      if (before !== null) this.#checkOrder(before, run);
+    }
+  }
+
+  async #checkSnapshot(instance: string, { rows }: LakeRun, run: Run): Promise<void> {
+    const tables = rows.map((row) => row.table_name).toSorted();
+    if (tables.join() !== [...run.contents.keys()].toSorted().join()) this.found.add("a table has no row");
+    for (const { table_name: table, table_version: version } of rows) {
+      const state = await readTable(storeAt(this.store, table, version), table).catch(() => null);
+      // A vacuum left only newer versions.
+      if (state?.version !== version) continue;
+      if (this.contentOf(state, instance) !== digestOf(run, table))
+        this.found.add("a snapshot is not its run");
+    }
+  }
+
+  #checkOrder(before: LakeRun, run: Run): void {
+    const deliveries = this.live.filter((each) => each.run === run);
+    const isTold = deliveries.some(({ what }) => what === "rollback");
+    const old = this.runs.find(({ sha256 }) => sha256 === before.sha256) ?? assert.fail();
+    const isUndone = deliveries.some(({ machine }) => machine?.undone.includes(old));
+    if (!descends(run, old) && !isTold && !isUndone) this.found.add("history forks");
+    const undone = this.runs.find(({ sha256 }) => sha256 === before.rollbackOf?.sha256);
+    if (undone !== undefined && descends(run, undone) && !isTold)
+      this.found.add("a run that was rolled back is shown again");
+  }
+}
+
+function digestOf(run: Run | null, table: string): string {
+  const content = run?.contents.get(table);
+  return content === undefined ? "" : sha256Of(content).slice(0, 16);
+}
+
+function tablesOf({ contents }: Run): DescribedTable[] {
+  return [...contents].map(([name, content]) => ({
+    name,
+    comment: "A table.",
+    columns: [{ name: "id", type: "text", nullable: false, comment: "Key." }],
+    files: [{ file: `${name}.parquet`, bytes: 4, sha256: sha256Of(content), rows: 1, statistics: [] }],
+  }));
+}
+
+function deliveredOf(machine: Machine, run: Run, isRollback: boolean): DeliveredRun {
+  const past: Run[] = [];
+  for (let at = run.before; at !== null; at = at.before) past.push(at);
+  return {
+    ...run,
+    pipeline: "nightly",
+    verdict: "complete",
+    instance: { id: machine.instance, origin: "https://one.example" },
+    directory: "/run",
+    files: [],
+    manifest: { path: "manifest.json", bytes: 4, sha256: run.sha256 },
+    past,
+    known: isRollback ? [...machine.known] : [...past, ...machine.undone],
+    isRollback,
+    tables: [],
+    signal: NEVER,
+    onProgress: () => {},
+  } as DeliveredRun;
+}
+
+/** What was found to be wrong after one schedule. */
+async function violations(seed: number): Promise<ReadonlySet<string>> {
+  const schedule = new Schedule(seed);
+  const { machines } = schedule;
+  const withVacuum = schedule.random() < 0.4;
+  for (let step = 0, steps = 20 + schedule.below(40); step < steps; step++) {
+    if (schedule.live.length === 0 || schedule.random() < 0.25) await beginOne(schedule, withVacuum);
+    const { live } = schedule;
+    if (schedule.random() < 0.06) live.splice(schedule.below(live.length), 1);
+    const process = live[schedule.random() < 0.5 ? schedule.below(live.length) : live.length - 1];
+    if (process !== undefined)
+      await schedule.turns(process, 1 + schedule.below(schedule.random() < 0.3 ? 200 : 25));
+  }
+  await assertEnd(schedule, machines[0] ?? assert.fail());
+  return schedule.found;
+}
+
+async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> {
+  const machine = schedule.machines[schedule.below(schedule.machines.length)] ?? assert.fail();
+  const { instance } = machine;
+  const chance = schedule.random();
+  if (withVacuum && chance < 0.15) {
+    // Nobody is at work for more than a day, so nobody who was before is any more.
+    const days = [0, 1, 10][schedule.below(3)] ?? 0;
+    if (days > 0) schedule.live = [];
+    schedule.nowMs += days * DAY_MS;
+    schedule.begin({ instance, what: "vacuum", machine: null, run: null });
+  } else if (chance < 0.2) schedule.begin({ instance, what: "remove", machine: null, run: null });
+  else if (chance < 0.35 && machine.current?.before) {
+    machine.undone.push(machine.current);
+    machine.current = machine.current.before;
+    schedule.begin({ instance, what: "rollback", machine, run: machine.current });
+  } else {
+    if (machine.current === null || chance < 0.85) {
+      const last = await schedule.last(instance);
+      if (last !== null && (machine.current === null || schedule.random() < 0.3))
+        schedule.restore(machine, last);
+      const above = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
+      machine.current = schedule.newRun(machine, above);
+      machine.known.push(machine.current);
+    }
+    schedule.begin({ instance, what: "deliver", machine, run: machine.current });
+  }
+}
+
+/** One machine goes on from what the lake has; then whoever is left wakes up; then it delivers once more. */
+async function assertEnd(schedule: Schedule, machine: Machine): Promise<void> {
+  const deliverNext = async (when: string) => {
+    for (;;) {
+      const last = await schedule.last(machine.instance);
+      if (last !== null) schedule.restore(machine, last);
+      const above = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
+      const run = schedule.newRun(machine, above);
+      const process = schedule.begin({ instance: machine.instance, what: "deliver", machine, run });
+      await schedule.finish(process);
+      if (process.ended === "failed") continue;
+      assert.equal(process.ended, "done");
+      machine.current = run;
+      await schedule.assertTables(machine.instance, run, when);
+      return run;
+    }
+  };
+  const run = await deliverNext("after the last delivery");
+  for (const process of [...schedule.live]) await schedule.finish(process);
+  const last = await schedule.last(machine.instance);
+  if (last?.sha256 === run.sha256) {
+    for (const { table_name, table_version } of last.rows) {
+      const state = await readTable(schedule.store, table_name);
+      if (schedule.contentOf(state, machine.instance) !== digestOf(run, table_name))
+        schedule.found.add(
+          `a delivery that woke up late changed a table after version ${table_version > -1}`,
+        );
+    }
+    for (const { key } of filesOfRun(last))
+      if (!schedule.objects.has(key)) schedule.found.add("a file of the last run is gone");
+  }
+  await deliverNext("after the delivery that follows late ones");
+}
+
+test("readers of run_snapshots only ever see whole runs, in an order that no delivery breaks", async (t) => {
+  const schedules = many(60, 1500);
+  for (let seed = 1; seed <= schedules; seed++) {
+    const found = await violations(seed);
+    assert.deepEqual([...found], [], `in schedule ${seed}`);
+  }
+  t.diagnostic(`${schedules} schedules`);
+});
