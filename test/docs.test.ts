@@ -14,9 +14,9 @@ import {
   PERSONS,
 } from "../src/raw/personal/names.ts";
 import { isAboutTheRun, TABLES } from "../src/tables/all.ts";
-import { schemaMarkdown } from "../src/tables/render.ts";
 import { VIEWS } from "../src/tables/views.ts";
 import { program } from "./cli/running.ts";
+import { dataDictionary } from "./data-dictionary.ts";
 import { long } from "./long.ts";
 import { QUESTIONS, questionsIn } from "./questions.ts";
 
@@ -57,7 +57,7 @@ const DICTIONARY = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the data
 test("docs/dictionary.md is that of the declared tables and views", async () => {
   const file = new URL("docs/dictionary.md", ROOT);
   const page = await readFile(file, "utf8");
-  const expected = `\n${schemaMarkdown([...TABLES, ...VIEWS])}\n`;
+  const expected = `\n${dataDictionary([...TABLES, ...VIEWS])}\n`;
   if (process.env.UPDATE_DOCS === "1")
     await writeFile(
       file,

@@ -85,8 +85,6 @@ export interface RunSummary {
   readonly loadFailure: Delivery["failure"];
   /** Why the configured destinations have no mapped values, as a warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
-  /** IDs of destinations that mappings name and no configured destination is. */
-  readonly namelessDestinations: readonly string[];
   /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
   readonly milliseconds: number;
 }

@@ -40,8 +40,7 @@ import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from 
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
 
-export interface TablesBuilt
-  extends Pick<RunSummary, "accounting" | "noMappedValues" | "namelessDestinations"> {
+export interface TablesBuilt extends Pick<RunSummary, "accounting" | "noMappedValues"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
   readonly checks: Judged["checks"];
@@ -178,7 +177,6 @@ function judge(
       ...historyWarnings(history),
     ],
     noMappedValues: matching.noMappedValues,
-    namelessDestinations: matching.namelessDestinations,
     ignoredDestinations: matching.ignoredDestinations,
   };
 }

@@ -146,7 +146,6 @@ function publishedFacts(
     unchanged: baseline.kind === "run" ? unchangedSince(manifest.files, baseline.manifest.files) : null,
     checks: summaryOfChecks(built.checks),
     noMappedValues: built.noMappedValues,
-    namelessDestinations: built.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
 }

@@ -5,7 +5,7 @@ import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { firstOf } from "../common/nearest.ts";
-import { printable, printableLine } from "../common/printable.ts";
+import { printable } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
@@ -13,13 +13,13 @@ import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
-const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning", "To add"]);
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
 
 export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
   const rows = fieldsOf(summary)
     .filter((field) => field !== false)
-    .map(([name, text]) => ({ name, text: lineOrLines(name, text), notable: WORTH_A_LOOK.has(name) }));
+    .map(([name, text]) => ({ name, text: oneLine(text), notable: WORTH_A_LOOK.has(name) }));
   return {
     lead: headline(summary),
     isWell: verdict !== "unsettled" && noMappedValues === null,
@@ -30,13 +30,13 @@ export function summaryAnswer(summary: RunSummary): Answer {
 
 type Field = readonly [name: string, text: string];
 
-/** A line break in a text of foreign origin does not begin a field of its own; lines to copy stay lines. */
-function lineOrLines(name: string, text: string): string {
-  return name === "To add" ? text : text.replaceAll(/\s*\n\s*/g, " ");
+/** A line break in a text of foreign origin does not begin a field of its own. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ");
 }
 
 function fieldsOf(summary: RunSummary): (Field | false)[] {
-  const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { accounting, mappedValues, reasons, removedRuns, warnings, report } = summary;
   const { verdict } = summary;
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [`to ${printable(target)}`],
@@ -69,7 +69,6 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
     failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
-    namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
     ["Next", `content-warehouse ${nextQuestion(summary)}`],
   ];
 }
@@ -267,15 +266,6 @@ function drifted(summary: RunSummary): string[] {
 /** Whether something departs from the specification that did not in the run before. */
 function driftedAnew({ drift, previousRun }: RunSummary): boolean {
   return drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh));
-}
-
-/** A mapping has the ID of its destination alone, so only people can say the name. */
-function linesToAdd(ids: readonly string[]): string {
-  const names = ids.map((id, index) => {
-    const comma = index < ids.length - 1 ? "," : "";
-    return `  { "name": "<name of ${printableLine(id)}>" }${comma}`;
-  });
-  return ['"destinations": [', ...names, "]"].join("\n");
 }
 
 /** The one command that shows what this run is worth a look for. */

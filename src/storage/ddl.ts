@@ -32,10 +32,10 @@ export function duckdbTypeOf(shown: string): string {
 /** Column types in Parquet. JSON is text there: readers of its JSON type round large integers and lose the JSON null. */
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
-/** Statements that create a table with its comments; a column's `options` stand behind its type, `constraints` at the end. */
+/** Statements that create a table with its comments; a column's `options` stand behind its type. */
 export function tableDdl(
   table: Table,
-  { options = () => "", constraints = [] }: DdlOptions = {},
+  options: (column: string) => string,
 ): readonly [create: string, ...comments: string[]] {
   const name = quoteIdentifier(table.name);
   const definitions = table.columns.map((column) => {
@@ -47,15 +47,10 @@ export function tableDdl(
       `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
   );
   return [
-    `CREATE TABLE ${name} (\n  ${[...definitions, ...constraints].join(",\n  ")}\n)`,
+    `CREATE TABLE ${name} (\n  ${definitions.join(",\n  ")}\n)`,
     `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
     ...comments,
   ];
-}
-
-interface DdlOptions {
-  readonly options?: (column: string) => string;
-  readonly constraints?: readonly string[];
 }
 
 /**
@@ -70,7 +65,7 @@ export async function createTable(
 ): Promise<void> {
   const options = (column: string) => (longTexts.has(column) ? " USING COMPRESSION zstd" : "");
   try {
-    await execute(connection, ["BEGIN", ...tableDdl(table, { options }), "COMMIT"].join(";\n"));
+    await execute(connection, ["BEGIN", ...tableDdl(table, options), "COMMIT"].join(";\n"));
   } catch (thrown) {
     // The first failure is the one to report; the connection is not used after it.
     await execute(connection, "ROLLBACK").catch(() => undefined);

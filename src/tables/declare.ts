@@ -123,8 +123,6 @@ export interface Table<Name extends string = string> {
 export interface ShownColumn extends Pick<Column, "name" | "nullable" | "comment" | "personal" | "origins"> {
   /** A column type, or a list of one, as the views have for the fields of a run: `text[]`. */
   readonly type: string;
-  /** Whether name and comment have words of the service. */
-  readonly isForeign?: boolean;
 }
 
 /** A table or view as it is shown. */

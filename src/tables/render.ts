@@ -1,5 +1,4 @@
-/** The declared tables as JSON, Markdown and a Mermaid diagram. */
-import { markdownText } from "../common/printable.ts";
+/** The declared tables as JSON and as a Mermaid diagram. */
 import { isView, type Origin, type ShownColumn, type ShownTable, type Table } from "./declare.ts";
 
 /** An API field that no column comes from, and why. */
@@ -49,35 +48,6 @@ export function marksOf(table: ShownTable, { name, nullable, personal }: ShownCo
     ...(personal ? ["personal"] : []),
     ...references,
   ];
-}
-
-function nameCell(name: string): string {
-  return /^\w+$/.test(name) ? `\`${name}\`` : markdownText(name);
-}
-
-/** Our own comments may have code in them. */
-function commentCell({ comment, isForeign = false }: ShownColumn): string {
-  return isForeign ? markdownText(comment) : comment.replaceAll("|", "\\|");
-}
-
-/** A data dictionary: a heading for each table, then its columns. */
-export function schemaMarkdown(tables: readonly ShownTable[]): string {
-  const blocks = tables.map((table) => {
-    const rows = table.columns.map((column) => {
-      const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");
-      return `| ${nameCell(column.name)} | ${column.type} | ${marksOf(table, column).join(", ")} | ${commentCell(column)} | ${from} |`;
-    });
-    return [
-      `## ${table.name}`,
-      "",
-      table.comment,
-      "",
-      "| Column | Type | | Meaning | API fields |",
-      "|---|---|---|---|---|",
-      ...rows,
-    ].join("\n");
-  });
-  return `${blocks.join("\n\n")}\n`;
 }
 
 /** An entity-relationship diagram: keys and references; the other columns would make it unreadable. */

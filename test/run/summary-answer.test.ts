@@ -91,7 +91,6 @@ const COMPLETE: RunSummary = {
   deliveries: [],
   loadFailure: null,
   noMappedValues: null,
-  namelessDestinations: [],
   milliseconds: 83_400,
 };
 
@@ -186,19 +185,6 @@ test("checks that warn are told, the first by name", () => {
   assert.match(
     text(4),
     /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
-  );
-});
-
-test("destinations without a name come with the lines to add", () => {
-  const text = summaryText({ ...COMPLETE, namelessDestinations: ["d-1", "d-2"] });
-  assert.ok(
-    text.includes(`
-  To add     "destinations": [
-               { "name": "<name of d-1>" },
-               { "name": "<name of d-2>" }
-             ]
-`),
-    text,
   );
 });
 

@@ -36,8 +36,6 @@ const CUSTOM_FIELDS = "custom_fields";
 export interface JudgedMatching extends Judged {
   /** As a sentence; null: there are some, or none is wanted. */
   readonly noMappedValues: string | null;
-  /** IDs of destinations that mappings name and that no lookup found, and that are not ignored. */
-  readonly namelessDestinations: readonly string[];
   /** IDs of those that `ignoreDestinations` names. */
   readonly ignoredDestinations: readonly string[];
 }
@@ -52,7 +50,6 @@ export function judgeMatching(matching: Matching): JudgedMatching {
   const namelessDestinations = matching.asked.allDestinations ? [] : nameless;
   return {
     noMappedValues: missing,
-    namelessDestinations,
     ignoredDestinations: ignored.ids,
     warnings: [
       ...(missing === null ? [] : [{ text: missing, check: MAPPED_VALUES_CHECK }]),

@@ -1,7 +1,6 @@
-/** The text of a CSV or JSON file as people's programs write it, with the place of each cell. */
+/** The text of a CSV file as people's programs write it, with the place of each cell. */
 import { isUtf8 } from "node:buffer";
 import { WarehouseError } from "../../common/errors.ts";
-import { isObject } from "../../common/objects.ts";
 
 /** Line and column from 1. */
 export interface Place {
@@ -20,19 +19,6 @@ interface TextCell {
   readonly offset: number;
 }
 
-export interface Member {
-  readonly name: string;
-  readonly value: unknown;
-  readonly offset: number;
-}
-
-export interface Members {
-  readonly members: readonly Member[];
-  readonly offset: number;
-}
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
-
 /** All that throws is `config.invalid`, with file, line and column. */
 export class FileText {
   readonly #file: string;
@@ -43,7 +29,7 @@ export class FileText {
     this.#file = file;
     this.#text = new TextDecoder().decode(bytes);
     if (isUtf8(bytes)) return;
-    const problem = 'this is not UTF-8; save the file as "CSV UTF-8" or as JSON.';
+    const problem = 'this is not UTF-8; save the file as "CSV UTF-8".';
     throw this.invalid(this.#text.indexOf("\uFFFD"), problem);
   }
 
@@ -89,33 +75,5 @@ export class FileText {
       row = [];
     } while (end === separator || cell.lastIndex < text.length);
     return rows.filter((cells) => cells.length > 1 || cells[0]?.value !== "");
-  }
-
-  /** Objects of a list; a member that an object has twice is returned twice. */
-  json(): Members[] {
-    const parsed = this.#parsed();
-    if (!Array.isArray(parsed)) throw this.invalid(0, "a mapping file is a list of objects.");
-    const isNested = (value: unknown) => typeof value === "object" && value !== null;
-    const broken = parsed.findIndex((row) => !isObject(row) || Object.values(row).some(isNested));
-    if (broken >= 0) throw this.invalid(0, `element ${broken} of the list is no object of texts.`);
-    const objects: { members: Member[]; offset: number }[] = [];
-    let name: string | undefined;
-    for (const { 0: token, index: offset } of this.#text.matchAll(TOKEN)) {
-      if (token === "{") objects.push({ members: [], offset });
-      else if (token === "}" || token === ",") name = undefined;
-      else if (token === ":" || token === "[" || token === "]") continue;
-      else if (name === undefined) name = String(JSON.parse(token));
-      else objects.at(-1)?.members.push({ name, value: JSON.parse(token), offset });
-    }
-    return objects;
-  }
-
-  #parsed(): unknown {
-    try {
-      return JSON.parse(this.#text);
-    } catch (thrown) {
-      const offset = /position (\d+)/.exec(String(thrown))?.[1];
-      throw this.invalid(offset === undefined ? this.#text.length : Number(offset), "this is not JSON.");
-    }
   }
 }

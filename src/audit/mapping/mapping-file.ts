@@ -2,7 +2,7 @@
  * The mappings of a run as a file that a person edits: one row per entry, those of a mapping one after another, and one
  * row for a mapping without entries. The order of rows is the source's order, which decides where several fit.
  *
- * In CSV, `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
+ * `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
  * would take for a formula has an apostrophe before it, which reading takes off again.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -10,10 +10,7 @@ import { csvCell, FORMULA } from "../../common/csv.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { all, type Row } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
-import { FileText, invalidAt, type Member, type Members, type Place } from "./file-text.ts";
-
-export const MAPPING_FORMATS = ["csv", "json"] as const;
-export type MappingFormat = (typeof MAPPING_FORMATS)[number];
+import { FileText, invalidAt, type Place } from "./file-text.ts";
 
 /** Columns of an export: names and texts besides, for the person who reads it; they may be left out of a file. */
 const WRITTEN = [
@@ -46,13 +43,9 @@ export interface MappingRow {
   readonly placeOf: (column: ReadColumn) => Place;
 }
 
-/** All mappings of the run, in the form of the file. */
-export async function exportMapping(connection: DuckDBConnection, format: MappingFormat): Promise<string> {
+/** All mappings of the run, as CSV. */
+export async function exportMapping(connection: DuckDBConnection): Promise<string> {
   const rows = await all(connection, loadSql("audit_export_mapping"));
-  if (format === "json") {
-    const lines = rows.map((row) => JSON.stringify(row));
-    return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`;
-  }
   const lines = rows.map((row) => WRITTEN.map((name) => csvText(row, name)).join(","));
   return [WRITTEN.join(","), ...lines].map((line) => `${line}\n`).join("");
 }
@@ -80,11 +73,11 @@ function plainText(cell: string): string | null {
 }
 
 /**
- * Reads a file of bytes. Throws `config.invalid` with the file's name, line and column for a text that is not UTF-8,
- * CSV or JSON, a column that is missing, unknown or there twice, an ID that is missing or there twice, and rows of one
+ * Reads a file of bytes. Throws `config.invalid` with the file's name, line and column for a text that is not UTF-8
+ * or CSV, a column that is missing, unknown or there twice, an ID that is missing or there twice, and rows of one
  * mapping that do not agree.
  */
-export function readMapping(bytes: Uint8Array, file: string, format: MappingFormat): MappingRow[] {
+export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
   const text = new FileText(bytes, file);
   if (text.isEmpty) {
     throw text.invalid(
@@ -92,11 +85,20 @@ export function readMapping(bytes: Uint8Array, file: string, format: MappingForm
       'the file is empty; "audit --export-mapping" writes one with all mappings of a run.',
     );
   }
-  const objects = format === "csv" ? csvObjects(text) : text.json();
-  if (format === "json") for (const object of objects) assertColumns(object, text);
-  const rows = objects.map((object) => mappingRow(object, text));
+  const rows = csvObjects(text).map((object) => mappingRow(object, text));
   assertConsistent(rows);
   return rows;
+}
+
+interface Member {
+  readonly name: string;
+  readonly value: string | null;
+  readonly offset: number;
+}
+
+interface Members {
+  readonly members: readonly Member[];
+  readonly offset: number;
 }
 
 function csvObjects(text: FileText): Members[] {
@@ -133,7 +135,7 @@ function assertColumns({ members, offset: start }: Members, text: FileText): voi
 }
 
 function mappingRow({ members, offset }: Members, text: FileText): MappingRow {
-  const byName = new Map(members.map((member) => [member.name, textMember(member, text)]));
+  const byName = new Map(members.map((member) => [member.name, member]));
   const placeOf = (column: ReadColumn): Place => text.place(byName.get(column)?.offset ?? offset);
   const value = (column: ReadColumn): string | null => byName.get(column)?.value ?? null;
   const needed = (column: "custom_field_id" | "mapping_id"): string => {
@@ -149,12 +151,6 @@ function mappingRow({ members, offset }: Members, text: FileText): MappingRow {
     entry: entryOf(value, placeOf),
     placeOf,
   };
-}
-
-function textMember({ name, value, offset }: Member, text: FileText) {
-  if (value === null || typeof value === "string") return { value, offset };
-  const problem = `${name} is ${JSON.stringify(value)}; every value is a text in quotes, or null.`;
-  throw text.invalid(offset, problem);
 }
 
 const MISSING = {

@@ -1,7 +1,6 @@
-import { extname } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
-import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
+import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import { COUNTED, COUNTED_TEXT, type Counted, receiving, sumOf } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import {
@@ -16,7 +15,7 @@ import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
+import { CliCommand, type CliEnvironment, processEnvironment } from "../command.ts";
 import { openNamedFile } from "../named-file.ts";
 import { withRun } from "../with-run.ts";
 
@@ -65,10 +64,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
       `end with 25 where destinations that receive values have any: ${COUNTED.join(", ")}; each may have =N`,
       limits,
     )
-    .option(
-      "--export-mapping <file>",
-      "also write all mappings into a .csv or .json file, as what-if reads them",
-    )
+    .option("--export-mapping <file>", "also write all mappings into a CSV file, as what-if reads them")
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
       withRun(options.warehouse, run, (opened) => audit(environment, opened, options)),
@@ -98,7 +94,6 @@ const DEFINITIONS_ALONE =
 
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: Options): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
-  const format = file === undefined ? undefined : mappingFormat(file);
   await using named =
     file === undefined ? undefined : await openNamedFile(file, outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
@@ -106,21 +101,11 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: O
   const answer = coverageAnswer(opened, coverage);
   assertHasSection(answer, options, DEFINITIONS_ALONE);
   await showAnswer(out, answer, options);
-  if (named !== undefined && format !== undefined) {
-    const text = await exportMapping(opened.connection, format);
+  if (named !== undefined) {
+    const text = await exportMapping(opened.connection);
     err.write(await named.write(text, `has the mappings of ${opened.run}`));
   }
   assertWithin(coverage, options.failOn);
-}
-
-/** The form that a file's name asks for. Throws `config.invalid`. */
-export function mappingFormat(file: string): MappingFormat {
-  const extension = extname(file).slice(1).toLowerCase();
-  const format = MAPPING_FORMATS.find((each) => each === extension);
-  if (format !== undefined) return format;
-  throw invalid(
-    `A mapping file is CSV or JSON, by the end of its name; ${file} is neither: call it .csv or .json.`,
-  );
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {

@@ -8,13 +8,12 @@ import { displayWidth, paragraph, printableLine, writeAll } from "../../show/ter
 import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
 import { isView, type ShownColumn, type ShownTable, type Table, underPolicy } from "../../tables/declare.ts";
-import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
+import { marksOf, schemaDocument, schemaMermaid } from "../../tables/render.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
-import { schemaSql } from "../schema-sql.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 type Render<T extends ShownTable> = (tables: readonly T[], width: number | undefined) => string;
@@ -22,14 +21,12 @@ type Render<T extends ShownTable> = (tables: readonly T[], width: number | undef
 const FORMATS = {
   text: schemaText,
   json: (tables) => `${jsonText(schemaDocument(tables), 2)}\n`,
-  markdown: (tables) => `${schemaMarkdown(tables)}${instantsText(tables)}`,
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, Render<ShownTable>>>;
 
 /** What has keys and references: views stand for themselves there. */
 const FORMATS_OF_TABLES = {
   mermaid: schemaMermaid,
-  sql: schemaSql,
 } satisfies Readonly<Record<string, Render<Table>>>;
 
 type Format = keyof typeof FORMATS | keyof typeof FORMATS_OF_TABLES;
@@ -49,7 +46,6 @@ Examples:
   $ content-warehouse schema | less
   $ content-warehouse schema content_mapped_values
   $ content-warehouse schema --format dbt > models/sources.yml
-  $ content-warehouse schema --format sql | duckdb keys.duckdb
   $ content-warehouse schema --format json | jq '.tables[].name'
 
 It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns
@@ -140,7 +136,6 @@ function shownColumn({ column, type, comment }: Described): ShownColumn {
     comment: comment ?? "",
     personal: false,
     origins: [],
-    isForeign: true,
   };
 }
 

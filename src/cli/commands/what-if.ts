@@ -4,7 +4,6 @@ import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { readNamedFile } from "../named-file.ts";
 import { withAnswer } from "../with-run.ts";
-import { mappingFormat } from "./audit.ts";
 
 interface Options extends AnswerFlags {
   readonly warehouse: string;
@@ -22,7 +21,7 @@ Examples:
 
 RUN is a run's name, its number, or "current".
 
-The file is what "audit --export-mapping" writes, CSV or JSON, with changes: other external values or names, rows added
+The file is what "audit --export-mapping" writes, CSV, with changes: other external values or names, rows added
 (the ID of an added entry may be empty; a new mapping, for a field that has none at the destination, takes any ID) or
 taken away. The service is not asked, and nothing is published.
 `;
@@ -31,14 +30,13 @@ export function whatIfCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("what-if")
     .description("show what an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run, or current", "current")
-    .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
+    .requiredOption("--mapping <file>", "the edited mapping, a CSV file (required)")
     .warehouse()
     .answerForm(WHAT_IF, CSV_HAS)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
-      const format = mappingFormat(file);
-      const rows = readMapping(await readNamedFile("The mapping file", file), file, format);
+      const rows = readMapping(await readNamedFile("The mapping file", file), file);
       await withAnswer(options.warehouse, whatIfQuestion(run, rows), (answer) =>
         showAnswer(out, answer, options.format === "csv" ? { section: CSV_HAS, ...options } : options),
       );

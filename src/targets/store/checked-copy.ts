@@ -47,18 +47,16 @@ export function changedFile(file: string): WarehouseError {
 export function changedObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} in ${address} has another content than was delivered; somebody changed it: put back what was delivered, remove it and run where its run is still published, or ${OTHERWISE}.`,
+    `${key} in ${address} has another content than was delivered; somebody changed it: put back what was delivered, or remove it and run where its run is still published; ${OTHERWISE}.`,
   );
 }
 
 export function missingObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} is missing in ${address}; somebody removed it: put it back, run where its run is still published, or ${OTHERWISE}.`,
+    `${key} is missing in ${address}; somebody removed it: put it back, or run where its run is still published; ${OTHERWISE}.`,
   );
 }
 
-/** A new run goes on from the last one that was delivered, whatever else was restored. */
 const OTHERWISE =
-  'restore another run by "content-warehouse restore --run RUN"; only where a new run needs this one and nothing brings it back, ' +
-  'take the instance out of the lake, with all its runs, by "content-warehouse lake remove INSTANCE"';
+  'only if neither can be done, take the instance out of the lake by "content-warehouse lake remove INSTANCE" and run again';

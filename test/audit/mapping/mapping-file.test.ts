@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  exportMapping,
-  type MappingFormat,
-  type MappingRow,
-  readMapping,
-} from "../../../src/audit/mapping/mapping-file.ts";
+import { exportMapping, type MappingRow, readMapping } from "../../../src/audit/mapping/mapping-file.ts";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import { emptyTables, fillTables, mappingDatabase } from "../../load/mapping-tables.ts";
 import { either } from "../../long.ts";
@@ -14,18 +9,18 @@ import fc from "../../properties.ts";
 const COLUMNS =
   "custom_field_id,destination_id,mapping_id,external_field_name,mapping_value_id,value_id,external_value";
 
-function read(text: string | Uint8Array, format: MappingFormat = "csv"): MappingRow[] {
-  return readMapping(typeof text === "string" ? new TextEncoder().encode(text) : text, `m.${format}`, format);
+function read(text: string | Uint8Array): MappingRow[] {
+  return readMapping(typeof text === "string" ? new TextEncoder().encode(text) : text, "m.csv");
 }
 
 /** What reading must end with. */
-function problem(text: string | Uint8Array, format: MappingFormat = "csv"): string {
+function problem(text: string | Uint8Array): string {
   try {
-    read(text, format);
+    read(text);
   } catch (thrown) {
     assert.ok(thrown instanceof WarehouseError);
     assert.deepEqual([thrown.code, thrown.exitCode], ["config.invalid", 2]);
-    assert.match(thrown.message, /^m\.(csv|json), line \d+, column \d+: .*\.$/s);
+    assert.match(thrown.message, /^m\.csv, line \d+, column \d+: .*\.$/s);
     return thrown.message;
   }
   assert.fail("nothing was thrown");
@@ -119,51 +114,7 @@ test("what is wrong in a CSV file is told with line and column", () => {
     Buffer.from([0xe9]),
     Buffer.from(",e1,v1,x\n"),
   ]);
-  assert.match(
-    problem(latin),
-    /line 2, column 10: this is not UTF-8; save the file as "CSV UTF-8" or as JSON\./,
-  );
-});
-
-test("what is wrong in a JSON file is told with line and column", () => {
-  const row = (changes: object = {}) => ({
-    custom_field_id: "f",
-    destination_id: "d",
-    mapping_id: "m",
-    external_field_name: "Topic",
-    mapping_value_id: "e1",
-    value_id: "v1",
-    external_value: "x",
-    ...changes,
-  });
-  const pretty = (...rows: object[]) => JSON.stringify(rows, undefined, 2);
-  assert.deepEqual(
-    facts(read(`\uFEFF${pretty(row())}`, "json")[0] ?? assert.fail()),
-    facts(read(`${COLUMNS}\nf,d,m,Topic,e1,v1,x`)[0] ?? assert.fail()),
-  );
-  for (const [text, said] of [
-    ["", /line 1, column 1: the file is empty; /],
-    ["{}", /line 1, column 1: a mapping file is a list/],
-    ["[\n  {]\n", /line 2, column 4: this is not JSON/],
-    ["[1]", /element 0 of the list is no object of texts/],
-    [pretty(row(), row({ mapping_value_id: { a: 1 } })), /element 1 of the list/],
-    [
-      pretty(row(), row({ mapping_value_id: "e2", external_value: 7 })),
-      /line 18, column 23: external_value is 7; every value is a text/,
-    ],
-    [
-      pretty(row(), { ...row(), mapping_value_id: undefined }),
-      /line 11, column 3: the column mapping_value_id is missing/,
-    ],
-    [pretty(row({ vlaue: "x" })), /line 10, column 14: there is no column "vlaue".* The nearest is "value"/],
-    [
-      pretty(row()).replace(/\n\s*}/, ',\n    "external_value": "y"\n  }'),
-      /line 10, column 23: the column external_value is there twice; keep one/,
-    ],
-    [pretty(row(), row()), /line 16, column 25: the entry e1 is in line 7 already/],
-  ] as const) {
-    assert.match(problem(text, "json"), said);
-  }
+  assert.match(problem(latin), /line 2, column 10: this is not UTF-8; save the file as "CSV UTF-8"\./);
 });
 
 const words = fc.oneof(
@@ -192,7 +143,7 @@ const id = fc.string({
   maxLength: 3,
 });
 
-test("whatever stands in mappings, both forms of the file give it back, in the source's order", async () => {
+test("whatever stands in mappings, the file gives it back, in the source's order", async () => {
   const connection = await mappingDatabase();
   await fc.assert(
     fc.asyncProperty(
@@ -225,10 +176,8 @@ test("whatever stands in mappings, both forms of the file give it back, in the s
             entry: { id: mappingValueId, valueId, externalValue },
           }));
         });
-        for (const format of ["csv", "json"] as const) {
-          const text = await exportMapping(connection, format);
-          assert.deepEqual(read(text, format).map(facts), expected, text);
-        }
+        const text = await exportMapping(connection);
+        assert.deepEqual(read(text).map(facts), expected, text);
       },
     ),
     { numRuns: either(15, 60) },

@@ -43,7 +43,7 @@ suite("a table is blocked", () => {
         minWriterVersion: 7,
         writerFeatures: ["domainMetadata", "appendOnly", "rowTracking", "invariants"],
       }),
-      /^The table content of the lake has rowTracking and domainMetadata, which we do not write; take it away in Spark with "ALTER TABLE content DROP FEATURE rowTracking", "ALTER TABLE content DROP FEATURE domainMetadata"\.$/,
+      /^The table content of the lake has rowTracking and domainMetadata, which we do not write; take it away in Spark with "ALTER TABLE content DROP FEATURE rowTracking", "ALTER TABLE content DROP FEATURE domainMetadata", and deliver again\.$/,
     );
     const features = { readerFeatures: ["deletionVectors"], writerFeatures: ["deletionVectors"] };
     refuses(
@@ -61,7 +61,7 @@ suite("a table is blocked", () => {
     [
       "only grows",
       property("delta.appendOnly", "true"),
-      /content .* property delta\.appendOnly, .* with "ALTER TABLE content SET TBLPROPERTIES \('delta\.appendOnly' = 'false'\)"\.$/,
+      /content .* property delta\.appendOnly, .* with "ALTER TABLE content SET TBLPROPERTIES \('delta\.appendOnly' = 'false'\)", and deliver again\.$/,
     ],
     [
       "has a change data feed",
