@@ -143,7 +143,7 @@ test("items and values are told against the run before, and the next command is 
   const some = lacking(at("Web", "receiving", 2), at("Print", "ignored", 1));
   assert.match(
     some,
-    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n.*Next +content-warehouse audit /s,
+    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n.*Next +content-warehouse audit\n/s,
   );
   const all = lacking(at("Web", "receiving", 3));
   assert.match(all, /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\)\n/);
