@@ -4,8 +4,8 @@ import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges } from "../audit/questions/run-changes.ts";
 import type { Verdict } from "../common/verdict.ts";
-import type { OutageTotals } from "../extract/http/outage.ts";
-import type { Throttled } from "../extract/http/throttle.ts";
+import type { Throttled } from "../extract/http/pace.ts";
+import type { OutageTotals } from "../extract/http/retry.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type {
   ChangedMost,

@@ -3,8 +3,8 @@
 import { hash } from "node:crypto";
 import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
+import type { Throttled } from "../extract/http/pace.ts";
 import type { Requests } from "../extract/http/requests.ts";
-import type { Throttled } from "../extract/http/throttle.ts";
 import type { Reject } from "../extract/landing/checkpoint-form.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
