@@ -47,28 +47,22 @@ function stillRead(cause: unknown): WarehouseError {
 }
 
 /**
- * Puts `next`, the schema that was made or the previous one, in the place of the current one, which becomes the previous
- * one. A transaction that has read a table of the current one reads the others of the same run: the locks on all its tables wait for it. Views of
- * others read the tables of the same names from then on. Throws `target.refused` where one cannot, and where something
- * else depends on what is to be dropped.
+ * Puts the schema that was made in the place of the current one, which is dropped. A transaction that has read a table of
+ * the current one reads the others of the same run: the locks on all its tables wait for it. Views of others read the
+ * tables of the same names from then on. Throws `target.refused` if one cannot, and if something else depends on what is
+ * to be dropped.
  */
-export async function swap(connection: Connection, schemas: Schemas, next: string): Promise<void> {
-  const { current, previous, past } = schemas;
+export async function swap(connection: Connection, schemas: Schemas): Promise<void> {
+  const { current, made, old } = schemas;
   await commitBetweenReaders(connection, async () => {
     const names = await tablesIn(connection, current);
     if (names.length > 0) await connection.ask(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
     const views = await viewsOn(connection, schemas);
-    if ((await runIn(connection, previous, null)) !== null) await rename(connection, previous, past);
-    if ((await runIn(connection, current, null)) !== null) await rename(connection, current, previous);
-    await rename(connection, next === previous ? past : next, current);
+    if ((await runIn(connection, current, null)) !== null) await rename(connection, current, old);
+    await rename(connection, made, current);
     for (const view of views) await remake(connection, view);
-    await dropOurs(connection, past);
+    await dropOurs(connection, old);
   });
-}
-
-/** Drops the previous schema, once nobody reads it. */
-export async function dropPrevious(connection: Connection, { previous }: Schemas): Promise<void> {
-  await commitBetweenReaders(connection, () => dropOurs(connection, previous));
 }
 
 async function tablesIn({ ask }: Connection, schema: string): Promise<readonly string[]> {
@@ -87,7 +81,7 @@ interface View {
 }
 
 /** Views that others made outside of our schemas, on their tables. */
-async function viewsOn({ ask }: Connection, { current, made, previous }: Schemas): Promise<readonly View[]> {
+async function viewsOn({ ask }: Connection, { current, made }: Schemas): Promise<readonly View[]> {
   // With nothing but `made` in the path, which no view can name, definitions have the schemas of all tables.
   const { rows } = await ask(
     `SELECT format('%I.%I', nspname, relname) AS name,
@@ -101,7 +95,7 @@ async function viewsOn({ ask }: Connection, { current, made, previous }: Schemas
        JOIN pg_class t ON d.refclassid = 'pg_class'::regclass AND t.oid = d.refobjid
        JOIN pg_namespace tn ON tn.oid = t.relnamespace AND tn.nspname = ANY ($1)
      ) AS views ORDER BY name`,
-    [[current, made, previous]],
+    [[current, made]],
   );
   return rows.map(({ name, definition }) => ({ name, definition }));
 }

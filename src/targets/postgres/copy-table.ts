@@ -24,7 +24,6 @@ const TYPES: Record<Column["type"], string> = {
 const NOT_JSON = /^(?:22P02|54001)$/;
 /** What it refuses of a key or an index: its size, or a type that it cannot sort. */
 const NOT_INDEXED = /^(?:54...|42704|23505)$/;
-const DUPLICATE = "23505";
 
 /** A table that has its rows, and neither keys nor indexes. */
 export interface CopiedTable {
@@ -35,7 +34,7 @@ export interface CopiedTable {
 
 /** Makes a table with all its rows. FREEZE: whoever sees it sees them, even in a transaction that is older than they are. */
 export async function copyTable(connection: Connection, table: LoadTable): Promise<CopiedTable> {
-  const form = await formOf(table);
+  const form = formOf(table.table);
   const copied = (types: Types) => async () => {
     const counts = { nul: 0, far: 0 };
     await connection.ask(tableText(form, types));
@@ -49,17 +48,19 @@ export async function copyTable(connection: Connection, table: LoadTable): Promi
   return { form, notes: [...form.notes, ...json, ...changed(second)] };
 }
 
-/** Adds the keys and indexes of tables that have their rows, which is faster, and their comments. Gives further notes. */
+/** Adds primary key and index to a table that has its rows, which is faster, and its comments. Gives further notes. */
 export async function completeTable(
   connection: Connection,
   { form }: CopiedTable,
 ): Promise<readonly string[]> {
   const name = quoteIdentifier(form.name);
-  const wanted = [primaryKey(form), ...form.indexed.map((columns) => index(form, columns))];
-  const all = await connection.trying(NOT_INDEXED, () =>
-    connection.perform(wanted.map(({ text }) => text).join("; ")),
-  );
-  const notes = "refusal" in all ? await eachAlone(connection, form, wanted) : [];
+  const wanted = [["primary key", `ALTER TABLE ${name} ADD PRIMARY KEY (${identifiers(form.key)})`]] as const;
+  const index = ["index on content_id", `CREATE INDEX ON ${name} (content_id)`] as const;
+  const notes: string[] = [];
+  for (const [what, text] of isIndexed(form) ? [...wanted, index] : wanted) {
+    const outcome = await connection.trying(NOT_INDEXED, () => connection.perform(text));
+    if ("refusal" in outcome) notes.push(`no ${what} (${refusalText(outcome.refusal)})`);
+  }
   const comments = form.columns.map(
     (column) =>
       `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
@@ -70,37 +71,9 @@ export async function completeTable(
   return notes;
 }
 
-interface Wanted {
-  /** What the table is without where it is refused. */
-  readonly what: string;
-  readonly text: string;
-}
-
-function primaryKey({ name, key }: TableForm): Wanted {
-  const text = `ALTER TABLE ${quoteIdentifier(name)} ADD PRIMARY KEY (${identifiers(key)})`;
-  return { what: "no primary key", text };
-}
-
-function index({ name }: TableForm, columns: readonly string[]): Wanted {
-  const text = `CREATE INDEX ON ${quoteIdentifier(name)} (${identifiers(columns)})`;
-  return { what: `no index on (${columns.join(", ")})`, text };
-}
-
-/** Two keys may be the same where characters of theirs cannot be told: an index finds their rows all the same. */
-async function eachAlone(
-  connection: Connection,
-  form: TableForm,
-  wanted: readonly Wanted[],
-): Promise<string[]> {
-  const notes: string[] = [];
-  for (const { what, text } of wanted) {
-    const outcome = await connection.trying(NOT_INDEXED, () => connection.perform(text));
-    if (!("refusal" in outcome)) continue;
-    const isDuplicate = outcome.refusal.code === DUPLICATE;
-    notes.push(`${what} (${isDuplicate ? "two keys are the same there" : refusalText(outcome.refusal)})`);
-    if (isDuplicate) notes.push(...(await eachAlone(connection, form, [index(form, form.key)])));
-  }
-  return notes;
+/** A key that begins with `content_id` serves as its index. */
+function isIndexed({ key, columns }: TableForm): boolean {
+  return key[0] !== "content_id" && columns.some(({ name }) => name === "content_id");
 }
 
 function refusalText({ message }: Refusal): string {

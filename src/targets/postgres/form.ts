@@ -1,11 +1,9 @@
 /**
- * The form that a table has in PostgreSQL: its limits of names, of columns and of rows are narrower than DuckDB's. What
- * does not fit is left out and said, by the same rule every night, so that a run is delivered whatever its values are.
+ * The form that a table has in PostgreSQL, which allows fewer columns and shorter names than DuckDB. What does not fit is
+ * left out and named in a warning, by the same rule every night.
  */
 import { createHash } from "node:crypto";
 import { counted } from "../../common/figures.ts";
-import type { LoadTable } from "../../pipeline.ts";
-import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 
 /** A column by its place among the run's, and by its name in PostgreSQL. */
@@ -18,46 +16,29 @@ export interface TableForm {
   readonly comment: string;
   readonly columns: readonly FormColumn[];
   readonly key: readonly string[];
-  /** Of an index each. */
-  readonly indexed: readonly (readonly string[])[];
   /** What is not as it is in the run, as parts of a sentence. */
   readonly notes: readonly string[];
 }
 
-export async function formOf({ table, cells }: Pick<LoadTable, "table" | "cells">): Promise<TableForm> {
+export function formOf(table: Table): TableForm {
   const keyed = new Set(table.key);
   const all = table.columns.map((column, at) => ({ ...column, at }));
   const ordered = [
     ...all.filter(({ name }) => keyed.has(name)),
     ...all.filter(({ name }) => !keyed.has(name)),
   ];
-  const candidates = ordered.slice(0, MAX_COLUMNS);
-  const fitting =
-    candidates.length <= ALWAYS_FIT ? candidates.length : await columnsThatFit(candidates, cells());
-  const taken = new Set(candidates.slice(0, fitting).map(({ name }) => name));
+  const taken = new Set(ordered.slice(0, MAX_COLUMNS).map(({ name }) => name));
   const columns = all.filter(({ name }) => taken.has(name));
   return {
     name: nameIn(table.name),
     comment: table.comment,
     columns: columns.map((column) => ({ ...column, name: nameIn(column.name) })),
     key: table.key.map(nameIn),
-    indexed: indexed(table)
-      .filter((names) => names.every((name) => taken.has(name)))
-      .map((names) => names.map(nameIn)),
     notes: [
-      ...leftOut(
-        all.filter(({ name }) => !taken.has(name)),
-        fitting < candidates.length,
-      ),
+      ...leftOut(all.filter(({ name }) => !taken.has(name))),
       ...renamed([table.name, ...columns.map(({ name }) => name)]),
     ],
   };
-}
-
-/** Columns that name rows of other tables, once each, without those that the key begins with: its index serves them. */
-function indexed({ key, references }: Table): readonly (readonly string[])[] {
-  const byNames = new Map(references.map(({ columns }) => [columns.join(), columns]));
-  return [...byNames.values()].filter((columns) => columns.some((name, at) => key[at] !== name));
 }
 
 const MAX_NAME_BYTES = 63;
@@ -83,62 +64,12 @@ function nameIn(name: string): string {
 }
 
 const MAX_COLUMNS = 1600;
-const PAGE_BYTES = 8160;
-const HEADER_BYTES = 23;
-/** A text that is longer lies elsewhere, and the row has a pointer. */
-const MAX_INLINE_BYTES = 24;
-const POINTER_BYTES = 18;
-/** So many columns fit whatever they have. */
-const ALWAYS_FIT = Math.floor((PAGE_BYTES - 2 * HEADER_BYTES - MAX_COLUMNS / 8) / MAX_INLINE_BYTES);
-
-/** Of a value in a row, which also begins at a multiple of it; undefined: of a text, which begins anywhere. */
-const BYTES: Readonly<Record<Column["type"], number | undefined>> = {
-  text: undefined,
-  json: undefined,
-  boolean: 1,
-  integer: 4,
-  date: 4,
-  bigint: 8,
-  double: 8,
-  timestamp: 8,
-};
-
-/** How many of the columns, from the first one, fit into a page in every row. */
-async function columnsThatFit(
-  columns: readonly FormColumn[],
-  rows: AsyncIterable<readonly Cell[]>,
-): Promise<number> {
-  const room = PAGE_BYTES - aligned(HEADER_BYTES + Math.ceil(columns.length / 8), 8);
-  let fitting = columns.length;
-  for await (const row of rows) {
-    let end = 0;
-    for (const [place, column] of columns.slice(0, fitting).entries()) {
-      end = endOf(column, row[column.at] ?? null, end);
-      if (end > room) fitting = place;
-      if (end > room) break;
-    }
-  }
-  return fitting;
-}
-
-function endOf({ type }: Column, cell: Cell, begin: number): number {
-  if (cell === null) return begin;
-  const bytes = BYTES[type];
-  if (bytes !== undefined) return aligned(begin, bytes) + bytes;
-  const text = String(cell);
-  const inline = text.length < MAX_INLINE_BYTES ? Buffer.byteLength(text) + 1 : POINTER_BYTES;
-  return begin + (inline > MAX_INLINE_BYTES ? POINTER_BYTES : inline);
-}
-
-function aligned(begin: number, bytes: number): number {
-  return Math.ceil(begin / bytes) * bytes;
-}
 
 const NAMED = 5;
 
-function leftOut(columns: readonly Column[], isRowTooLong: boolean): string[] {
+function leftOut(columns: readonly Column[]): string[] {
   if (columns.length === 0) return [];
-  const why = isRowTooLong ? `a row has no room for more` : `a table has ${MAX_COLUMNS} at most`;
+  const why = `a table has ${MAX_COLUMNS} at most`;
   return [
     `${counted(columns.length, "column")} left out, since ${why} (${named(columns.map(({ name }) => name))})`,
   ];

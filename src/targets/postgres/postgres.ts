@@ -1,6 +1,6 @@
 /**
  * The target `postgres`: all tables of a run in a schema of a PostgreSQL database. A delivery is one transaction that
- * makes a new schema and puts it in the place of the one that readers see; that one is kept until the next delivery.
+ * makes a new schema and puts it in the place of the one that readers see, which is dropped.
  * Until the commit, and after any failure, readers have the run before.
  */
 
@@ -17,13 +17,13 @@ import { stage } from "./stage.ts";
 export interface PostgresOptions {
   /** `postgres://user@host/database`. The password comes from PGPASSWORD or PGPASSFILE, and what is left out from PGHOST and its like. */
   readonly url: string;
-  /** Schema that readers see; `content_warehouse` by default. The run before is in `<schema>_previous`. */
+  /** Schema that readers see; `content_warehouse` by default. */
   readonly schema?: string | undefined;
   /** Of the target among those of a configuration; `postgres` by default. */
   readonly name?: string | undefined;
 }
 
-/** With `_previous`, the longest of the endings, PostgreSQL takes 63 bytes. */
+/** With an ending, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
 
 const OPTIONS: Options = {

@@ -2,11 +2,11 @@
 import { WarehouseError } from "../../common/errors.ts";
 import type { Connection } from "./connect.ts";
 
-/** Names of the schemas: what readers see, what is being made, the run before, and, within a swap, the one before that. */
+/** Names of the schemas: what readers see, what is being made, and, within a swap, what readers saw. */
 export type Schemas = ReturnType<typeof schemasOf>;
 
 export function schemasOf(current: string) {
-  return { current, made: `${current}_new`, previous: `${current}_previous`, past: `${current}_past` };
+  return { current, made: `${current}_new`, old: `${current}_old` };
 }
 
 /** Held until the transaction ends, however it ends. Throws `target.unavailable` where another delivery has it. */

@@ -1,7 +1,4 @@
-/**
- * Makes a schema beside the one that readers see, in a transaction that the commit ends. A run that the previous schema has
- * still, after a rollback, is taken from there.
- */
+/** Makes a schema beside the one that readers see, in a transaction that the commit ends. */
 import { printable } from "../../common/printable.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -26,19 +23,16 @@ export async function stage(url: string, schemas: Schemas, run: DeliveredRun): P
     const last = await runIn(connection, schemas.current, run.instance);
     assertMayFollow({ name: `The schema ${schemas.current}`, keepsRuns: false }, last, run);
     // It was delivered since the target was asked.
-    if (last !== null && sameRun(last, run)) return { next: null, warnings: [] };
-    const previous = await runIn(connection, schemas.previous, null);
-    const isKept = previous !== null && sameRun(previous, run);
-    const next = isKept ? schemas.previous : schemas.made;
-    const warnings = isKept ? [] : await makeSchema(connection, schemas, run);
-    await connection.ask(commentText(next, run, last));
-    return { next, warnings };
+    if (last !== null && sameRun(last, run)) return { isThere: true, warnings: [] };
+    const warnings = await makeSchema(connection, schemas, run);
+    await connection.ask(commentText(schemas.made, run, last));
+    return { isThere: false, warnings };
   };
-  const { next, warnings } = await work().catch(failed);
+  const { isThere, warnings } = await work().catch(failed);
   return {
     warnings,
     commit: async () => {
-      if (next !== null) await swap(connection, schemas, next).catch(failed);
+      if (!isThere) await swap(connection, schemas).catch(failed);
       await connection.end();
     },
     abort: connection.end,
