@@ -33,7 +33,7 @@ import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
 import {
   accountingOf,
   answerChecks,
@@ -49,7 +49,7 @@ import type { RawTransformed } from "./transform-raw.ts";
 
 export interface TablesBuilt extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues"> {
   readonly tables: readonly LoadedTable[];
-  readonly statement: ManifestDraft;
+  readonly statement: BuiltStatement;
   readonly checks: readonly DatedCheck[];
   /** Of the warnings those whose check the run before warned of too. */
   readonly ongoing: WarningTexts["ongoing"];
@@ -313,7 +313,7 @@ function runTables(
 }
 
 /** What the manifest states of personal data. */
-function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
+function treatmentIn({ personalData, documentSettings }: ExtractRecord): BuiltStatement["personalData"] {
   const { policy, keyId, customFieldIds } = personalData;
   return {
     policy,

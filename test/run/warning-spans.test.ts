@@ -1,14 +1,10 @@
 /** Since when checks warn, night after night. */
 import assert from "node:assert/strict";
-import { chmod, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
-import { filesOf } from "../../src/warehouse/published-tables.ts";
 import { outcome } from "../cli/capture.ts";
 import { long } from "../long.ts";
 import { exportFrom, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
@@ -50,7 +46,7 @@ test("a warning says for how many nights it is the same, though the first of the
   assert.deepEqual(await spanOf(third.directory), { figure: 2, nights: 3, since: begun.since });
   const shown = await outcome(runsCommand, ["show", "current", "--warehouse", out]);
   assert.match(shown.text, new RegExp(`${CHECK} .* 2 │ +0 │ +3 │`));
-  const replayed = await outcome(replayCommand, ["current", "--yes", "--warehouse", out]);
+  const replayed = await outcome(replayCommand, ["--warehouse", out]);
   assert.equal(replayed.error, undefined, "the run before is gone, and the run knows");
   assert.deepEqual(await spanOf(join(out, "current")), { figure: 2, nights: 3, since: begun.since });
   const clean = await night(0);
@@ -58,23 +54,6 @@ test("a warning says for how many nights it is the same, though the first of the
   const again = await spanOf((await night(1)).directory);
   assert.deepEqual([again.figure, again.nights], [1, 1]);
   assert.notEqual(again.since, begun.since);
-});
-
-long("a warning of a run of an earlier version, which did not count, goes on from that run", async (t) => {
-  const { night } = await warehouse(t);
-  const first = await night(1);
-  const begun = await spanOf(first.directory);
-  const manifest = await readManifest(first.directory);
-  const [file = ""] = filesOf({ directory: first.directory, manifest }, "run_checks");
-  await chmod(join(file, ".."), 0o755);
-  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
-  const connection = await instance.connect();
-  await connection.run(
-    `COPY (SELECT * EXCLUDE (warning_since, warning_runs) FROM '${file}') TO '${file}.new' (FORMAT parquet)`,
-  );
-  await rename(`${file}.new`, file);
-  const second = await night(1);
-  assert.deepEqual(await spanOf(second.directory), { figure: 1, nights: 2, since: begun.since });
 });
 
 long("the summary tells what warns anew first, and for how many nights what is known warns", async (t) => {

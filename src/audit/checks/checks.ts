@@ -198,17 +198,10 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
   return isLimited ? checks.slice(0, 1) : checks;
 }
 
-/** Columns that runs of earlier versions lack are empty. `from`: what stands after FROM for the table. */
-export function checksSql(from: string): string {
-  return `SELECT * REPLACE (examples::VARCHAR AS examples) FROM (
-    SELECT NULL::TIMESTAMPTZ AS warning_since, NULL::BIGINT AS warning_runs, NULL::VARCHAR AS examples WHERE false
-    UNION ALL BY NAME FROM ${from})`;
-}
-
 export const WARNING_SPANS = {
   checkName: col.text({ required: true }),
-  warningSince: col.instant(),
-  warningRuns: col.count(),
+  warningSince: col.instant({ required: true }),
+  warningRuns: col.count({ required: true }),
 } as const;
 
 export const CHECK_COLUMNS = {
@@ -229,7 +222,8 @@ export async function readChecks(
   connection: DuckDBConnection,
   from = "run_checks",
 ): Promise<readonly RunCheck[]> {
-  const checks = await rowsBy(connection, CHECK_COLUMNS, `FROM (${checksSql(from)})`);
+  const sql = `SELECT * REPLACE (examples::VARCHAR AS examples) FROM ${from}`;
+  const checks = await rowsBy(connection, CHECK_COLUMNS, sql);
   return inTellingOrder(checks, ({ check_name, verdict, warning_runs }) => {
     return { name: check_name, verdict, warningRuns: warning_runs };
   });

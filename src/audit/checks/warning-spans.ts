@@ -6,7 +6,7 @@ import { firstOf } from "../../common/nearest.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../../warehouse/published-tables.ts";
-import { type Check, checksSql, type DatedCheck, WARNING_SPANS, type Warning } from "./checks.ts";
+import { type Check, type DatedCheck, WARNING_SPANS, type Warning } from "./checks.ts";
 import { TOLD_BY_NAME } from "./unmatched.ts";
 
 interface Spanned {
@@ -60,12 +60,9 @@ async function spansBefore({
 }: Spanned): Promise<(name: string) => Span | undefined> {
   if (before.kind === "run") {
     const spans = await readSpans(before, temporaryDirectory);
-    const begun = new Date(before.manifest.startedAt);
     return (name) => {
-      const { warningSince, warningRuns } = spans.get(name) ?? {};
-      if (warningRuns === undefined) return undefined;
-      // Earlier versions did not count.
-      return { warningSince: warningSince ?? begun, warningRuns: (warningRuns ?? 1) + 1 };
+      const span = spans.get(name);
+      return span && { ...span, warningRuns: span.warningRuns + 1 };
     };
   }
   return () => undefined;
@@ -81,7 +78,7 @@ async function readSpans(published: PublishedFiles, temporaryDirectory: string) 
   const rows = await rowsBy(
     database.connection,
     WARNING_SPANS,
-    `SELECT * FROM (${checksSql(fromTable(source, "run_checks"))}) WHERE verdict <> 'passed'`,
+    `FROM ${fromTable(source, "run_checks")} WHERE verdict <> 'passed'`,
   );
   return new Map(rows.map((row) => [row.checkName, row]));
 }
