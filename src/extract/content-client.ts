@@ -10,11 +10,9 @@ import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/n
 import { Secret } from "../common/secret.ts";
 import { fitting } from "./answer-form.ts";
 import { CAPS, createHttpClient, TIMEOUTS } from "./http/client.ts";
-import { Outage } from "./http/outage.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
-import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
+import { RETRY_LIMITS, Retry } from "./http/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
-import { Throttle } from "./http/throttle.ts";
 import {
   type CustomFieldLookup,
   createLookups,
@@ -108,7 +106,6 @@ export function createClient(spec: ClientSpec): ContentClient {
   const url = serviceUrl(spec.url);
   const proxy = proxyOf(spec, url);
   const namedIn = { url: "`url` of createClient", token: "`token` of createClient" };
-  const waiting = { clock: systemClock, random: Math.random, log };
   const http = createHttpClient({
     url,
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
@@ -119,19 +116,19 @@ export function createClient(spec: ClientSpec): ContentClient {
     caps: CAPS,
     clock: systemClock,
     log,
-    retry: createRetry({
+    retry: new Retry({
       connections,
-      throttle: new Throttle({ maxPerSecond: null, startPerSecond: null, random: Math.random }),
-      outage: new Outage({
-        host: reachedBy(url.host, proxy),
-        namedIn,
-        minutes: 0,
-        isKnown: false,
-        ...waiting,
-      }),
+      maxPerSecond: null,
+      startPerSecond: null,
+      outageMinutes: 0,
+      isKnown: false,
+      host: reachedBy(url.host, proxy),
+      namedIn,
       limits: RETRY_LIMITS,
       deadline: null,
-      ...waiting,
+      clock: systemClock,
+      random: Math.random,
+      log,
     }),
     lookup: null,
     onAttempt: () => {},

@@ -17,7 +17,7 @@ import { buildTables, type TablesBuilt } from "./build-tables.ts";
 import type { Building } from "./building.ts";
 import { transformRaw } from "./transform-raw.ts";
 
-export interface Built extends TablesBuilt, Comparison {
+export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
   /** Name of the report in the run's folder; null: it has none. */
   readonly report: string | null;
 }

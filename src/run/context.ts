@@ -4,8 +4,7 @@ import { type Clock, systemClock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Config } from "../config/config.ts";
-import type { Outage } from "../extract/http/outage.ts";
-import type { Throttle } from "../extract/http/throttle.ts";
+import type { Retry } from "../extract/http/retry.ts";
 import type { Journal } from "../extract/journal.ts";
 import type { Checkpoint } from "../extract/landing/checkpoint.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
@@ -67,8 +66,8 @@ export interface RunContext extends PublishingRun {
   readonly resumeRecord: ResumeRecord;
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
-  readonly throttle: Throttle;
-  readonly outage: Outage;
+  /** When this run asks, and asks again. */
+  readonly retry: Retry;
   readonly observers: Observers;
 }
 

@@ -22,7 +22,7 @@ export interface Answered {
 
 /** Once the last answer is there. */
 export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord, "version"> {
-  const { resumeRecord, journal, throttle, outage, personalFields } = run;
+  const { resumeRecord, journal, retry, personalFields } = run;
   const { options, pipeline } = run;
   const { config, clock } = options;
   const { extraction, items } = answered;
@@ -47,8 +47,8 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
     requests: { count: journal.requests.size, bytes: journal.requests.bytes },
-    throttled: throttle.learned,
-    outages: outage.totals,
+    throttled: retry.throttled,
+    outages: retry.outages,
     bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),
   };
 }

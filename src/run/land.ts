@@ -124,7 +124,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
         singlesLimits: config.maxRejects,
         limit: config.limit,
       },
-      onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
+      onProgress: (progress) => onProgress({ ...progress, perSecond: run.retry.slowedTo }),
     },
     {
       details: wanted.details,

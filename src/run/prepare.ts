@@ -6,6 +6,7 @@ import { count, counted, duration, fileSize, megabytes } from "../common/figures
 import type { Log } from "../common/log.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
+import type { Retry } from "../extract/http/retry.ts";
 import { createLookups } from "../extract/lookups.ts";
 import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
@@ -64,11 +65,9 @@ import {
   type OpenSource,
   openClient,
   openHastyClient,
-  openOutage,
+  openRetry,
   openSource,
-  openThrottle,
   originOf,
-  type Pace,
 } from "./source.ts";
 
 /** In this order; `check` begins with "configuration". */
@@ -113,7 +112,7 @@ interface Prepared {
   /** The highest number that a target knows of any run: this one's is above. */
   readonly above: number;
   readonly source: OpenSource;
-  readonly pace: Pace;
+  readonly retry: Retry;
   readonly personalFields: PersonalFields;
 }
 
@@ -322,17 +321,18 @@ async function prepareService(
   pipeline: Pipeline,
   folder: PreparedOutput,
   { baseline, resumable }: RunBefore,
-): Promise<Pick<Prepared, "source" | "pace" | "personalFields">> {
+): Promise<Pick<Prepared, "source" | "retry" | "personalFields">> {
   const { config, signal } = options;
   listener.begin("service");
   const source = await openSource(config);
   opened.source = source;
   const isKnown = resumable !== null || hasAnswered(baseline, originOf(config));
-  const pace = {
-    throttle: openThrottle(config, resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline)),
-    outage: openOutage(source, options, { minutes: config.outageMinutes, isKnown }),
-  };
-  const client = isRehearsal ? openHastyClient(source, options) : openClient(source, options, pace);
+  const retry = openRetry(source, options, {
+    startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline),
+    outageMinutes: config.outageMinutes,
+    isKnown,
+  });
+  const client = isRehearsal ? openHastyClient(source, options) : openClient(source, options, { retry });
   opened.client = client;
   // A run looks only behind a new address; behind a known one, the documents tell.
   const isMoved =
@@ -353,7 +353,7 @@ async function prepareService(
   if (config.personalFields.length > 0)
     listener.note(`${counted(personalFields.customFields.length, "custom field")} found`);
   if (isRehearsal) await rehearseDestinations(options, pipeline, { source, client, listener });
-  return { source, pace, personalFields };
+  return { source, retry, personalFields };
 }
 
 function noteAnswer(

@@ -1,10 +1,10 @@
 /** Rows of the run's own tables. */
 
 import { hash } from "node:crypto";
-import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
+import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
+import type { Throttled } from "../extract/http/pace.ts";
 import type { Requests } from "../extract/http/requests.ts";
-import type { Throttled } from "../extract/http/throttle.ts";
 import type { Reject } from "../extract/landing/checkpoint-form.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
@@ -101,12 +101,8 @@ export function driftRows(entries: readonly CountedDrift[]): RunRows {
   return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 
-export function checkRows(made: readonly DatedCheck[]): RunRows {
-  return rowsOf(checks, made, ({ name, warningSince, examples = null }) => ({
-    checkName: name,
-    warningSince: warningSince === null ? null : warningSince.getTime() * 1000,
-    examples,
-  }));
+export function checkRows(made: readonly Check[]): RunRows {
+  return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
 }
 
 /** `parquet`: whether the Parquet files are published. */

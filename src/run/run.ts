@@ -60,7 +60,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
       isRehearsal: false,
       onPipeline: (name) => observers.loaded(name),
     });
-    const { pipeline, folder, source, personalFields, baseline, pace, above } = ready;
+    const { pipeline, folder, source, personalFields, baseline, retry, above } = ready;
     const personalFieldIds = idsOf(personalFields);
     let resumable = ready.resumable;
     if (resumable !== null && !isDeepStrictEqual(resumable.resumeRecord.personalFieldIds, personalFieldIds)) {
@@ -74,7 +74,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
     const unmeasured = { ratePerSecond: null, peakBytes: 0 };
     const { fingerprint, startedMs } = ready;
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
-    const asked = { source, personalFields, ...pace };
+    const asked = { source, personalFields, retry };
     const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
     return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
   } catch (thrown) {
@@ -106,8 +106,7 @@ type Place = Pick<
   | "folder"
   | "source"
   | "personalFields"
-  | "throttle"
-  | "outage"
+  | "retry"
   | "baseline"
   | "history"
   | "observers"
@@ -210,8 +209,8 @@ async function withRoom(run: RunContext, thrown: unknown, left: Left): Promise<u
 }
 
 /** What the next run goes on from. */
-function nextResumeRecord({ resumeRecord, throttle, peak }: RunContext, left: Left): ResumeRecord {
-  const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
+function nextResumeRecord({ resumeRecord, retry, peak }: RunContext, left: Left): ResumeRecord {
+  const ratePerSecond = retry.throttled?.ratePerSecond ?? null;
   return {
     ...resumeRecord,
     ratePerSecond,

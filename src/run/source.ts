@@ -8,10 +8,8 @@ import { packagePath } from "../common/package-root.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { CAPS, createHttpClient, type HttpClient, type OnAttempt, TIMEOUTS } from "../extract/http/client.ts";
-import { Outage } from "../extract/http/outage.ts";
-import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
+import { RETRY_LIMITS, Retry, type RetryOptions } from "../extract/http/retry.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
-import { Throttle } from "../extract/http/throttle.ts";
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
 import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
@@ -53,63 +51,57 @@ export async function openSource(config: Config): Promise<OpenSource> {
   };
 }
 
-/** Holds all requests of a run to `ratePerSecond`, and to what the service allows. `startPerSecond`: what is known of that. */
-export function openThrottle({ ratePerSecond }: Config, startPerSecond: number | null): Throttle {
-  return new Throttle({ maxPerSecond: ratePerSecond, startPerSecond, random: Math.random });
-}
+/** No patience with a service that is out, and nothing known of it. */
+const STRANGER = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits: RETRY_LIMITS };
 
-interface Known {
-  /** So long a service that is out is waited for. */
-  readonly minutes: number;
-  /** Whether an earlier run had answers from the address. */
-  readonly isKnown: boolean;
-}
-
-export function openOutage(
+/** When all requests of a run are made, and made again; its deadline counts from here. */
+export function openRetry(
   { url, namedIn, proxy }: OpenSource,
-  { clock, log }: Omit<Asking, "config">,
-  known: Known,
-): Outage {
-  return new Outage({ host: reachedBy(url.host, proxy), namedIn, ...known, clock, random: Math.random, log });
+  { config, clock, log }: Asking,
+  known: Partial<Pick<RetryOptions, keyof typeof STRANGER>> = {},
+): Retry {
+  const { deadlineMinutes, concurrency, ratePerSecond } = config;
+  return new Retry({
+    connections: concurrency,
+    maxPerSecond: ratePerSecond,
+    host: reachedBy(url.host, proxy),
+    namedIn,
+    deadline:
+      deadlineMinutes === null
+        ? null
+        : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes },
+    clock,
+    random: Math.random,
+    log,
+    ...STRANGER,
+    ...known,
+  });
 }
 
-/**
- * What a client has unless it is told otherwise: a throttle of its own, the usual limits, no patience with a service that
- * is out, and nobody to tell.
- */
+/** What a client has unless it is told otherwise: a retry policy of its own, and nobody to tell. */
 interface ClientParts {
-  readonly throttle?: Throttle;
-  readonly outage?: Outage;
-  readonly limits?: RetryLimits;
+  readonly retry?: Retry;
   readonly onAttempt?: OnAttempt;
 }
 
-/** Requests to an open source, as the throttle paces them, made again as the retry policy says; `onAttempt` is told. */
+/** Requests to an open source, made when the retry policy says so; `onAttempt` is told. */
 export function openClient(
   source: OpenSource,
-  { config, clock, log }: Asking,
-  parts: ClientParts = {},
+  asking: Asking,
+  { retry = openRetry(source, asking), onAttempt = () => {} }: ClientParts = {},
 ): HttpClient {
-  const { throttle = openThrottle(config, null), limits = RETRY_LIMITS, onAttempt = () => {} } = parts;
-  const { outage = openOutage(source, { clock, log }, { minutes: 0, isKnown: false }) } = parts;
-  const { deadlineMinutes } = config;
-  const deadline =
-    deadlineMinutes === null
-      ? null
-      : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes };
-  const connections = config.concurrency;
-  const policy = { clock, random: Math.random, limits, deadline, log };
+  const { config, clock, log } = asking;
   return createHttpClient({
     url: source.url,
     token: source.token,
     namedIn: source.namedIn,
     proxy: source.proxy,
-    connections,
+    connections: config.concurrency,
     timeouts: TIMEOUTS,
     caps: CAPS,
     clock,
     log,
-    retry: createRetry({ connections, throttle, outage, ...policy }),
+    retry,
     lookup: null,
     onAttempt,
   });
@@ -117,9 +109,9 @@ export function openClient(
 
 /** For a person who waits: what fails is told at once, and a service that asks for fewer requests gets a minute. */
 export function openHastyClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
-  const hasty = { ...config, deadlineMinutes: 1 };
+  const hasty = { config: { ...config, deadlineMinutes: 1 }, clock, log };
   const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
-  return openClient(source, { config: hasty, clock, log }, { limits });
+  return openClient(source, hasty, { retry: openRetry(source, hasty, { limits }) });
 }
 
 export interface Asking {
@@ -152,6 +144,3 @@ export function assertKnownAddress(baseline: Baseline, config: Config, root: str
   if (config.acceptNewAddress) return;
   assertSameInstance(instanceOf(baseline), { id: null, origin: originOf(config) }, root);
 }
-
-/** How all requests of a run are paced, and what they wait for together. */
-export type Pace = Readonly<Record<"throttle", Throttle> & Record<"outage", Outage>>;

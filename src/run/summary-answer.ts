@@ -1,5 +1,5 @@
 /** What a run did, to be read at a glance. */
-import { DIFFERENT_TIMES, isOfMostItems, spanText } from "../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
 import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
@@ -7,8 +7,8 @@ import { count, counted, duration, megabytes } from "../common/figures.ts";
 import { firstOf } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
-import type { OutageTotals } from "../extract/http/outage.ts";
-import type { Throttled } from "../extract/http/throttle.ts";
+import type { Throttled } from "../extract/http/pace.ts";
+import type { OutageTotals } from "../extract/http/retry.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
@@ -211,13 +211,11 @@ function argument({ run, current }: RunSummary): string {
 
 const CHECKS_NAMED = 3;
 
-/** Those that warn, the first few by name: what is new is not lost among what is known. */
+/** Those that warn, the first few by name. */
 function checks(summary: RunSummary): string {
   const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
-  const named = warnings
-    .slice(0, CHECKS_NAMED)
-    .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
+  const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
   const more = warnings.length - named.length;
   const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
   const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";

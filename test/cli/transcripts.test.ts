@@ -58,7 +58,6 @@ const HERE: readonly (readonly [there: RegExp, here: string])[] = [
   [/^content-warehouse run nightly (?=--destination)/, "content-warehouse run nightly --sample "],
   [/^content-warehouse check$/, "content-warehouse check --sample"],
   [/^npx /, ""],
-  [/ --warehouse \/srv\/warehouse/, ""],
   [/ --limit 20$/, " --limit 20 --sample"],
   [/\bITEM\b/, "fellgate-mid"],
   [/\b41\b/, either("1", "2")],

@@ -20,7 +20,7 @@ import {
   TIMEOUTS,
 } from "../../src/extract/http/client.ts";
 import { listRequest, type ReadRequest } from "../../src/extract/http/request.ts";
-import type { Retry } from "../../src/extract/http/retry.ts";
+import { RETRY_LIMITS, Retry, type RetryOptions } from "../../src/extract/http/retry.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 import { CANARY } from "../run/canary.ts";
 
@@ -75,7 +75,26 @@ async function listen(t: TestContext, server: Server | RawServer): Promise<strin
 }
 
 /** Asks once, whatever comes of it. */
-const ONCE: Retry = { run: ({ attempt }) => attempt(() => {}) };
+const ONCE: Pick<Retry, "run"> = { run: ({ attempt }) => attempt(() => {}) };
+
+/** A policy to which each failure is its request's own, unless the test says otherwise. */
+export function retryOf(changes: Partial<RetryOptions>): Retry {
+  return new Retry({
+    connections: 4,
+    maxPerSecond: null,
+    startPerSecond: null,
+    outageMinutes: 0,
+    isKnown: true,
+    host: "host",
+    namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
+    limits: RETRY_LIMITS,
+    deadline: null,
+    clock: systemClock,
+    random: () => 0.5,
+    log: silentLog,
+    ...changes,
+  });
+}
 
 /** The answer as it came. */
 export async function read(

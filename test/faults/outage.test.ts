@@ -93,11 +93,8 @@ for (const { stage, bad } of few(CASES, 3)) {
     // What was under way, then one check after another with growing pauses.
     assert.ok(asked.length > 4 && asked.length < 30, `${asked.length} requests`);
     assert.deepEqual(asked.slice(-3), [1, 1, 1]);
-    assert.match(
-      lines[0] ?? "",
-      /does not answer \(.+\)(, for .+ so far)?; waiting until 02:\d\d:\d\d UTC at most\.$/,
-    );
-    assert.match(lines.at(-1) ?? "", /answers again after 1 min \d+ s; going on\.$/);
+    assert.match(lines[0] ?? "", /The service is asked again until 02:\d\d:\d\d UTC at most\.$/);
+    assert.match(lines.at(-1) ?? "", /answers again after 1 min \d+ s; going on\.$/, lines.join("\n"));
     assert.ok(lines.length <= 5, lines.join("\n"));
   });
 }
@@ -128,10 +125,7 @@ test("A1: an address that never answered fails after ten seconds, and says to ch
   service.close();
   const { message, exitCode } = await failsWith("source.unreachable", run());
   assert.equal(exitCode, 21);
-  assert.match(
-    message,
-    /gave no answer that could be read .+ asked for 10 s: check the URL \(CONTENT_API_URL\)/,
-  );
+  assert.match(message, /gave no answer that could be read in 10 s, .+; check the URL \(CONTENT_API_URL\)/);
   assert.ok(clock.elapsedMs() >= 10_000 && clock.elapsedMs() < 11_000, `${clock.elapsedMs()} ms`);
   assert.deepEqual(await treeOf(out), []);
 });
@@ -162,7 +156,7 @@ test("A22: an outage is waited for as long as outageMinutes says, by all togethe
   assert.equal(exitCode, 21);
   assert.match(
     message,
-    /^\S+ did not answer for 5 min 0 s \(status 502\), and `outageMinutes` allows 5 min; run again: it goes on from there\.$/,
+    /^\S+ did not answer for 5 min 0 s, and `outageMinutes` allows 5 min; run again: it goes on from there\. At last: .+ \(502\)/,
   );
   assert.ok(!message.includes("check the URL"));
   assert.ok(clock.elapsedMs() >= 300_000 && clock.elapsedMs() < 301_000, `${clock.elapsedMs()} ms`);
@@ -181,7 +175,7 @@ test("A22: the deadline bounds an outage too, and is named", async (t) => {
   const { message } = await failsWith("source.unreachable", run({ config: { deadlineMinutes: 2 } }));
   assert.match(
     message,
-    /did not answer for 2 min 0 s .*, and the time of `deadlineMinutes` is over; run again: it goes on/,
+    /did not answer for 2 min 0 s, and the time of `deadlineMinutes` is over; run again: it goes on/,
   );
   assert.ok(clock.elapsedMs() < 121_000, `${clock.elapsedMs()} ms`);
 });
@@ -236,6 +230,6 @@ long("B5: a service that fails and answers in turns does not fill the log", asyn
     ({ exitCode }) => exitCode,
   );
   assert.ok(outcome === "complete" || outcome === 21);
-  const told = lines.filter((line) => line.includes("does not answer"));
+  const told = lines.filter((line) => line.includes("asked again until"));
   assert.ok(told.length <= 1 + clock.elapsedMs() / 30_000, `${told.length} lines in ${clock.elapsedMs()} ms`);
 });

@@ -16,13 +16,11 @@ import {
   StopSignals,
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
-import { type Given, placed } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
-  readonly given: Given;
   readonly config?: string;
   readonly keep?: number;
 }
@@ -31,7 +29,6 @@ type RollbackOptions = TargetOptions & { readonly deliver?: true };
 
 interface Shown extends AnswerFlags {
   readonly warehouse: string;
-  readonly given: Given;
 }
 
 const EXAMPLES = `
@@ -65,8 +62,8 @@ function subcommand(name: string, description: string, example: string): CliComm
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
-    .action(async ({ warehouse, given, ...form }: Shown) => {
-      await showAnswer(out, placed(await runsAnswer(existingFolder(warehouse)), given), form);
+    .action(async ({ warehouse, ...form }: Shown) => {
+      await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
     });
 }
 
@@ -74,7 +71,7 @@ function showCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", "show 42")
     .argument("[run]", "name or number of a run, or current", "current")
     .answerForm(SHOWN_OF_RUN)
-    .action(async (run: string, { warehouse, given: _given, ...form }: Shown) => {
+    .action(async (run: string, { warehouse, ...form }: Shown) => {
       const folder = existingFolder(warehouse);
       const found = await findReadable(folder, run);
       const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
@@ -112,7 +109,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
         // Targets may take long to answer, and keep no run from beginning.
         await lock[Symbol.asyncDispose]();
         const lines = await targetLines(environment, { folder, options, stop });
-        return await writeLines(out, placed(lines, options.given));
+        return await writeLines(out, lines);
       }
       const { lines, failure } = await deliverRollback(folder, current, {
         targets,

@@ -5,7 +5,6 @@ import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment, StopSignals } from "../command.ts";
-import { placed } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
 
 const HELP = `
@@ -28,7 +27,7 @@ export function targetsCommand(environment = processEnvironment()): CliCommand {
       const current = await currentIn(outputFolder(options.warehouse));
       using stop = new StopSignals("the targets are not listed");
       const states = await targetStates(targets, current, stop.signal);
-      await showAnswer(out, placed(targetsAnswer(states, current), options.given), options);
+      await showAnswer(out, targetsAnswer(states, current), options);
       const unasked = states.filter(({ state }) => state === "failed");
       if (unasked.length > 0)
         throw new WarehouseError(

@@ -11,7 +11,6 @@ import { assertAnswered } from "../pages/envelope.ts";
 import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
-import { isThrottling } from "./outage.ts";
 import { formOf, listRequest, pageOf, type ReadRequest, type RequestMode, targetOf } from "./request.ts";
 import type { Retry } from "./retry.ts";
 import type { NamedIn, ServiceUrl } from "./service-url.ts";
@@ -49,7 +48,7 @@ export interface HttpClientOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** What failed is asked for again as this says. */
-  readonly retry: Retry;
+  readonly retry: Pick<Retry, "run">;
   /** How names become addresses; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
   readonly onAttempt: OnAttempt;
@@ -108,8 +107,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   let cacheTold = false;
   /** Whether a page of the listing was read. */
   let hasListing = false;
-  /** The smallest that was answered in each mode. */
-  const answers = new Map<RequestMode, Answered>();
+  /** The first of each mode that was answered. */
+  const answered = new Map<RequestMode, ReadRequest>();
 
   function tellOfCache({ ageSeconds }: Received): void {
     if (ageSeconds === null || ageSeconds === 0 || cacheTold) return;
@@ -160,15 +159,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return response;
   }
 
-  function noteAnswer(request: ReadRequest, status: number, bytes: number): void {
-    const { mode } = request;
-    if (status === 200 && bytes < (answers.get(mode)?.bytes ?? Number.POSITIVE_INFINITY))
-      answers.set(mode, { request, bytes });
-  }
-
   /** Asks for what was answered before, so that the fault of one request is not taken for an outage. */
   async function check(request: ReadRequest, signal: AbortSignal, withinMs: number): Promise<void> {
-    const before = answers.get(request.mode)?.request;
+    const before = answered.get(request.mode);
     const isOther = before !== undefined && targetOf(before) !== targetOf(request);
     const response = await attempt(isOther ? before : FIRST_ITEM, signal, withinMs);
     if (response.status === 200) assertAnswered(decodeBytes(response).toString());
@@ -180,49 +173,35 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     take: Take<T>,
     onceWithinMs?: number,
   ): Promise<Taken<T>> {
-    let attempts = 0;
-    const ask = async (answered: () => void) => {
-      attempts++;
+    let count = 0;
+    const ask = async (release: () => void) => {
+      count++;
       const response = await attempt(request, signal, onceWithinMs);
-      // Before it is taken, which may move its body away.
-      const bytes = response.body.byteLength;
-      answered();
+      release();
       try {
         const value = await take(response);
-        noteAnswer(request, response.status, bytes);
+        if (response.status === 200 && !answered.has(request.mode)) answered.set(request.mode, request);
         return { response, value };
       } catch (error) {
         throw withoutSecrets(error, redact);
       }
     };
-    const once = (answered: () => void) => ask(answered).catch(throwFinally);
     const { response, value } = await retry.run(
       {
-        attempt: onceWithinMs === undefined ? ask : once,
+        attempt: ask,
         check: (withinMs) => check(request, signal, withinMs),
+        isOnce: onceWithinMs !== undefined,
       },
       signal,
     );
-    return { response: { ...response, attempts }, value };
+    return { response: { ...response, attempts: count }, value };
   }
 
   return { host: url.host, readAs, close: () => pool.destroy() };
 }
 
-interface Answered {
-  readonly request: ReadRequest;
-  readonly bytes: number;
-}
-
 /** A small request that every service can answer. */
 const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [], gallery: false });
-
-/** As a failure that is not asked for again. To be asked to slow down is none. */
-function throwFinally(error: unknown): never {
-  if (!(error instanceof SourceError) || isThrottling(error)) throw error;
-  const { code, message, status, retryAfterMs, cause } = error;
-  throw new SourceError(code, message, { status, retryAfterMs, cause, attemptsAtMost: 1 });
-}
 
 /** What reads a body may quote the service's own words, and those the token. */
 function withoutSecrets(error: unknown, redact: (text: string) => string): unknown {

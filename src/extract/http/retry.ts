@@ -1,12 +1,12 @@
+import { addAbortListener } from "node:events";
 import PQueue from "p-queue";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { duration, timeOfDay } from "../../common/figures.ts";
 import type { Log } from "../../common/log.ts";
-import { isOutage, isThrottling, type Outage } from "./outage.ts";
-import { retryPauseMs } from "./pauses.ts";
+import { Pace, pauseMs, type Throttled } from "./pace.ts";
+import type { NamedIn } from "./service-url.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
-import type { Throttle } from "./throttle.ts";
-import { ThrottleLog } from "./throttle-log.ts";
 
 /**
  * Makes one request, with a connection that is its own until it calls `answered`, or ends: what is done with an answer
@@ -19,22 +19,8 @@ export interface Attempts<T> {
   readonly attempt: Attempt<T>;
   /** Asks once for something else, which has to come within so many milliseconds. */
   readonly check: (withinMs: number) => Promise<unknown>;
-}
-
-/**
- * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never
- * forever. One policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of
- * them. What fails while others are answered has a few attempts; an outage is waited for by all, and costs none; being asked
- * to slow down is no failure, and only the deadline ends it.
- */
-export interface Retry {
-  /**
-   * Makes attempts until one succeeds. What `attempt` covers is asked for again as a whole: let it decode and check
-   * the body too where that is to count.
-   *
-   * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
-   */
-  run<T>(attempts: Attempts<T>, signal: AbortSignal): Promise<T>;
+  /** Whether what fails is not asked for again, but for an outage and a refusal. False unless given. */
+  readonly isOnce?: boolean;
 }
 
 export const RETRY_LIMITS = {
@@ -47,22 +33,35 @@ export const RETRY_LIMITS = {
 };
 export type RetryLimits = Readonly<typeof RETRY_LIMITS>;
 
-/** Longest sleep in one go: the log has a line to write meanwhile, and a timer that counts more than 24 days fires at once. */
-const MAX_SLEEP_MS = 30_000;
-
-const NO_ANSWER = { status: null, retryAfterMs: null };
+/** An address that never answered is asked for so long: it is a typo, more likely than an outage. */
+const NEVER_ANSWERED_MS = 10_000;
+/** For a check: what it asks for was answered before, and is small. */
+const MAX_CHECK_MS = 30_000;
+/** Between two lines on outages: a service may fail and answer in turns. */
+const LOG_EVERY_MS = 30_000;
+/** Longest sleep in one go: a timer that counts more than 24 days fires at once. */
+const MAX_SLEEP_MS = 3_600_000;
 
 export interface RetryOptions {
   /** Requests at the same time. */
   readonly connections: number;
-  readonly throttle: Throttle;
-  readonly outage: Outage;
-  readonly clock: Clock;
-  /** At least 0, below 1. */
-  readonly random: () => number;
+  /** Upper bound of the pace, requests a second; `null`: none. */
+  readonly maxPerSecond: number | null;
+  /** Pace that an earlier run had found; `null`: none. */
+  readonly startPerSecond: number | null;
+  /** So long a service that is out is waited for; 0: there are no outages, only requests that fail. */
+  readonly outageMinutes: number;
+  /** Whether an earlier run had answers from this address. */
+  readonly isKnown: boolean;
+  /** For people: the host, and where its address is said. */
+  readonly host: string;
+  readonly namedIn: NamedIn;
   readonly limits: RetryLimits;
   /** No attempt begins later. `null`: there is no end. */
   readonly deadline: Deadline | null;
+  readonly clock: Clock;
+  /** At least 0, below 1. */
+  readonly random: () => number;
   readonly log: Log;
 }
 
@@ -74,62 +73,130 @@ export interface Deadline {
   readonly minutes: number;
 }
 
-export function createRetry(options: RetryOptions): Retry {
-  return new RunRetry(options);
+/** The outages of a run, each from the failure that it began with to the answer that ended it. */
+export interface OutageTotals {
+  readonly count: number;
+  readonly seconds: number;
 }
 
-class RunRetry implements Retry {
+/**
+ * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never
+ * forever. One loop serves all requests of a run. To be asked to slow down is no failure: all go on more slowly. After a
+ * failure that an outage can have, the service is asked for something else (the check). If it answers, the failure is
+ * the request's own, and costs one of its attempts. If not, nothing succeeded in between: the service is out. All wait
+ * then, the check alone is made again, and its first answer ends the outage, which has cost no request an attempt.
+ */
+export class Retry {
   readonly #options: RetryOptions;
+  readonly #pace: Pace;
+  readonly #connections: PQueue;
+  /** One waits for its turn at a time, so that a turn follows from what is known by then. */
+  readonly #turns = new PQueue({ concurrency: 1 });
   #requests = 0;
   /** Attempts beyond the first of each request. */
   #retries = 0;
-  readonly #takeConnection: (signal: AbortSignal) => Promise<() => void>;
-  readonly #turns = new PQueue({ concurrency: 1 });
-  readonly #throttleLog: ThrottleLog;
+  #isKnown: boolean;
+  /** Finds out whether the service is out, and waits until it is not; then whether it was. */
+  #inquiry: Promise<boolean> | null = null;
+  #isOut = false;
+  /** Once the service was waited for in vain, nothing is asked any more. */
+  #gaveUp: SourceError | null = null;
+  #outages = 0;
+  #outMs = 0;
+  /** When the last outage was over. */
+  #overMs = Number.NEGATIVE_INFINITY;
+  #lastLineMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RetryOptions) {
     this.#options = options;
-    this.#takeConnection = createConnections(options.connections);
-    this.#throttleLog = new ThrottleLog(options);
+    this.#pace = new Pace(options);
+    this.#connections = new PQueue({ concurrency: options.connections });
+    this.#isKnown = options.isKnown;
   }
 
-  async run<T>({ attempt, check }: Attempts<T>, signal: AbortSignal): Promise<T> {
-    const { outage, throttle } = this.#options;
+  /**
+   * Makes attempts until one succeeds. What `attempt` covers is asked for again as a whole: let it decode and check
+   * the body too where that is to count.
+   *
+   * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
+   */
+  async run<T>({ attempt, check, isOnce = false }: Attempts<T>, signal: AbortSignal): Promise<T> {
     this.#requests += 1;
-    let failed = 0;
     let failure: WarehouseError | undefined;
-    for (;;) {
-      await outage.over(signal);
-      const giveBack = await this.#takeConnection(signal);
-      let sentMs: number | null = null;
+    for (let failed = 0, notBeforeMs = 0; ; ) {
+      await this.#sleepUntil(notBeforeMs, signal);
+      using connection = await this.#connection(signal);
+      const sentMs = await this.#turns.add(() => this.#turn(failure, signal, false), { signal });
       try {
-        signal.throwIfAborted();
-        // One waits for its turn at a time, so that a turn follows from what is known by then.
-        const begunMs = await this.#turns.add(() => this.#takeTurn(failure, signal, false), { signal });
-        if (begunMs === null) continue;
-        sentMs = begunMs;
         const value = await attempt(() => {
-          throttle.answered(begunMs);
-          giveBack();
+          this.#pace.answered(sentMs);
+          connection[Symbol.dispose]();
         });
-        outage.answered();
+        this.#isKnown = true;
         return value;
       } catch (error) {
         signal.throwIfAborted();
-        if (sentMs === null || !(error instanceof WarehouseError)) throw error;
-        this.#learn(error, sentMs);
+        if (!(error instanceof WarehouseError)) throw error;
         failure = error;
-      } finally {
-        giveBack();
       }
-      if (isThrottling(failure) || (await this.#isOver(failure, check, signal))) continue;
-      if (!failure.retry) throw failure;
+      if (this.#isRefused(failure, sentMs) || (await this.#wasOut(failure, sentMs, check, signal))) continue;
+      if (isOnce || !failure.retry) throw failure;
       failed += 1;
-      await this.#pauseFor(failure, failed, signal);
+      notBeforeMs = this.#nextAttemptMs(failure, failed);
     }
   }
 
-  /** `failure`: of the attempt before; undefined: this is the first one. */
+  /** `null`: nothing was refused, neither in this run nor in the one that its pace is from. */
+  get throttled(): Throttled | null {
+    return this.#pace.learned;
+  }
+
+  /** Requests a second, where requests wait because the service allows no more; else `null`. */
+  get slowedTo(): number | null {
+    return this.#pace.slowedTo;
+  }
+
+  get outages(): OutageTotals | null {
+    if (this.#outages === 0) return null;
+    return { count: this.#outages, seconds: Number((this.#outMs / 1000).toFixed(1)) };
+  }
+
+  /** Resolves, in the order of asking, with what gives the connection back. */
+  #connection(signal: AbortSignal): Promise<Disposable> {
+    return new Promise((taken, refused) => {
+      const held = () => new Promise<void>((given) => taken({ [Symbol.dispose]: given }));
+      this.#connections.add(held, { signal }).catch(refused);
+    });
+  }
+
+  /**
+   * Waits until a request may be sent, and returns that moment. A check alone does not wait for the end of an outage.
+   *
+   * @param before failure of the attempt before; undefined: this is the first one
+   */
+  async #turn(before: WarehouseError | undefined, signal: AbortSignal, isCheck: boolean): Promise<number> {
+    const { clock } = this.#options;
+    for (let waited = false; ; waited = true) {
+      if (this.#gaveUp !== null) throw this.#gaveUp;
+      signal.throwIfAborted();
+      if (this.#isOut && !isCheck) await unlessAborted(this.#inquiry, signal);
+      const nowMs = clock.elapsedMs();
+      const { nextMs } = this.#pace;
+      this.#assertInTime(Math.max(nowMs, nextMs), before);
+      if (nextMs <= nowMs) {
+        this.#pace.sent(nowMs, waited);
+        return nowMs;
+      }
+      await clock.sleep(Math.min(nextMs - nowMs, MAX_SLEEP_MS), signal);
+    }
+  }
+
+  async #sleepUntil(untilMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (let left = untilMs - clock.elapsedMs(); left > 0; left = untilMs - clock.elapsedMs())
+      await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
+  }
+
   #assertInTime(untilMs: number, failure: WarehouseError | undefined): void {
     const { deadline } = this.#options;
     if (deadline === null || untilMs <= deadline.atMs) return;
@@ -137,54 +204,31 @@ class RunRetry implements Retry {
     throw gaveUp(failure, `The next retry would be after \`deadlineMinutes\` (${deadline.minutes}).`);
   }
 
-  async #sleepUntil(untilMs: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    for (let left = untilMs - clock.elapsedMs(); left > 0; left = untilMs - clock.elapsedMs()) {
-      await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
-      this.#throttleLog.note();
-    }
-  }
-
-  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment; null: an outage began. */
-  async #takeTurn(
-    before: WarehouseError | undefined,
-    signal: AbortSignal,
-    isCheck: boolean,
-  ): Promise<number | null> {
-    const { clock, outage, throttle } = this.#options;
-    for (;;) {
-      const turn = throttle.turn(clock.elapsedMs());
-      this.#assertInTime(turn.atMs, before);
-      await this.#sleepUntil(turn.atMs, signal);
-      const nowMs = clock.elapsedMs();
-      this.#assertInTime(nowMs, before);
-      if (outage.isOut && !isCheck) return null;
-      if (throttle.begin(turn, nowMs)) return nowMs;
-    }
-  }
-
   /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
-  #learn(failure: WarehouseError, sentMs: number): void {
-    const { clock, throttle } = this.#options;
-    if (!(failure instanceof SourceError) || failure.status === null) return;
+  #isRefused(failure: WarehouseError, sentMs: number): boolean {
+    const { clock, log } = this.#options;
+    if (!(failure instanceof SourceError) || failure.status === null) return false;
     if (!isThrottling(failure)) {
-      throttle.answered(sentMs);
-      return;
+      this.#pace.answered(sentMs);
+      return false;
     }
-    const nowMs = clock.elapsedMs();
-    throttle.refused({ sentMs, nowMs, retryAfterMs: failure.retryAfterMs || null });
-    this.#assertInTime(throttle.pausedUntilMs, failure);
-    this.#throttleLog.refused(failure.status);
+    if (this.#pace.refusals === 0) log.warn(`${failure.message} All requests go on more slowly.`);
+    const retryAfterMs = failure.retryAfterMs || null;
+    this.#pace.refused({ sentMs, nowMs: clock.elapsedMs(), retryAfterMs });
+    this.#assertInTime(this.#pace.nextMs, failure);
+    return true;
   }
 
-  async #pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
-    const { clock, random, limits, log, throttle } = this.#options;
+  /** When the request may be made again, of which so many attempts have failed. */
+  #nextAttemptMs(failure: WarehouseError, failed: number): number {
+    const { clock, random, limits, log } = this.#options;
     if (failed >= attemptsAtMost(failure))
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
     if (limits.retriesAtMost === 0) throw failure;
     const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
-    const milliseconds = retryPauseMs(failed, retryAfterMs, random);
-    this.#assertInTime(clock.elapsedMs() + milliseconds, failure);
+    const milliseconds = pauseMs(failed, retryAfterMs, random);
+    const untilMs = clock.elapsedMs() + milliseconds;
+    this.#assertInTime(untilMs, failure);
     const share = Math.max(limits.retriesToBegin, Math.floor(this.#requests * limits.retriesPerRequest));
     if (this.#retries >= Math.min(limits.retriesAtMost, share))
       throw gaveUp(failure, `This run has asked again ${this.#retries} times already.`);
@@ -195,52 +239,138 @@ class RunRetry implements Retry {
       attempt: failed + 1,
       milliseconds: Math.round(milliseconds),
     });
-    const untilMs = clock.elapsedMs() + milliseconds;
-    if (status === 503) throttle.pauseUntil(untilMs);
-    await this.#sleepUntil(untilMs, signal);
+    return untilMs;
+  }
+
+  /**
+   * Whether the request failed because the service was out: then it answers again by now. One that fails meanwhile waits
+   * for the same checks. Throws where the service was waited for in vain.
+   */
+  async #wasOut(
+    failure: WarehouseError,
+    sentMs: number,
+    check: Attempts<unknown>["check"],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!isOutage(failure) || this.#options.outageMinutes === 0) return false;
+    // Its answer came in the last outage, and was read only now.
+    if (sentMs < this.#overMs) return true;
+    this.#inquiry ??= this.#inquire(failure, check, signal).finally(() => {
+      this.#inquiry = null;
+      this.#isOut = false;
+    });
+    return (await unlessAborted(this.#inquiry, signal)) ?? false;
+  }
+
+  async #inquire(
+    first: SourceError,
+    check: Attempts<unknown>["check"],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { clock, random, deadline, outageMinutes } = this.#options;
+    const sinceMs = clock.elapsedMs();
+    // A gateway that says so knows the service.
+    const isThere = this.#isKnown || GATEWAY.has(first.status ?? 0);
+    const mostMs = isThere ? outageMinutes * 60_000 : NEVER_ANSWERED_MS;
+    const untilMs = Math.min(sinceMs + mostMs, deadline?.atMs ?? Number.POSITIVE_INFINITY);
+    let failure = first;
+    try {
+      for (let pauses = 1; ; pauses++) {
+        const leftMs = untilMs - clock.elapsedMs();
+        if (leftMs <= 0) {
+          this.#gaveUp = this.#inVain(failure, { sinceMs, isThere, isDeadline: untilMs === deadline?.atMs });
+          throw this.#gaveUp;
+        }
+        const failed = await this.#checked(() => check(Math.min(MAX_CHECK_MS, leftMs)), signal);
+        if (failed === null) break;
+        failure = failed;
+        if (!this.#isOut)
+          this.#tell(`${failure.message} The service is asked again ${this.#until(untilMs)}.`);
+        this.#isOut = true;
+        const nextMs = clock.elapsedMs() + pauseMs(pauses, null, random);
+        await this.#sleepUntil(Math.min(nextMs, untilMs), signal);
+      }
+    } catch (thrown) {
+      // The request that asks for all was ended: the others are made again, and one of them asks on.
+      if (signal.aborted && thrown === signal.reason) return true;
+      throw thrown;
+    }
+    if (!this.#isOut) return false;
+    this.#overMs = clock.elapsedMs();
+    const lastedMs = this.#overMs - sinceMs;
+    this.#outages += 1;
+    this.#outMs += lastedMs;
+    this.#tell(`${this.#options.host} answers again after ${duration(lastedMs / 1000)}; going on.`);
+    return true;
   }
 
   /** How the service failed when it was asked for something else; null: it answers. */
   async #checked(ask: () => Promise<unknown>, signal: AbortSignal): Promise<SourceError | null> {
-    const giveBack = await this.#takeConnection(signal);
+    const sentMs = await this.#turn(undefined, signal, true);
     try {
-      const sentMs = await this.#turns.add(() => this.#takeTurn(undefined, signal, true), { signal });
-      if (sentMs === null) return null;
-      try {
-        await ask();
-        this.#options.throttle.answered(sentMs);
-        return null;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof WarehouseError)) throw error;
-        this.#learn(error, sentMs);
-        return isOutage(error) ? error : null;
-      }
-    } finally {
-      giveBack();
+      await ask();
+      this.#pace.answered(sentMs);
+      return null;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof WarehouseError)) throw error;
+      this.#isRefused(error, sentMs);
+      return isOutage(error) ? error : null;
     }
   }
 
-  async #isOver(
-    failure: WarehouseError,
-    check: Attempts<unknown>["check"],
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    if (!isOutage(failure)) return false;
-    const { outage, deadline } = this.#options;
-    const ask = (withinMs: number) => this.#checked(() => check(withinMs), signal);
-    return await outage.outlasts({ failure, check: ask, signal, deadlineMs: deadline?.atMs ?? null });
+  #tell(line: string): void {
+    const { clock, log } = this.#options;
+    if (clock.elapsedMs() - this.#lastLineMs < LOG_EVERY_MS) return;
+    this.#lastLineMs = clock.elapsedMs();
+    log.warn(line);
+  }
+
+  #until(untilMs: number): string {
+    const nowMs = this.#options.clock.now();
+    return `until ${timeOfDay(nowMs + untilMs - this.#options.clock.elapsedMs(), nowMs)} at most`;
+  }
+
+  #inVain(
+    failure: SourceError,
+    { sinceMs, isThere, isDeadline }: { sinceMs: number; isThere: boolean; isDeadline: boolean },
+  ): SourceError {
+    const { host, namedIn, outageMinutes, clock } = this.#options;
+    const waited = duration((clock.elapsedMs() - sinceMs) / 1000);
+    const bound = isDeadline
+      ? "the time of `deadlineMinutes` is over"
+      : `\`outageMinutes\` allows ${outageMinutes} min`;
+    const sentence = isThere
+      ? `${host} did not answer for ${waited}, and ${bound}; run again: it goes on from there.`
+      : `${host} gave no answer that could be read in ${waited}, and no earlier one is known; check the URL (${namedIn.url}), and whether the service is up.`;
+    // Without a status: it is of no request in particular.
+    return new SourceError(failure.code, `${sentence} At last: ${failure.message}`, {
+      cause: failure,
+      attemptsAtMost: 1,
+    });
   }
 }
 
-/** Resolves, in the order of asking, with what gives the connection back. */
-function createConnections(count: number): (signal: AbortSignal) => Promise<() => void> {
-  const queue = new PQueue({ concurrency: count });
-  return (signal) =>
-    new Promise((taken, refused) => {
-      const held = () => new Promise<void>((given) => taken(given));
-      queue.add(held, { signal }).catch(refused);
-    });
+/** Statuses of a gateway that does not reach the service, or of a service in maintenance. */
+const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+/** Statuses of a service that is out, or of a gateway that does not reach it. */
+const OUT: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
+const UNANSWERED: ReadonlySet<string> = new Set([
+  "source.unreachable",
+  "source.timeout",
+  // Without a status: a page for people or an error, with status 200.
+  "source.unavailable",
+]);
+
+/** Whether all requests fail like this in an outage. */
+function isOutage(failure: WarehouseError): failure is SourceError {
+  if (!(failure instanceof SourceError) || isThrottling(failure)) return false;
+  return failure.status === null ? UNANSWERED.has(failure.code) : OUT.has(failure.status);
+}
+
+/** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
+function isThrottling({ status, retryAfterMs }: SourceError): boolean {
+  return status === 429 || (status === 503 && (retryAfterMs ?? 0) > 0);
 }
 
 /** An answer that is cut may come whole the next time; one that is damaged again will stay so. */
@@ -256,8 +386,21 @@ function overdue({ minutes }: Deadline): SourceError {
   return new SourceError("source.timeout", sentence, { attemptsAtMost: 1 });
 }
 
+const NO_ANSWER = { status: null, retryAfterMs: null };
+
 function gaveUp(failure: WarehouseError, why: string): SourceError {
   const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
   const facts = { status, retryAfterMs, cause: failure, attemptsAtMost: 1 };
   return new SourceError(failure.code, `${failure.message} ${why}`, facts);
+}
+
+/** Rejects with the signal's reason as soon as it is aborted. */
+async function unlessAborted<Result>(
+  work: Promise<Result> | null,
+  signal: AbortSignal,
+): Promise<Result | null> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  using _listening = addAbortListener(signal, () => aborted.reject(signal.reason));
+  return await Promise.race([work, aborted.promise]);
 }

@@ -75,8 +75,6 @@ type Json = Readonly<Record<string, unknown>>;
 const HEADS: Readonly<Record<string, string>> = {
   unknown_value: "unknown",
   without_external_value: "without external value",
-  warning_runs: "nights",
-  warning_since: "since",
   no_value_mapping: "not sent",
   entries_unused: "unused",
   custom_field: "field",

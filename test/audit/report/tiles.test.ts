@@ -195,15 +195,13 @@ test("checks: the tile, the list and the section count those that did not pass",
   assert.ok(told?.endsWith(`and ${warnings.length - 3} more`));
 });
 
-test("what a pipeline tests is named before references, though what is new comes first", async () => {
-  const runs = { "foreign key content.new_id → content": 1, "foreign key content.old_id → content": 4 };
-  const rows = Object.entries({ ...runs, "test: of mine": 4, "values of x.y that are odd": 4 }).map(
-    ([name, nights]) => `('${name}', 'warning', 1, 0, ${nights}, NULL::TIMESTAMPTZ, 'detail', NULL::VARCHAR)`,
-  );
-  const names = "check_name, verdict, figure, expected, warning_runs, warning_since, detail, examples";
-  const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${names})`;
+test("what a pipeline tests is named before references", async () => {
+  const names = ["foreign key content.new_id → content", "test: of mine", "values of x.y that are odd"];
+  const rows = names.map((name) => `('${name}', 'warning', 1, 0, 'detail', NULL::VARCHAR)`);
+  const columns = "check_name, verdict, figure, expected, detail, examples";
+  const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${columns})`;
   const { attention } = await pageOf({ tables: { run_checks: checks } });
-  assert.match(attention[0] ?? "", /content\.new_id → content.*test: of mine.*values of x\.y.*and 1 more$/);
+  assert.match(attention[0] ?? "", /test: of mine.*values of x\.y.*content\.new_id → content/);
 });
 
 test("a warning about a foreign key speaks of content, with the name of its check below", async () => {

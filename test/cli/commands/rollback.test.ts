@@ -11,7 +11,6 @@ import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { targetsCommand } from "../../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
-import { shellWord } from "../../../src/show/terminal.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
@@ -47,9 +46,6 @@ async function twoNights(t: TestContext) {
   return { world, cwd: folder, configure, options, first, second, store, night, a: ask("A"), b: ask("B") };
 }
 
-/** Behind what is suggested to a machine that was given its warehouse. */
-const at = (warehouse: string) => ` --warehouse ${shellWord(warehouse)}`;
-
 const says = (text: string) => JSON.parse(text).targets[0];
 
 test("a rollback says what targets have, brings them back, and holds for other machines", async (t) => {
@@ -61,12 +57,12 @@ test("a rollback says what targets have, brings them back, and holds for other m
     [
       `current is now ${first}`,
       "lake: run 2; this warehouse is at 1 after a rollback",
-      `"content-warehouse runs rollback 1 --deliver${at(A)}" brings lake to run 1\n`,
+      `"content-warehouse runs rollback 1 --deliver" brings lake to run 1\n`,
     ].join("\n"),
   );
   const behind = await a(targetsCommand);
   assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
-  const rollback = `content-warehouse runs rollback 1 --deliver${at(A)}`;
+  const rollback = `content-warehouse runs rollback 1 --deliver`;
   assert.match(behind.text, new RegExp(`\nlake: "${rollback}" brings it to run 1\\.\n`));
   const parts = says((await a(targetsCommand, "--format", "json")).text);
   assert.deepEqual(
@@ -107,13 +103,11 @@ test("a rollback says what targets have, brings them back, and holds for other m
   );
   assert.match(
     (await b(deliverCommand)).error?.message ?? "",
-    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver --warehouse \S+"\.$/,
+    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
   );
   assert.match(
     (await b(runsCommand, "rollback", "2")).text,
-    new RegExp(
-      `\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver${at(B)}" brings lake to run 2; else the next run goes on from what they have\n$`,
-    ),
+    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; else the next run goes on from what they have\n$/,
   );
   const next = await night("B", 2);
   assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);
@@ -181,7 +175,7 @@ test("a rollback takes no target back from a run that this warehouse has not", a
   assert.equal(refused.error?.exitCode, 26);
   assert.match(
     refused.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore --warehouse \S+", or/,
+    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or/,
   );
   await b(restoreCommand);
   assert.equal((await b(runsCommand, "rollback", "1", "--deliver")).error, undefined);
@@ -204,7 +198,7 @@ test("a rollback goes on with the targets that failed, and waits for no configur
   assert.equal(part.error?.exitCode, 26);
   assert.match(
     part.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver --warehouse \S+" repeats it\.$/,
+    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
   );
   await configure([{ type: "lake" }]);
   const { text, error } = await a(runsCommand, "rollback", "2");
@@ -231,27 +225,24 @@ test("what is suggested names the same places", async (t) => {
   await writeFile(config, JSON.stringify({ warehouse: world.folders.A, targets }));
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--config", config], { cwd });
-  const places = ` --config ${shellWord(config)}`;
 
   const { text } = await ask(runsCommand, "rollback", "1");
   assert.ok(
-    text.endsWith(`"content-warehouse runs rollback 1 --deliver${places}" brings away and lake to run 1\n`),
+    text.endsWith(`"content-warehouse runs rollback 1 --deliver" brings away and lake to run 1\n`),
     text,
   );
   const fenced = await ask(deliverCommand, "1", "--target", "lake");
   assert.ok(
     fenced.error?.message.endsWith(
-      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver${places}".`,
+      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver".`,
     ),
     fenced.error?.message,
   );
   const part = await ask(runsCommand, "rollback", "1", "--deliver");
   assert.match(part.text, new RegExp(`away: FAILED\nlake: delivered ${first} `));
-  assert.ok(
-    part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver${places}" repeats it.`),
-  );
+  assert.ok(part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver" repeats it.`));
   const failed = await ask(deliverCommand, "1", "--target", "away");
-  const again = `"content-warehouse deliver 1 --target away${places}" repeats it, and the next run delivers itself.`;
+  const again = `"content-warehouse deliver 1" repeats it, and the next run delivers itself.`;
   assert.ok(failed.error?.message.endsWith(` ${again}`), failed.error?.message);
   assert.equal((await a(deliverCommand, "--target", "lake")).text, `lake: has ${first} already\n`);
 });

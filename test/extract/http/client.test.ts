@@ -5,18 +5,15 @@ import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { createLog, silentLog } from "../../../src/common/log.ts";
 import { type HttpClientOptions, TIMEOUTS } from "../../../src/extract/http/client.ts";
-import { Outage } from "../../../src/extract/http/outage.ts";
 import { destinationRequest, itemRequest, listRequest } from "../../../src/extract/http/request.ts";
-import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
-import { Throttle } from "../../../src/extract/http/throttle.ts";
 import { decodeBytes } from "../../../src/extract/pages/decode.ts";
 import { environment } from "../../environment.ts";
 import { failsWith } from "../../failing.ts";
 import { NEVER } from "../../never.ts";
 import { CANARY } from "../../run/canary.ts";
 import { HurriedClock } from "../../run/running.ts";
-import { clientOf, LIST, read, serve, serveRaw } from "../loopback.ts";
+import { clientOf, LIST, read, retryOf, serve, serveRaw } from "../loopback.ts";
 
 const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 } });
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
@@ -432,17 +429,7 @@ test("a stop ends a request at once, with the reason of the stop", async (t) => 
 });
 
 function oneConnection(clock: Clock): Pick<HttpClientOptions, "connections" | "retry"> {
-  const policy = {
-    clock,
-    random: () => 0,
-    limits: RETRY_LIMITS,
-    deadline: null,
-    log: silentLog,
-  };
-  const throttle = new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0 });
-  const namedIn = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
-  const outage = new Outage({ host: "host", namedIn, minutes: 0, isKnown: true, ...policy });
-  return { connections: 1, retry: createRetry({ connections: 1, throttle, outage, ...policy }) };
+  return { connections: 1, retry: retryOf({ connections: 1, clock }) };
 }
 
 test("while an answer is read, its connection serves the next request, and never two at a time", {

@@ -1,28 +1,19 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { silentLog } from "../../../src/common/log.ts";
 import { type HttpClient, TIMEOUTS } from "../../../src/extract/http/client.ts";
-import { Outage } from "../../../src/extract/http/outage.ts";
 import { itemRequest } from "../../../src/extract/http/request.ts";
-import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
-import { Throttle } from "../../../src/extract/http/throttle.ts";
 import { NEVER } from "../../never.ts";
 import { HurriedClock } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
-import { clientOf, LIST, read } from "../loopback.ts";
+import { clientOf, LIST, read, retryOf } from "../loopback.ts";
 
 /** A client that waits for half an hour, and a service of three items. */
 async function patient(t: TestContext, connections: number) {
   const service = await Scripted.start(t, itemsOf(3));
   const clock = new HurriedClock();
-  const policy = { clock, random: () => 0.5, log: silentLog };
-  const namedIn = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
-  const outage = new Outage({ host: "host", namedIn, minutes: 30, isKnown: true, ...policy });
-  const throttle = new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0 });
-  const limits = RETRY_LIMITS;
-  const retry = createRetry({ connections, throttle, outage, limits, deadline: null, ...policy });
+  const retry = retryOf({ connections, clock, outageMinutes: 30 });
   const timeouts = { ...TIMEOUTS, totalMs: 400 };
-  return { service, clock, outage, client: clientOf(t, service.url, { connections, retry, timeouts }) };
+  return { service, clock, retry, client: clientOf(t, service.url, { connections, retry, timeouts }) };
 }
 
 const item = (client: HttpClient, place: number, signal = NEVER) => {
@@ -31,7 +22,7 @@ const item = (client: HttpClient, place: number, signal = NEVER) => {
 };
 
 test("a service that takes requests and does not answer is out, however many are under way", async (t) => {
-  const { service, client, outage, clock } = await patient(t, 3);
+  const { service, client, retry, clock } = await patient(t, 3);
   await read(client, LIST, NEVER);
   service.script = () => (clock.elapsedMs() < 3000 ? "hang" : undefined);
   const answers = await Promise.all([0, 1, 2].map((place) => item(client, place)));
@@ -39,13 +30,13 @@ test("a service that takes requests and does not answer is out, however many are
     answers.map(({ status, attempts }) => [status, attempts]),
     [200, 200, 200].map((status) => [status, 2]),
   );
-  assert.equal(outage.totals?.count, 1);
-  // Pauses of 0.5, 1, 2 s: a check before each, and the one that is answered.
-  assert.equal(service.asked("list").length, 1 + 3 + 1);
+  assert.equal(retry.outages?.count, 1);
+  // Pauses of 0.25, 0.5, 1, 2 s: a check before each, and the one that is answered.
+  assert.equal(service.asked("list").length, 1 + 4 + 1);
 });
 
 test("where the request that asks for all is ended, another one asks on", async (t) => {
-  const { service, client, outage, clock } = await patient(t, 2);
+  const { service, client, clock } = await patient(t, 2);
   await read(client, LIST, NEVER);
   const stop = new AbortController();
   service.script = () => {
@@ -56,20 +47,19 @@ test("where the request that asks for all is ended, another one asks on", async 
   assert.equal(first?.status, "rejected");
   assert.match(String(first?.status === "rejected" && first.reason), /stopped/);
   assert.equal(second?.status === "fulfilled" && second.value.status, 200);
-  assert.equal(outage.isOut, false);
 });
 
 test("what fails while others are answered has six attempts, and there was no outage", async (t) => {
-  const { service, client, outage } = await patient(t, 2);
+  const { service, client, retry } = await patient(t, 2);
   service.script = ({ id }) => (id === "c-001" ? { status: 503 } : undefined);
   const [, failed] = await Promise.allSettled([item(client, 0), item(client, 1), item(client, 2)]);
   assert.match(String(failed?.status === "rejected" && failed.reason), /Asked 6 times\.$/);
   assert.equal(service.questions.filter(({ id }) => id === "c-001").length, 6);
-  assert.equal(outage.totals, null);
+  assert.equal(retry.outages, null);
 });
 
 test("being asked to slow down ends an outage: the service answers", async (t) => {
-  const { service, client, outage, clock } = await patient(t, 1);
+  const { service, client, retry, clock } = await patient(t, 1);
   await read(client, LIST, NEVER);
   let refused = 0;
   service.script = () => {
@@ -77,15 +67,15 @@ test("being asked to slow down ends an outage: the service answers", async (t) =
     return refused++ < 2 ? { status: 429, headers: { "retry-after": "7" } } : undefined;
   };
   assert.equal((await item(client, 1)).status, 200);
-  assert.ok((outage.totals?.seconds ?? 0) < 12);
+  assert.ok((retry.outages?.seconds ?? 0) < 12);
   assert.ok(clock.elapsedMs() >= 5000 + 2 * 7000);
 });
 
 test("an item that was there and is gone by now answers for the service", async (t) => {
-  const { service, client, outage } = await patient(t, 1);
+  const { service, client, retry } = await patient(t, 1);
   await item(client, 0);
   const gone = { status: 404, body: { error: "There is no such item." } };
   service.script = ({ id }) => (id === "c-000" ? gone : id === "c-001" ? { status: 500 } : undefined);
   await assert.rejects(item(client, 1), /Asked 6 times\.$/);
-  assert.equal(outage.totals, null);
+  assert.equal(retry.outages, null);
 });

@@ -4,34 +4,15 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
-import { Outage } from "../../../src/extract/http/outage.ts";
-import { retryPauseMs } from "../../../src/extract/http/pauses.ts";
-import {
-  type Attempt,
-  createRetry,
-  RETRY_LIMITS,
-  type RetryOptions,
-} from "../../../src/extract/http/retry.ts";
+import { type Attempt, RETRY_LIMITS, type RetryOptions } from "../../../src/extract/http/retry.ts";
 import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
-import { Throttle, type ThrottleOptions } from "../../../src/extract/http/throttle.ts";
 import { FakeClock } from "../../fake-clock.ts";
 import { NEVER } from "../../never.ts";
-import fc from "../../properties.ts";
+import { retryOf } from "../loopback.ts";
 
 const failure = (code: ErrorCode, facts: SourceFacts = {}) => new SourceError(code, "It failed.", facts);
 const status = (code: number, retryAfterMs: number | null = null) =>
   failure("source.unavailable", { status: code, retryAfterMs });
-
-function throttleOf(changes: Partial<ThrottleOptions> = {}): Throttle {
-  return new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0.5, ...changes });
-}
-
-/** Without patience for outages: each failure is its request's own. */
-function impatient(clock: Clock): Outage {
-  const namedIn = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
-  const known = { minutes: 0, isKnown: true };
-  return new Outage({ host: "host", namedIn, ...known, clock, random: () => 0.5, log: silentLog });
-}
 
 /** A policy whose requests have no other to be told from. */
 interface Policy {
@@ -40,18 +21,7 @@ interface Policy {
 
 function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Policy } {
   const clock = new FakeClock();
-  const limits = RETRY_LIMITS;
-  const options = {
-    connections: 4,
-    throttle: throttleOf(),
-    outage: impatient(clock),
-    clock,
-    random: () => 0.5,
-    limits,
-    deadline: null,
-    log: silentLog,
-  };
-  const retry = createRetry({ ...options, ...changes });
+  const retry = retryOf({ clock, ...changes });
   const check = () => Promise.reject(new Error("nothing is checked"));
   return { clock, retry: { run: (attempt, signal) => retry.run({ attempt, check }, signal) } };
 }
@@ -195,7 +165,7 @@ test("a pause that only one request needs holds nobody else", async () => {
 
 test("B1: who waits for its turn by the rate heeds what the service asked for meanwhile, and then the rate", async () => {
   const clock = new FakeClock();
-  const { retry } = policy({ clock, random: () => 0, throttle: throttleOf({ maxPerSecond: 1 }) });
+  const { retry } = policy({ clock, random: () => 0, maxPerSecond: 1 });
   const begun: number[] = [];
   const attempt = async () => {
     begun.push(clock.elapsedMs());
@@ -268,95 +238,11 @@ test("a pause of weeks is slept in pieces that a timer can count", async () => {
   assert.ok(clock.longestMs < 2 ** 31);
 });
 
-/** What is told, and when, where the third of 40 requests is refused once and all others are answered. */
-async function toldOf(refusal: Error) {
-  const clock = new Jumping();
-  const told: [atMs: number, line: string][] = [];
-  const log = { ...silentLog, warn: (line: string) => told.push([clock.nowMs, line]) };
-  const { retry } = policy({ clock, log });
-  let asked = 0;
-  const ask = () =>
-    retry.run(async (answered) => {
-      asked += 1;
-      if (asked !== 3) answered();
-      else throw refusal;
-    }, NEVER);
-  for (let n = 0; n < 40; n++) await ask();
-  return { told, lastedMs: clock.nowMs };
-}
-
-test("the log has a line when throttling begins, and one each half minute while it lasts", async () => {
-  const { told, lastedMs } = await toldOf(status(429, 300_000));
-  const [first, second] = told;
-  assert.deepEqual(first, [
-    0,
-    "The service refuses requests because there are too many: pausing until 00:05:01 UTC, then going on more slowly.",
-  ]);
-  assert.deepEqual(second, [
-    30_000,
-    "The service still allows no more requests: pausing until 00:05:01 UTC; 1 request refused so far.",
-  ]);
-  for (const [place, [atMs]] of told.entries()) {
-    assert.ok(place === 0 || atMs - (told[place - 1]?.[0] ?? 0) >= 30_000, String(atMs));
-  }
-  assert.ok(told.length >= lastedMs / 45_000 && told.length <= 1 + lastedMs / 30_000, `${told.length} lines`);
-});
-
-test("the log of a service that is away for a while says so, and nothing of too many requests", async () => {
-  const { told } = await toldOf(status(503, 300_000));
-  assert.deepEqual(told.slice(0, 2), [
-    [
-      0,
-      "The service is not available for a while, and says for how long: pausing until 00:05:01 UTC, then going on more slowly.",
-    ],
-    [30_000, "The service is still not available: pausing until 00:05:01 UTC; 1 request refused so far."],
-  ]);
-});
-
-test("while requests go on more slowly, the log says how fast, and not that more are refused", async () => {
-  for (const code of [429, 503]) {
-    const { told } = await toldOf(status(code, 300_000));
-    const after = told.filter(([atMs]) => atMs > 301_000);
-    assert.ok(after.length > 2);
-    for (const [, line] of after) {
-      assert.match(line, /^Still held to 0\.1\d* requests a second; 1 request refused so far\.$/);
-    }
-  }
-});
-
-test("a rate that is from the run before is told as such, and nothing of refusals before there is one", async () => {
-  const clock = new Jumping();
-  const told: [level: string, line: string, fields: object | undefined][] = [];
-  const log = {
-    ...silentLog,
-    info: (line: string, fields?: object) => told.push(["info", line, fields]),
-    warn: (line: string, fields?: object) => told.push(["warn", line, fields]),
-  };
-  const { retry } = policy({ clock, log, throttle: throttleOf({ startPerSecond: 0.1 }) });
-  const ask = (refusal?: Error) =>
-    retry.run(async (answered) => {
-      const thrown = refusal;
-      refusal = undefined;
-      if (thrown !== undefined) throw thrown;
-      answered();
-    }, NEVER);
-  for (let n = 0; n < 20; n++) await ask();
-  const [first, ...more] = told;
-  assert.match(
-    first?.[1] ?? "",
-    /^The run before was held back: this one begins with 0\.1\d* requests a second\.$/,
-  );
-  assert.ok(more.length > 0);
-  for (const [, line] of more) assert.match(line, /^Still held to [\d.]+ requests a second\.$/);
-  for (const [level, , fields] of told) assert.deepEqual([level, fields], ["info", undefined]);
-  told.length = 0;
-  await ask(status(429, 5_000));
-  const [[level, line, fields] = []] = told;
-  assert.deepEqual([level, fields], ["warn", { count: 1 }]);
-  assert.match(
-    line ?? "",
-    /^The service refuses requests because there are too many: pausing until \d\d:\d\d:\d\d UTC/,
-  );
+test("the log says once that all requests go on more slowly", async () => {
+  const lines: string[] = [];
+  const log = { ...silentLog, warn: (line: string) => lines.push(line) };
+  await attemptsOf([status(429, 1000), status(503, 1000), status(429)], { log });
+  assert.deepEqual(lines, ["It failed. All requests go on more slowly."]);
 });
 
 test("trouble of the service alone is not told of as throttling", async () => {
@@ -377,8 +263,7 @@ test("a run does not wait beyond its deadline", async () => {
 });
 
 test("B4: where the deadline falls between a pause and the next turn, the refusal is told, and nobody waits for it", async () => {
-  const throttle = throttleOf({ maxPerSecond: 0.1 });
-  const { clock, retry } = policy({ throttle, deadline: { atMs: 15_000, minutes: 1 } });
+  const { clock, retry } = policy({ maxPerSecond: 0.1, deadline: { atMs: 15_000, minutes: 1 } });
   let asked = 0;
   const ask = () =>
     retry.run(async () => {
@@ -453,23 +338,4 @@ test("a stop ends a pause at once, and nobody asks after it", async () => {
     await clock.run();
     assert.ok(attempts <= 2);
   }
-});
-
-test("a pause is never shorter than the service asked for, and else anything below a bound that doubles", () => {
-  const draw = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 12 }),
-      fc.option(fc.nat(900_000)),
-      draw,
-      (failed, asked, random) => {
-        const pause = retryPauseMs(failed, asked, () => random);
-        const bound = Math.min(60_000, 500 * 2 ** (failed - 1));
-        if (asked === null) assert.ok(pause >= 0 && pause < bound);
-        else assert.ok(pause >= asked && pause <= Math.max(asked, bound) + 1000);
-      },
-    ),
-  );
-  const spread = [0, 0.25, 0.99].map((random) => retryPauseMs(3, null, () => random));
-  assert.deepEqual(spread, [0, 500, 1980]);
 });

@@ -89,6 +89,20 @@ suite("a lake", () => {
     }
   });
 
+  test("keeps the run of a delivery that took over while another one was about to finish", async () => {
+    const store = memoryStore(new Map(two));
+    let puts = 0;
+    const sleeper = watchedStore(store, async (operation, key) => {
+      // The first is the claim, the second the finish.
+      if (operation === "putNew" && key.startsWith("run_snapshots/_delta_log/") && ++puts === 2)
+        await deliver(on(store), runs.b3);
+      return undefined;
+    });
+    await assert.rejects(deliver(on(sleeper), runs.a3), { code: "target.fenced", message: /took over/ });
+    assert.equal((await on(store).last(SERVICE, NEVER))?.sha256, runs.b3.sha256);
+    assert.deepEqual(await findings(store), []);
+  });
+
   test("gets a run once if the answers to all puts are lost", async () => {
     const store = memoryStore(new Map(two));
     const deaf = watchedStore(store, async (operation) => (operation === "putNew" ? () => false : undefined));

@@ -1,12 +1,10 @@
 /** A run and a service that refuses, in a time of their own: no clock, no network. */
-import { Throttle, type ThrottleOptions } from "../../../src/extract/http/throttle.ts";
+import { Pace, type PaceOptions } from "../../../src/extract/http/pace.ts";
 
 /** What a limit says of a request: `null` lets it in, a number refuses it. */
 export interface Limit {
   /** @returns whole seconds of a `Retry-After`; 0: refused without one; null: let in */
   ask(nowMs: number): number | null;
-  /** Called when a request that was let in is answered. */
-  leave?(): void;
 }
 
 /** Fills evenly, with `burst` seconds' requests at most, as `serve --rate-limit 5` does. */
@@ -42,21 +40,6 @@ export function fixedWindow(requests: number, windowMs: number, offsetMs = 0): L
   };
 }
 
-/** So many at the same time. */
-export function atOnce(most: number): Limit {
-  let inside = 0;
-  return {
-    ask() {
-      if (inside >= most) return 0;
-      inside += 1;
-      return null;
-    },
-    leave() {
-      inside -= 1;
-    },
-  };
-}
-
 /** Every n-th request is refused, whatever the rate. */
 export function everyNth(n: number, seconds: number): Limit {
   let asked = 0;
@@ -81,7 +64,7 @@ export interface World {
   /** By so much a timer may fire late. */
   readonly lateMs?: number;
   readonly seed?: number;
-  readonly options?: Partial<ThrottleOptions>;
+  readonly options?: Partial<PaceOptions>;
 }
 
 export interface Seen {
@@ -92,7 +75,6 @@ export interface Seen {
 export interface Result {
   readonly endMs: number;
   readonly seen: readonly Seen[];
-  readonly throttle: Throttle;
 }
 
 /** Deterministic numbers from 0 to 1. */
@@ -117,7 +99,7 @@ export function simulate({
   options = {},
 }: World): Result {
   const random = randomOf(seed);
-  const throttle = new Throttle({ maxPerSecond: null, startPerSecond: null, random, ...options });
+  const pace = new Pace({ maxPerSecond: null, startPerSecond: null, random, ...options });
   const queue: { atMs: number; act: () => void }[] = [];
   const seen: Seen[] = [];
   let nowMs = 0;
@@ -129,14 +111,12 @@ export function simulate({
     behind += 1;
     if (behind === 0) takeTurn();
   };
-  const takeTurn = () => {
-    const turn = throttle.turn(nowMs);
-    at(turn.atMs + (turn.atMs > nowMs ? random() * lateMs : 0), () => {
-      if (!throttle.begin(turn, nowMs)) return takeTurn();
-      send();
-      behind -= 1;
-      if (behind >= 0) takeTurn();
-    });
+  const takeTurn = (waited = false) => {
+    if (pace.nextMs > nowMs) return at(pace.nextMs + random() * lateMs, () => takeTurn(true));
+    pace.sent(nowMs, waited);
+    send();
+    behind -= 1;
+    if (behind >= 0) at(nowMs, () => takeTurn());
   };
   const send = () => {
     const sentMs = nowMs;
@@ -149,13 +129,12 @@ export function simulate({
     });
   };
   const answered = (sentMs: number) => {
-    limit.leave?.();
-    throttle.answered(sentMs);
+    pace.answered(sentMs);
     next();
   };
   const refused = (sentMs: number, seconds: number) => {
     const retryAfterMs = seconds === 0 ? null : seconds * 1000;
-    throttle.refused({ sentMs, nowMs, retryAfterMs });
+    pace.refused({ sentMs, nowMs, retryAfterMs });
     begin();
   };
   const next = () => {
@@ -171,7 +150,7 @@ export function simulate({
     nowMs = Math.max(nowMs, atMs);
     act();
   }
-  return { endMs: nowMs, seen, throttle };
+  return { endMs: nowMs, seen };
 }
 
 /** Share of the refused among the requests that were sent from a moment on. */
