@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { long } from "../long.ts";
 import { exportFrom, type Row, rowsOf, temporaryFolder } from "../run/running.ts";
-import { item, itemsOf, listBody, Scripted } from "../run/scripted.ts";
+import { item, listBody, Scripted } from "../run/scripted.ts";
 
 /** A run over items of which one is sent as this JSON text, between two plain ones. */
 async function runWith(t: TestContext, text: string): Promise<string> {
