@@ -6,7 +6,15 @@ import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
-import { assertNowhereIn, exportFrom, NIGHTLY, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import {
+  assertNowhereIn,
+  exportFrom,
+  NIGHTLY,
+  publishedIds,
+  rowsOf,
+  temporaryFolder,
+  textsIn,
+} from "./running.ts";
 import { type Item, item, itemsOf, type Json, Scripted } from "./scripted.ts";
 
 const NO_ITEMS: readonly (readonly [unknown, string])[] = [
@@ -53,6 +61,21 @@ test("C14, C15: what is no item goes to run_rejects with its reason and document
   assert.deepEqual(await rowsOf(summary.directory, checks), [
     ["passed", "21", "21"],
     ["passed", "21", "21"],
+  ]);
+});
+
+test("E3: a single-item answer of another item is a reject, and the listed views count", async (t) => {
+  const service = await Scripted.start(t, itemsOf(11));
+  service.script = ({ kind, id }) =>
+    kind === "item" && id === "c-010" ? { body: { response: itemsOf(11)[3] } } : undefined;
+  const { directory, accounting } = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { details: "events", perPage: 100 },
+  });
+  assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);
+  assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM run_rejects"), [
+    ["item", "c-010", "the answer is of another item than the one asked for"],
   ]);
 });
 
@@ -143,3 +166,12 @@ long(
     assert.deepEqual({ policy, named }, { policy: "hash", named: keyId(key) });
   },
 );
+
+long("with the policy keep, people are kept, in tables, raw documents and rejects", async (t) => {
+  const { directory } = await exportPeople(t, { personalData: { policy: "keep", key: null } });
+  const texts = (await textsIn(directory)).map(({ text }) => text).join("\n");
+  for (const canary of CANARIES) assert.ok(texts.includes(canary), canary);
+  assert.deepEqual(await rowsOf(directory, "SELECT name, phone FROM users"), [
+    ["Canary Name", "+43-CANARY-PHONE"],
+  ]);
+});
