@@ -15,8 +15,8 @@ import {
   defineConfig,
   keyId,
   loadConfig,
-  warehouseFolder,
 } from "../../src/config/config.ts";
+import { warehouseFolder } from "../../src/config/warehouse-folder.ts";
 import { assertNoToken } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { CANARY } from "../run/canary.ts";

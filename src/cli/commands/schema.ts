@@ -3,7 +3,7 @@ import { type Described, readPublishedColumns } from "../../audit/run-columns.ts
 import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
-import { warehouseFolder } from "../../config/config.ts";
+import { warehouseFolder } from "../../config/warehouse-folder.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
