@@ -10,8 +10,8 @@ import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { schemaAddress } from "./form-faults.ts";
+import { DEFAULT_WAREHOUSE } from "./places.ts";
 import { declaredTarget, LAKE, target } from "./target-spec.ts";
-import { DEFAULT_WAREHOUSE } from "./warehouse-folder.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
 

@@ -11,10 +11,10 @@ import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
 import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
+import { configFileName, namedWarehouse, nonEmpty } from "./places.ts";
 import { proxiesOf } from "./proxy.ts";
 import { readConfigSpec } from "./read-spec.ts";
 import { type ServiceSource, serviceSource } from "./service-source.ts";
-import { configFileName, namedWarehouse, nonEmpty } from "./warehouse-folder.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
+import { warehouseFolder } from "../../src/cli/warehouse-folder.ts";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {
@@ -16,7 +17,6 @@ import {
   keyId,
   loadConfig,
 } from "../../src/config/config.ts";
-import { warehouseFolder } from "../../src/config/warehouse-folder.ts";
 import { assertNoToken } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { CANARY } from "../run/canary.ts";

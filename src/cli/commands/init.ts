@@ -9,7 +9,7 @@ import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { readTokenFile } from "../../config/config-file.ts";
-import { configFileName, nonEmpty } from "../../config/warehouse-folder.ts";
+import { configFileName, nonEmpty } from "../../config/places.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
