@@ -10,9 +10,9 @@ export type WrongCall = readonly [args: string, says: string, more?: readonly st
 export const WRONG_CALLS: readonly WrongCall[] = [
   ["exprot", "unknown command 'exprot'"],
   ["--quiet", "unknown option '--quiet'"],
-  ["help runz", 'has no command "runz"; did you mean run?'],
-  ["help exit-code", 'has no command "exit-code"; did you mean exit-codes?'],
-  ["help nope", "lists the commands; or name a topic: exit-codes, configuration."],
+  ["help runz", 'has no command "runz" (did you mean "run"?)'],
+  ["help exit-code", '(did you mean "exit-codes"?)'],
+  ["help nope", "topics are exit-codes and configuration."],
 
   ["run", "missing required argument 'pipeline'"],
   ["run nigthly --sample", 'There is no pipeline "nigthly"'],
