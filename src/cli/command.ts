@@ -2,12 +2,12 @@
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogOptions } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
-import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { sectionName } from "./answer-form.ts";

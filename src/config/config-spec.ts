@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import { PROXY_ADDRESS } from "../common/network/proxy.ts";
-import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";

@@ -26,7 +26,7 @@ import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
 import {
   accountingOf,
   answerChecks,
@@ -42,7 +42,7 @@ import type { RawTransformed } from "./transform-raw.ts";
 
 export interface TablesBuilt extends Pick<RunSummary, "accounting" | "noMappedValues"> {
   readonly tables: readonly LoadedTable[];
-  readonly statement: ManifestDraft;
+  readonly statement: BuiltStatement;
   readonly checks: Judged["checks"];
   readonly warnings: Judged["warnings"];
 }
@@ -292,7 +292,7 @@ function runTables(
 }
 
 /** What the manifest states of personal data. */
-function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
+function treatmentIn({ personalData, documentSettings }: ExtractRecord): BuiltStatement["personalData"] {
   const { policy, keyId, customFieldIds } = personalData;
   return {
     policy,

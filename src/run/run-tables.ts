@@ -12,10 +12,10 @@ import type { PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
 
 interface RunFacts
-  extends Pick<ManifestDraft, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
+  extends Pick<BuiltStatement, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
   readonly instanceUrl: string;
   /** Milliseconds since 1970. */
   readonly startedMs: number;

@@ -1,6 +1,6 @@
 /** What a run did, to be read at a glance. */
 import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
-import { lacksValues, valuesText } from "../audit/mapping/value-counts.ts";
+import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
@@ -275,7 +275,7 @@ function nextQuestion(summary: RunSummary): string {
   const sql = run === "" ? "sql" : `sql --run${run}`;
   if (accounting.rejected > 0) return `runs show${run} --section rejects`;
   if (driftedAnew(summary)) return `runs show${run} --section drift`;
-  if (mappedValues !== null && lacksValues(mappedValues)) return `audit${run}`;
+  if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;
 }

@@ -23,7 +23,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["audit --json --spreadsheet", "Give --json or --spreadsheet, not both."],
   ["audit --json --format csv", "Give --json or --format csv, not both."],
   ["schema --format yaml", '--format takes text, json, dbt or mermaid, and not "yaml"'],
-  ["init --yes", "give --url (or CONTENT_API_URL)"],
+  ["init", "give --url URL"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],
   [
     "run nightly --sample --contract frezee",
