@@ -100,8 +100,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["report --out .", ". is a folder"],
   ["report --out nope/report.html", "cannot be written (ENOENT)"],
 
-  ["rejects lst", "too many arguments"],
-  ["rejects retry", "No content service is named"],
+  ["runs show --section rejcts", "'rejcts' is invalid"],
 
   ["explain", "missing required argument 'item'"],
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
