@@ -95,8 +95,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["report --out .", ". is a folder"],
   ["report --out nope/report.html", "cannot be written (ENOENT)"],
 
-  ["rejects lst", '"content-warehouse rejects" has no command "lst"; did you mean list?'],
-  ["rejects retry", "No content service is named"],
+  ["runs show --section rejcts", "did you mean rejects?"],
 
   ["explain", '"content-warehouse explain" needs <item>'],
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
