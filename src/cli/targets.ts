@@ -38,7 +38,7 @@ export async function chosenTargets(
   const names = targets.map(({ name }) => name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no target "${target}"${hint(target, names)}; "content-warehouse targets" lists those that are configured.`,
+    `There is no target "${target}"${hint(target, names)}; "content-warehouse runs show --section targets" lists those that are configured.`,
   );
 }
 

@@ -259,7 +259,7 @@ function drifted(summary: RunSummary): string[] {
   const them = known === 1 ? "it" : "them";
   return [
     ...told,
-    `${count(known)} known before; "content-warehouse drift${argument(summary)}" lists ${them}`,
+    `${count(known)} known before; "content-warehouse runs show${argument(summary)} --section drift" lists ${them}`,
   ];
 }
 
@@ -273,8 +273,8 @@ function nextQuestion(summary: RunSummary): string {
   const { accounting, mappedValues, changes, previousRun } = summary;
   const run = argument(summary);
   const sql = run === "" ? "sql" : `sql --run${run}`;
-  if (accounting.rejected > 0) return run === "" ? "rejects" : `${sql} "FROM run_rejects"`;
-  if (driftedAnew(summary)) return `drift${run}`;
+  if (accounting.rejected > 0) return `runs show${run} --section rejects`;
+  if (driftedAnew(summary)) return `runs show${run} --section drift`;
   if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;

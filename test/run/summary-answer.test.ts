@@ -164,9 +164,9 @@ test("new and vanished fields are told by name, what was known before in one fig
   });
   assert.match(
     text,
-    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse drift" lists them\n/,
+    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,
   );
-  assert.match(text, /Next +content-warehouse drift\n/);
+  assert.match(text, /Next +content-warehouse runs show --section drift\n/);
   const names = "abcdefg".split("").map((path) => line(path, 1, null));
   const first = summaryText({ ...COMPLETE, drift: { ...drift, newFields: names } });
   assert.match(first, /Drift +7 new fields: a, b, c, d, e and 2 more; nothing to compare with yet\n/);
@@ -264,7 +264,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Checks     all 172 checks passed
   Removed    2 old runs
   Warning    There is no destination "Site".
-  Next       content-warehouse rejects
+  Next       content-warehouse runs show --section rejects
 `,
   );
 });

@@ -1,6 +1,4 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { findReadable } from "../../audit/open-run.ts";
-import { runAnswer, runsAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
+import { runsAnswer } from "../../audit/questions/runs.ts";
 import { configuredSettings } from "../../config/config.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -17,7 +15,7 @@ import {
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
-import { withRuns } from "../with-run.ts";
+import { showCommand } from "./runs-show.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -64,26 +62,6 @@ function listCommand({ out }: CliEnvironment): CliCommand {
     .answerForm()
     .action(async ({ warehouse, ...form }: Shown) => {
       await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
-    });
-}
-
-function showCommand({ out }: CliEnvironment): CliCommand {
-  return subcommand("show", "show what a run published", "show 42")
-    .argument("[run]", "name or number of a run, or current", "current")
-    .answerForm(SHOWN_OF_RUN)
-    .action(async (run: string, { warehouse, ...form }: Shown) => {
-      const folder = existingFolder(warehouse);
-      const found = await findReadable(folder, run);
-      const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
-      const isTold = found.manifest.rows.run_checks !== undefined;
-      const shown = isTold
-        ? await withRuns(
-            warehouse,
-            async () => ({ wanted: found.run, anyPipeline: true }),
-            ({ connection }) => answer(connection),
-          )
-        : await answer();
-      await showAnswer(out, shown, form);
     });
 }
 

@@ -8,7 +8,6 @@ import { deliverCommand } from "../../../src/cli/commands/deliver.ts";
 import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
-import { targetsCommand } from "../../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
@@ -58,11 +57,11 @@ test("a rollback says what targets have, brings them back, and holds for other m
       `"content-warehouse runs rollback 1 --deliver" brings lake to run 1\n`,
     ].join("\n"),
   );
-  const behind = await a(targetsCommand);
+  const behind = await a(runsCommand, "show", "--section", "targets");
   assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
   const rollback = `content-warehouse runs rollback 1 --deliver`;
   assert.match(behind.text, new RegExp(`\nlake: "${rollback}" brings it to run 1\\.\n`));
-  const parts = says((await a(targetsCommand, "--format", "json")).text);
+  const parts = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.deepEqual(
     [parts.run, parts.sequence, parts.rollback_of, parts.here, parts.state, parts.command],
     [second, 2, null, 1, "ahead", rollback],
@@ -82,7 +81,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
     (await a(runsCommand, "rollback", "1", "--deliver")).text,
     `current is now ${first}\nlake: has ${first} already\n`,
   );
-  const there = says((await a(targetsCommand, "--format", "json")).text);
+  const there = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.deepEqual(
     [there.says, there.state, there.rollback_of, there.command],
     ["run 1, as here, after a rollback from run 2", "current", 2, null],
@@ -96,7 +95,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   assert.match((await outcome(lakeCommand, ["verify", "--full"], { cwd })).text, /^Whole: run /);
 
   assert.equal(
-    says((await b(targetsCommand, "--format", "json")).text).says,
+    says((await b(runsCommand, "show", "--section", "targets", "--format", "json")).text).says,
     "run 1, after a rollback from run 2; this warehouse is at 2",
   );
   assert.match(
@@ -118,7 +117,10 @@ test("a rollback says what targets have, brings them back, and holds for other m
   ]);
   const after = await night("A", 3);
   assert.deepEqual([after.sequence, exitCodeOf(after)], [4, 0]);
-  assert.equal(says((await a(targetsCommand, "--format", "json")).text).says, "run 4, as here");
+  assert.equal(
+    says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text).says,
+    "run 4, as here",
+  );
   await assertNothingMixed(store, INSTANCE);
 });
 
@@ -129,7 +131,7 @@ test("a run that was rolled back stays so once it is pruned, while the lake has 
     (await nightOf(world, { night: at, order: steps("A"), killed: ["A"] })).get("A");
   const third = await undelivered(2);
   assert.equal((await a(runsCommand, "prune", "--keep", "1")).text.includes(`removed ${second}`), true);
-  const told = says((await a(targetsCommand, "--format", "json")).text);
+  const told = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.equal(told.says, "run 2; this warehouse is at 3");
   const fourth = await undelivered(3);
   assert.deepEqual([fourth?.previousRun, world.warnings.A], [third?.run, []]);
@@ -153,7 +155,10 @@ test("a rollback takes no target back from a run that this warehouse has not", a
   // And forward again, which no machine but this one asked for.
   const forward = await a(runsCommand, "rollback", "3", "--deliver");
   assert.match(forward.text, /\nlake: delivered 000003-/);
-  assert.equal(says((await a(targetsCommand, "--format", "json")).text).says, "run 3, as here");
+  assert.equal(
+    says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text).says,
+    "run 3, as here",
+  );
   assert.equal(await readlink(join(world.folders.B, "current")), "runs/000001-20261120T020000Z");
 });
 
