@@ -47,7 +47,7 @@ test("every scheduler on the page runs the same command at two", async () => {
     const words = text.replace(/["',[\]]/g, " ").replace(/\s+/g, " ");
     assert.match(
       words,
-      /run nightly --config (?:CONFIG|\/(?:srv\/content-warehouse|config)\/content-warehouse\.config\.mjs)/,
+      /run nightly --config (?:CONFIG|\/(?:srv\/content-warehouse|config)\/content-warehouse\.config\.json)/,
     );
   }
   assert.equal(section.split("\n## ")[0]?.match(/0 2 \* \* \*|02:00/g)?.length, 6);

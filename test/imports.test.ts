@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit targets observe config service show show/page",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load audit targets observe config service run",
-  cli: "common tables storage pipeline.ts warehouse extract transform audit targets observe config service show show/page run",
+  cli: "common api tables storage pipeline.ts warehouse extract transform audit targets observe config service show show/page run",
 };
 
 /** Files of a folder's own. */

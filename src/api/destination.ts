@@ -17,3 +17,6 @@ export interface DestinationName {
   readonly name: string;
   readonly platform: string;
 }
+
+/** The platform of the generic external destination. */
+export const DEFAULT_PLATFORM = "External";

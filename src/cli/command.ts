@@ -2,17 +2,17 @@
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogOptions } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
-import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
-import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
+import type { ConfigFlags } from "../config/config.ts";
 import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { sectionName } from "./answer-form.ts";
 import { endSoon } from "./end-soon.ts";
-import { type Given, placedError } from "./suggested.ts";
+import { warehouseFolder } from "./warehouse-folder.ts";
 
 /** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
@@ -102,33 +102,12 @@ export class StopSignals implements Disposable {
 }
 
 export class CliCommand extends Command {
-  /** Its options have what was `given`; what fails names that in the commands that it suggests. */
-  override action(work: Parameters<Command["action"]>[0]): this {
-    return super
-      .action(async (...args) => {
-        try {
-          await work.apply(this, args);
-        } catch (thrown) {
-          throw placedError(thrown, this.#given());
-        }
-      })
-      .hook("preAction", () => {
-        this.setOptionValue("given", this.#given());
-      });
-  }
-
-  #given(): Given {
-    const { given, warehouse, config, target } = this.opts<Given & { readonly given?: Given }>();
-    return given ?? { warehouse, config, target };
-  }
-
-  /** Of a warehouse that is read: its folder is found also where the option is not given. `given` has the options as they were. */
+  /** Of a warehouse that is read: its folder is found also where the option is not given. */
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {
       const { env, cwd } = processEnvironment();
       // Not all options: --limit of `diff` counts rows, and that of `run` items.
-      const { warehouse, config, sample, target } = command.opts<ConfigFlags & Given>();
-      command.setOptionValue("given", { warehouse, config, target });
+      const { warehouse, config, sample } = command.opts<ConfigFlags>();
       command.setOptionValue(
         "warehouse",
         await warehouseFolder({ env, cwd, flags: { warehouse, config, sample } }),

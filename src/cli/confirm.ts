@@ -1,7 +1,9 @@
 /** Whether somebody wants what cannot be undone. */
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import type { WarehouseError } from "../common/errors.ts";
+import { printableText } from "../show/terminal.ts";
 import type { CliEnvironment } from "./command.ts";
-import { Prompt } from "./init/prompt.ts";
 
 /** `y` and `yes` agree, and `word` does. Throws `refused` where nobody agrees, or where nobody is at a terminal. */
 export async function confirm(
@@ -10,7 +12,11 @@ export async function confirm(
   { refused, word }: { readonly refused: WarehouseError; readonly word?: string },
 ): Promise<void> {
   if (input.isTTY !== true || out.isTTY !== true) throw refused;
-  using prompt = new Prompt(input, err);
-  const answer = await prompt.ask(question, "no", (text) => text.toLowerCase());
-  if (!["y", "yes", word].includes(answer)) throw refused;
+  err.write(printableText(`${question} [no]: `));
+  const lines = createInterface({ input });
+  // An input that ends gives no line.
+  const [answer = ""] = await Promise.race([once(lines, "line"), once(lines, "close")]);
+  lines.close();
+  const given = String(answer).trim();
+  if (!["y", "yes"].includes(given.toLowerCase()) && (word === undefined || given !== word)) throw refused;
 }

@@ -31,7 +31,6 @@ const GROUPS = {
     run: async () => (await import("./commands/run.ts")).runCommand(),
     runs: async () => (await import("./commands/runs.ts")).runsCommand(),
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
-    rejects: async () => (await import("./commands/rejects.ts")).rejectsCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
   },
   "Look and ask": {
@@ -43,11 +42,9 @@ const GROUPS = {
     audit: async () => (await import("./commands/audit.ts")).auditCommand(),
     explain: async () => (await import("./commands/explain.ts")).explainCommand(),
     diff: async () => (await import("./commands/diff.ts")).diffCommand(),
-    drift: async () => (await import("./commands/drift.ts")).driftCommand(),
     "what-if": async () => (await import("./commands/what-if.ts")).whatIfCommand(),
   },
   "Targets and the lake": {
-    targets: async () => (await import("./commands/targets.ts")).targetsCommand(),
     deliver: async () => (await import("./commands/deliver.ts")).deliverCommand(),
     lake: async () => (await import("./commands/lake.ts")).lakeCommand(),
     restore: async () => (await import("./commands/restore.ts")).restoreCommand(),

@@ -10,7 +10,6 @@ import { deliveredRun, runsOf } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
 import { invalid } from "./command.ts";
-import type { Given } from "./suggested.ts";
 
 export interface TargetOptions {
   readonly warehouse: string;
@@ -18,7 +17,6 @@ export interface TargetOptions {
   /** Name of the only one that is meant. */
   readonly target?: string;
   readonly json?: true;
-  readonly given: Given;
 }
 
 type TargetFlags = Pick<TargetOptions, "config" | "target">;
@@ -40,7 +38,7 @@ export async function chosenTargets(
   const names = targets.map(({ name }) => name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no target "${target}"${hint(target, names)}; "content-warehouse targets" lists those that are configured.`,
+    `There is no target "${target}"${hint(target, names)}; "content-warehouse runs show --section targets" lists those that are configured.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type BasicItem, basicItem } from "../api/basic.ts";
+import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { DYNAMIC_COLUMN_NAMES, type DynamicItem, dynamicItem } from "../api/dynamic.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { type FullItem, fullItem } from "../api/full.ts";
@@ -96,9 +97,6 @@ export interface DestinationSpec {
   readonly name: string;
   readonly platform?: string;
 }
-
-/** The platform of the generic external destination. */
-export const DEFAULT_PLATFORM = "External";
 
 export function createClient(spec: ClientSpec): ContentClient {
   const log = spec.log ?? silentLog;

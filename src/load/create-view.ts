@@ -12,7 +12,7 @@ export interface CreateView {
   readonly further?: readonly Comments[];
 }
 
-/** Creates or replaces a view, with its comments. A warehouse of another version may lack some declared columns. */
+/** Creates or replaces a view, with its comments. By the tables of its pipeline it may lack some of the declared columns. */
 export async function createView(
   connection: DuckDBConnection,
   { view, sql, further = [] }: CreateView,

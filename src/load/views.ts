@@ -147,20 +147,14 @@ async function fillFieldTexts(
 }
 
 async function fieldTexts(connection: DuckDBConnection): Promise<string> {
-  const has = (table: string, column: string) =>
-    scalar(
-      connection,
-      `SELECT count(*) FROM duckdb_columns()
-       WHERE database_name = current_database() AND table_name = $1 AND column_name = $2`,
-      [table, column],
-    );
-  const values = "content_custom_field_values";
-  const hasSelectValues = (await has(values, "select_value")) > 0;
-  const hasFiles = (await has("custom_field_files", "file_url")) > 0;
+  const files = await scalar(
+    connection,
+    `SELECT count(*) FROM duckdb_tables()
+     WHERE database_name = current_database() AND table_name = 'custom_field_files'`,
+  );
   return fillMarks(loadSql("field_texts"), {
     numbers: loadSql("custom_field_numbers"),
-    items: hasSelectValues ? values : `(SELECT *, NULL::VARCHAR AS select_value FROM ${values})`,
-    files: hasFiles ? "custom_field_files" : NO_FILES,
+    files: files > 0 ? "custom_field_files" : NO_FILES,
   });
 }
 

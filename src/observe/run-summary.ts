@@ -1,5 +1,5 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import { type Accounting, type DatedCheck, inTellingOrder } from "../audit/checks/checks.ts";
+import { type Accounting, type Check, inTellingOrder } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges } from "../audit/questions/run-changes.ts";
@@ -18,7 +18,7 @@ import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
 /** Rows that fail stay in the warehouse, where pruning takes them away. */
-type ToldCheck = Omit<DatedCheck, "examples" | "reads">;
+type ToldCheck = Omit<Check, "examples" | "reads">;
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -70,14 +70,14 @@ export interface RunSummary {
   readonly mappedValues: MappedCounts | null;
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
-  /** The checks before publication, what warns anew first; all are in `run_checks`. */
+  /** The checks before publication; all are in `run_checks`. */
   readonly checks: { readonly passed: number; readonly warnings: readonly ToldCheck[] };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
-  /** Those of them that the night before had not, and one sentence for the checks that warn since this run. */
+  /** Those of them that the night before did not have, and one sentence for the checks that did not warn then. */
   readonly newWarnings: readonly string[];
   /** What came of the delivery to each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
@@ -113,7 +113,7 @@ export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | 
   return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
 }
 
-export function summaryOfChecks(checks: readonly DatedCheck[]): RunSummary["checks"] {
+export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
   const warnings = inTellingOrder(
     checks.filter(({ verdict }) => verdict !== "passed"),
     (check) => check,

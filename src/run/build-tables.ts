@@ -1,18 +1,11 @@
 /** From transformed documents to checked tables, with what the run states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import {
-  type Accounting,
-  accountingChecks,
-  assertPassed,
-  type DatedCheck,
-  type Judged,
-} from "../audit/checks/checks.ts";
+import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { assertTestsHold } from "../audit/checks/test-results.ts";
 import { runTests } from "../audit/checks/tests.ts";
 import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
-import { dateWarnings, type WarningTexts, warningTexts } from "../audit/checks/warning-spans.ts";
 import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
@@ -33,27 +26,19 @@ import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
-import {
-  accountingOf,
-  answerChecks,
-  contradictionReasons,
-  limitReasons,
-  singlesWarnings,
-} from "./accounting.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
+import { accountingOf, contradictionReasons, judgeSingles, limitReasons } from "./accounting.ts";
 import type { Building } from "./building.ts";
 import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
 
-export interface TablesBuilt extends Pick<RunSummary, "accounting" | "warnings" | "noMappedValues"> {
+export interface TablesBuilt extends Pick<RunSummary, "accounting" | "noMappedValues"> {
   readonly tables: readonly LoadedTable[];
-  readonly statement: ManifestDraft;
-  readonly checks: readonly DatedCheck[];
-  /** Of the warnings those whose check the run before warned of too. */
-  readonly ongoing: WarningTexts["ongoing"];
-  readonly fresh: WarningTexts["fresh"];
+  readonly statement: BuiltStatement;
+  readonly checks: Judged["checks"];
+  readonly warnings: Judged["warnings"];
 }
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
@@ -90,10 +75,10 @@ export async function buildTables(building: Building, transformed: RawTransforme
   }
   await build.createViews();
   const tested = await testsOf(building, build);
-  const told = await dated(building, {
+  const told = {
     checks: [...judged.checks, ...tested.checks],
     warnings: [...judged.warnings, ...tested.warnings],
-  });
+  };
   all.push(await build.loadRows(checkRows(told.checks)));
   await build.close();
   assertTestsHold(tested);
@@ -150,7 +135,7 @@ interface Found extends Pick<Conclusion, "reasons"> {
   readonly drift: readonly CountedDrift[];
 }
 
-type Judgement = Omit<TablesBuilt, "tables" | "statement" | "ongoing" | "fresh" | keyof Judged> &
+type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
   Pick<JudgedMatching, "ignoredDestinations"> &
   Judged;
 
@@ -163,12 +148,13 @@ function judge(
   const accounting = accountingOf(facts, loaded, reasons);
   const tables = judgeTables({ before, loaded, facts });
   const matching = matchingOf(facts, lookups, transformed, loaded);
+  const singles = judgeSingles(facts);
   const echoes = judgeEchoes(drift);
   const checks = [
     ...loaded.checks,
     ...accountingChecks(accounting, facts.limit !== null),
     ...matching.checks,
-    ...answerChecks(facts),
+    ...singles.checks,
     ...echoes.checks,
     ...tables.checks,
     ...historyChecks(history, pipeline),
@@ -180,7 +166,7 @@ function judge(
     warnings: [
       ...matching.warnings,
       ...echoes.warnings,
-      ...singlesWarnings(facts),
+      ...singles.warnings,
       ...pageWarnings(facts),
       ...tables.warnings,
       ...historyWarnings(history),
@@ -188,18 +174,6 @@ function judge(
     noMappedValues: matching.noMappedValues,
     ignoredDestinations: matching.ignoredDestinations,
   };
-}
-
-/** The same with since when checks warn. */
-async function dated({ before, landed, staging }: Building, judged: Judged) {
-  const { startedAt } = landed.facts;
-  const { checks, warnings } = await dateWarnings(judged.checks, {
-    before,
-    startedAt,
-    temporaryDirectory: staging.temporary,
-  });
-  const told = warningTexts(judged.warnings, checks);
-  return { checks, warnings: [...warnings, ...told.warnings], ongoing: told.ongoing, fresh: told.fresh };
 }
 
 /** The ID of the instance that the items name, if they name one alone. */
@@ -313,7 +287,7 @@ function runTables(
 }
 
 /** What the manifest states of personal data. */
-function treatmentIn({ personalData, documentSettings }: ExtractRecord): ManifestDraft["personalData"] {
+function treatmentIn({ personalData, documentSettings }: ExtractRecord): BuiltStatement["personalData"] {
   const { policy, keyId, customFieldIds } = personalData;
   return {
     policy,

@@ -12,12 +12,12 @@ import type { RunSummary } from "../observe/run-summary.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import { type Baseline, mayShow } from "../warehouse/baseline.ts";
 import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
-import type { Manifest, ManifestDraft } from "../warehouse/manifest.ts";
+import type { BuiltStatement, Manifest } from "../warehouse/manifest.ts";
 import { buildTables, type TablesBuilt } from "./build-tables.ts";
 import type { Building } from "./building.ts";
 import { transformRaw } from "./transform-raw.ts";
 
-export interface Built extends TablesBuilt, Comparison {
+export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
   /** Name of the report in the run's folder; null: it has none. */
   readonly report: string | null;
 }
@@ -45,7 +45,7 @@ export async function build(building: Building): Promise<Built> {
 }
 
 /** Writes the report of the run. A failure is told, and takes nothing from the run. */
-async function writeReportOf({ runs, staging, log, pipeline }: Building, statement: ManifestDraft) {
+async function writeReportOf({ runs, staging, log, pipeline }: Building, statement: BuiltStatement) {
   try {
     const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
     const isWritten = await writeReport({
@@ -75,7 +75,7 @@ interface Compared {
 }
 
 /** Compares the staged tables, which nobody has open. */
-async function compareWithPrevious(run: Compared, statement: ManifestDraft): Promise<Comparison> {
+async function compareWithPrevious(run: Compared, statement: BuiltStatement): Promise<Comparison> {
   const before = run.before.kind === "run" ? run.before : undefined;
   try {
     return await readComparison(run, statement, before);
@@ -97,7 +97,7 @@ const MEMORY_LIMIT_MB = 128;
 
 async function readComparison(
   { staging, pipeline }: Compared,
-  statement: ManifestDraft,
+  statement: BuiltStatement,
   before: { readonly directory: string; readonly manifest: Manifest } | undefined,
 ): Promise<Comparison> {
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));

@@ -6,7 +6,7 @@ import { exitCodeOf } from "../observe/outcome.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import type { ObserveSettings } from "../observe/settings.ts";
 import { outputFolder } from "../warehouse/layout.ts";
-import { newWarnings } from "../warehouse/new-warnings.ts";
+import { newCauses } from "../warehouse/new-warnings.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunOptions } from "./context.ts";
 
@@ -41,9 +41,9 @@ export async function observed(
   }
   const { summary } = exported;
   const warnings = await observers.published(summary, exitCodeOf(summary));
-  const found = { of: "observers", warnings, ongoing: [] } as const;
-  const fresh = limit === null ? await newWarnings(outputFolder(warehouse), found, log) : warnings;
-  for (const warning of isQuiet ? fresh : warnings) log.warn(warning);
+  const found = { of: "observers", causes: warnings } as const;
+  const causes = limit === null ? await newCauses(outputFolder(warehouse), found, log) : new Set(warnings);
+  for (const warning of warnings) if (!isQuiet || causes.has(warning)) log.warn(warning);
   return exported;
 }
 

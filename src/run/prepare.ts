@@ -398,16 +398,10 @@ async function rehearseDestinations(
   if (wanted.length === 0) return listener.warn("none are configured, so there will be no mapped values");
   const lookups = createLookups(client, config.lookupMethod);
   const found = await lookups.destinations(wanted, signal);
-  const { unmatched } = found;
-  if (unmatched.length === 0) return listener.note(`${count(wanted.length)} found`);
-  const { aliases } = config;
-  const known = await knownDestinations(
-    client,
-    { aliases, lookups, wanted, unmatched, configured: [] },
-    signal,
-  );
+  if (found.unmatched.length === 0) return listener.note(`${count(wanted.length)} found`);
+  const names = await knownDestinations(client, config.aliases, signal);
   listener.warn(
-    `${missingDestinations(found, known).join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
+    `${missingDestinations(found, names).join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
   );
 }
 

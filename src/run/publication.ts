@@ -1,5 +1,8 @@
 /** From documents that land to a run that is published and delivered: it is built, and made visible. */
+
 import { join } from "node:path";
+import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
+import { warningCause, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
@@ -7,7 +10,7 @@ import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { newWarnings } from "../warehouse/new-warnings.ts";
+import { newCauses } from "../warehouse/new-warnings.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { listRuns, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
@@ -47,6 +50,9 @@ export async function landAndPublish(run: PublishingRun, landing: Landing): Prom
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
+  const untold = untoldChecks(built);
+  const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
+  const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
   const summary = {
     ...publishedFacts(run, { facts, built, manifest }),
     current: { run: manifest.run, publishedAt: manifest.endedAt },
@@ -57,10 +63,10 @@ export async function landAndPublish(run: PublishingRun, landing: Landing): Prom
     report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
     removedRuns: retired.removed,
     // A failure is told by itself, night after night.
-    warnings: failure === null ? warnings : [...warnings, failure.message],
+    warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
-      ...(await newWarnings(folder, { of: "run", warnings, ongoing: built.ongoing }, options.log)),
-      ...built.fresh,
+      ...warnings.filter((each) => causes.has(warningCause(each))).map(warningText),
+      ...newChecksText(untold.filter(({ name }) => causes.has(name))),
     ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },

@@ -1,7 +1,7 @@
 /** Rows of the run's own tables. */
 
 import { hash } from "node:crypto";
-import type { Accounting, DatedCheck } from "../audit/checks/checks.ts";
+import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Throttled } from "../extract/http/pace.ts";
 import type { Requests } from "../extract/http/requests.ts";
@@ -12,10 +12,10 @@ import type { PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
 
 interface RunFacts
-  extends Pick<ManifestDraft, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
+  extends Pick<BuiltStatement, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
   readonly instanceUrl: string;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
@@ -101,12 +101,8 @@ export function driftRows(entries: readonly CountedDrift[]): RunRows {
   return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 
-export function checkRows(made: readonly DatedCheck[]): RunRows {
-  return rowsOf(checks, made, ({ name, warningSince, examples = null }) => ({
-    checkName: name,
-    warningSince: warningSince === null ? null : warningSince.getTime() * 1000,
-    examples,
-  }));
+export function checkRows(made: readonly Check[]): RunRows {
+  return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
 }
 
 /** `parquet`: whether the Parquet files are published. */

@@ -1,6 +1,6 @@
 /** What a run did, to be read at a glance. */
-import { DIFFERENT_TIMES, isOfMostItems, spanText } from "../audit/checks/checks.ts";
-import { lacksValues, valuesText } from "../audit/mapping/value-counts.ts";
+import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
+import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, counted, duration, megabytes } from "../common/figures.ts";
@@ -211,13 +211,11 @@ function argument({ run, current }: RunSummary): string {
 
 const CHECKS_NAMED = 3;
 
-/** Those that warn, the first few by name: what is new is not lost among what is known. */
+/** Those that warn, the first few by name. */
 function checks(summary: RunSummary): string {
   const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
-  const named = warnings
-    .slice(0, CHECKS_NAMED)
-    .map(({ name, figure, warningRuns }) => `${name}: ${count(figure)}${spanText(warningRuns)}`);
+  const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
   const more = warnings.length - named.length;
   const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
   const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";
@@ -261,7 +259,7 @@ function drifted(summary: RunSummary): string[] {
   const them = known === 1 ? "it" : "them";
   return [
     ...told,
-    `${count(known)} known before; "content-warehouse drift${argument(summary)}" lists ${them}`,
+    `${count(known)} known before; "content-warehouse runs show${argument(summary)} --section drift" lists ${them}`,
   ];
 }
 
@@ -275,9 +273,9 @@ function nextQuestion(summary: RunSummary): string {
   const { accounting, mappedValues, changes, previousRun } = summary;
   const run = argument(summary);
   const sql = run === "" ? "sql" : `sql --run${run}`;
-  if (accounting.rejected > 0) return run === "" ? "rejects" : `${sql} "FROM run_rejects"`;
-  if (driftedAnew(summary)) return `drift${run}`;
-  if (mappedValues !== null && lacksValues(mappedValues)) return `audit${run}`;
+  if (accounting.rejected > 0) return `runs show${run} --section rejects`;
+  if (driftedAnew(summary)) return `runs show${run} --section drift`;
+  if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;
 }

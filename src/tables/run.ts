@@ -231,13 +231,6 @@ export const checks = defineTable({
     text("verdict", { comment: "`passed`, `warning` or `failed`.", required: true }),
     bigint("figure", { comment: "Number that was counted.", required: true }),
     bigint("expected", { comment: "Number that was expected; NULL where there is none." }),
-    timestamp("warning_since", {
-      comment:
-        "Start of the first of the runs in a row that warn of it, whatever the figure; NULL where it passed.",
-    }),
-    bigint("warning_runs", {
-      comment: "Published runs in a row that warn of it, this one included; NULL where it passed.",
-    }),
     text("detail", { comment: "What the numbers mean." }),
     json("examples", {
       comment:

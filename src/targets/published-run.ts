@@ -47,8 +47,8 @@ export async function runsOf(
 }
 
 /**
- * A published run for a target. Throws `config.invalid` where it is limited, or has no Parquet files, or those of an earlier version
- * that do not say what their columns are; `verify.failed` where its manifest cannot be read.
+ * A published run for a target. Throws `config.invalid` where it is limited, or has no Parquet files, or such as
+ * do not say what their columns are; `verify.failed` where its manifest cannot be read.
  */
 export async function deliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
   const { directory, manifest } = run;
@@ -77,7 +77,7 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
   };
 }
 
-/** Its tables, as their Parquet files declare them. Throws `config.invalid` where those are of an earlier version. */
+/** Its tables, as their Parquet files declare them. Throws `config.invalid` where they do not. */
 export async function tablesOf(
   published: PublishedFiles & { readonly manifest: Manifest },
   temporaryDirectory: string,
@@ -116,6 +116,6 @@ function withoutParquet({ run, pipeline }: Pick<Manifest, "run" | "pipeline">): 
 function undeclared(run: string, table: string): WarehouseError {
   return new WarehouseError(
     "config.invalid",
-    `The Parquet files of ${table} in the run ${run} do not say what their columns are, as those of earlier versions; run again, and the new run can be delivered.`,
+    `The Parquet files of ${table} in the run ${run} do not say what their columns are; run again, and the new run can be delivered.`,
   );
 }

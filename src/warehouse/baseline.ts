@@ -167,7 +167,7 @@ export interface PersonalTreatment {
  */
 export function mayShow(other: Manifest["personalData"], own: Manifest["personalData"]): boolean {
   if (own.policy === "keep") return true;
-  const isKnown = own.fields !== undefined && own.fields === other.fields;
+  const isKnown = own.fields === other.fields;
   return isKnown && own.policy === other.policy && own.keyId === other.keyId;
 }
 

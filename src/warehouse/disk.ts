@@ -30,7 +30,7 @@ export const NOTHING_TAKEN: Taken = { peakBytes: 0, keptBytes: 0 };
 
 /** Bytes that a run may still take, by the most that it took before or the run before; undefined where neither tells. */
 export function roomNeeded(baseline: Baseline, { peakBytes, keptBytes }: Taken): number | undefined {
-  const before = baseline.kind === "run" ? (baseline.manifest.peakBytes ?? 0) : 0;
+  const before = baseline.kind === "run" ? baseline.manifest.peakBytes : 0;
   const most = Math.max(before, peakBytes);
   return most === 0 ? undefined : Math.max(0, Math.ceil(ROOM * most) - keptBytes);
 }

@@ -25,7 +25,7 @@ export interface RunKey {
   /** Its name, or that of its folder. */
   readonly run: string;
   readonly sequence: number;
-  /** Of its manifest; undefined where that cannot be read, or an earlier version did not note it: then the name decides. */
+  /** Of its manifest; undefined where that cannot be read: then the name decides. */
   readonly sha256?: string | undefined;
 }
 

@@ -35,13 +35,12 @@ const publishedFile = z.object({
 export const RECEPTIONS = ["receiving", "ignored", "unsupported", "nameless"] as const;
 export type Reception = (typeof RECEPTIONS)[number];
 
-const values = { mapped: count, unmapped: count } as const;
+const values = { mapped: count, unmapped: count, unknown: count } as const;
 const valuesAt = z.object({
   id: z.string(),
   name: z.string().nullable(),
   reception: z.enum(RECEPTIONS),
   ...values,
-  unknown: count,
 });
 
 /** Everything a publication states about itself, but its files, which are measured. */
@@ -65,25 +64,18 @@ const statement = z.object({
   reasons: z.array(z.string()),
   /** The evidence for the verdict. */
   passes: z.json(),
-  /** What became of the listed items; absent in runs of earlier versions. */
-  items: z
-    .object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count })
-    .optional(),
+  /** What became of the listed items. */
+  items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }),
   /** Items against the run before; `changed`: with another `updated_at`, null where a run has none. Absent: not compared. */
   changes: z.object({ new: count, changed: count.nullable(), removed: count }).optional(),
-  /**
-   * Values with an external value and without one; absent where the pipeline makes none, or in runs of earlier versions.
-   * Others of these have `mapped` and `unmapped` alone, and count unknown values among the unmapped.
-   */
-  mappedValues: z
-    .object({ ...values, unknown: count.optional(), destinations: z.array(valuesAt).optional() })
-    .optional(),
+  /** Values with an external value and without one; absent where the pipeline makes none. */
+  mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).optional(),
   /** Rows by table, all tables. */
   rows: z.record(z.string(), count),
   /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */
   emptyColumns: z.array(z.string()),
-  /** `table.column` of all that `emptyColumns` is chosen from; absent in runs of earlier versions. */
-  columns: z.array(z.string()).optional(),
+  /** `table.column` of all that `emptyColumns` is chosen from. */
+  columns: z.array(z.string()),
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),
@@ -92,8 +84,8 @@ const statement = z.object({
     keyId: z.string().nullable(),
     /** Of the custom fields that were treated as personal; absent: none were. */
     customFieldIds: z.array(z.string()).optional(),
-    /** Digest of all that `personalFields` named; absent in runs of earlier versions. */
-    fields: z.string().optional(),
+    /** Digest of all that `personalFields` named. */
+    fields: z.string(),
   }),
   /** When the run was resumed after an interruption; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),
@@ -105,11 +97,11 @@ const statement = z.object({
   ratePerSecond: z.number().positive().optional(),
   /** How often and how long the service answered nobody while the run read it; absent: never. */
   outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
-  /** The most that the run took up on the disk while it was made; absent in runs of earlier versions. The next run needs it. */
-  peakBytes: count.optional(),
+  /** The most that the run took up on the disk while it was made. The next run needs it. */
+  peakBytes: count,
   /** The run that it goes on from: what `current` named when it began. */
   previousRun: runIdentifier.nullable(),
-  /** SHA-256 of that run's manifest; absent where there is none to read, and in runs of earlier versions. */
+  /** SHA-256 of that run's manifest; absent where there is none to read. */
   previousSha256: sha256.optional(),
   /** The run whose raw documents this one was built from; absent: it read its own. */
   replayOf: runIdentifier.optional(),
@@ -129,6 +121,8 @@ export type PublishedFile = z.infer<typeof publishedFile>;
 export type Statement = z.infer<typeof statement>;
 /** What a run states that is not published yet. */
 export type ManifestDraft = Omit<Statement, "endedAt">;
+/** The same when its tables are built. */
+export type BuiltStatement = Omit<ManifestDraft, "peakBytes">;
 export type Manifest = z.infer<typeof manifest>;
 
 /** Writes the manifest of a run that is about to be published; the last file that is written. */

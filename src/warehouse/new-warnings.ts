@@ -1,4 +1,4 @@
-/** Which warnings the night before had too: whoever reads what every night says reads each of them once. */
+/** Which warnings are new: those whose cause the run before did not warn of. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
@@ -7,36 +7,28 @@ import { clauseOf } from "../common/printable.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { OutputFolder } from "./layout.ts";
 
-/** SHA-256 of the sentences: they may name a person who is erased later. */
+/** SHA-256 of each cause: a cause may name what is erased later. */
 const form = z.array(z.string());
 
 const FILES = { run: ".warnings.json", observers: ".observer-warnings.json" } as const;
 
-interface NightsWarnings {
-  /** Whose they are: each has a file of its own. */
-  readonly of: "run" | "observers";
-  readonly warnings: readonly string[];
-  /** Those of checks that the run before warned of too, whatever their figures. */
-  readonly ongoing: readonly string[];
-}
-
 /**
- * Gives the warnings that the night before had not, and keeps what this one has for the next. Where that cannot be kept,
- * a person reads them once more.
+ * Returns the causes that the run before did not have, and keeps these for the next run. If they cannot be kept, all count
+ * as new. A cause is the name of a check, or a sentence.
  */
-export async function newWarnings(
+export async function newCauses(
   folder: OutputFolder,
-  { of, warnings, ongoing }: NightsWarnings,
+  { of, causes }: { readonly of: keyof typeof FILES; readonly causes: readonly string[] },
   log: Log,
-): Promise<string[]> {
+): Promise<ReadonlySet<string>> {
   const file = join(folder.root, FILES[of]);
-  const digests = new Map(warnings.map((warning) => [warning, hash("sha256", warning)]));
+  const digestOf = (cause: string) => hash("sha256", cause);
   try {
     const before = new Set(await readSealed(file, form));
-    await writeSealed(file, [...digests.values()]);
-    return warnings.filter((each) => !ongoing.includes(each) && !before.has(digests.get(each) ?? ""));
+    await writeSealed(file, causes.map(digestOf));
+    return new Set(causes.filter((cause) => !before.has(digestOf(cause))));
   } catch (thrown) {
     log.warn(`Which warnings are new is not known: ${clauseOf(thrown)}.`);
-    return [...warnings];
+    return new Set(causes);
   }
 }

@@ -26,7 +26,7 @@ export async function prunedRuns(folder: OutputFolder): Promise<readonly RunKey[
   if (data !== undefined) return data;
   throw new WarehouseError(
     "verify.failed",
-    `${folder.pruned} is not as it was written, so nobody can tell which runs were rolled back here; remove it, and see with "content-warehouse targets" that no target has one of them.`,
+    `${folder.pruned} is not as it was written, so nobody can tell which runs were rolled back here; remove it, and see with "content-warehouse runs show --section targets" that no target has one of them.`,
   );
 }
 

@@ -1,8 +1,5 @@
 /** The tables of a run: what they are read from, how a database that reads them is opened, and their names in it. */
-import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Columns, RowOf } from "../common/answer.ts";
 import {
   type Database,
   openForScanning,
@@ -11,7 +8,6 @@ import {
   type ScanOptions,
 } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
-import { rowsBy } from "../storage/rows-by.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { DATABASE_FILE } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
@@ -70,19 +66,4 @@ export function fromTable(
 export function filesOf({ directory, manifest }: PublishedFiles, table: string): string[] {
   const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
   return files.map(({ path }) => join(directory, path)).toSorted();
-}
-
-/** Rows of `run_rejects` of a run whose manifest need not be readable: from its database or, without one, from Parquet files. */
-export async function readRejects<const C extends Columns>(
-  directory: string,
-  columns: C,
-  temporaryDirectory: string,
-): Promise<RowOf<C>[]> {
-  const database = join(directory, DATABASE_FILE);
-  const isThere = existsSync(database);
-  const folder = join(directory, "parquet", "run_rejects");
-  const files = isThere ? [] : (await readdir(folder)).toSorted().map((name) => join(folder, name));
-  const source = { directory, database: isThere ? database : undefined, filesOf: () => files };
-  await using opened = await openTables(source, { temporaryDirectory, memoryLimitMb: 256, threads: 1 });
-  return await rowsBy(opened.connection, columns, `FROM ${fromTable(source, "run_rejects")} ORDER BY reject`);
 }

@@ -171,3 +171,28 @@ test("an older Node is told what is needed, before anything is loaded", async ()
   assert.deepEqual([code, stdout], [2, ""]);
   assert.match(stderr, /^content-warehouse needs Node 22\.19 or newer; this is 22\.18\.0\. Install .*\n$/);
 });
+
+test("whatever takes a warehouse takes the configuration that says where it is", async () => {
+  const longs = everyCommand(wholeProgram).map((command) => ({
+    name: command.name(),
+    options: command.options.map(({ long }) => long),
+  }));
+  // `init` writes a configuration, and `serve` serves what is in a folder.
+  const readers = longs.filter(
+    ({ name, options }) => options.includes("--warehouse") && !["init", "serve"].includes(name),
+  );
+  assert.ok(readers.length > 15, readers.map(({ name }) => name).join());
+  for (const { name, options } of readers) assert.ok(options.includes("--config"), name);
+});
+
+test("whatever answers as JSON by --format does so by --json", async () => {
+  const formatted = everyCommand(wholeProgram).filter(({ options }) =>
+    options.some(({ long, argChoices }) => long === "--format" && argChoices?.includes("json")),
+  );
+  assert.ok(formatted.length > 9, String(formatted.length));
+  for (const { name, options } of formatted.map((each) => ({ name: each.name(), options: each.options })))
+    assert.ok(
+      options.some(({ long }) => long === "--json"),
+      name,
+    );
+});

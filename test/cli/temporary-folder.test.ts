@@ -18,7 +18,7 @@ long(
       ["sql", "SELECT 1", "--warehouse", out],
       ["verify", "--warehouse", out],
       ["audit", "--warehouse", out],
-      ["rejects", "--warehouse", out],
+      ["runs", "show", "--section", "rejects", "--warehouse", out],
       ["report", "--warehouse", out],
     ];
     for (const args of few(questions, 3)) {

@@ -44,11 +44,11 @@ const written = (name: string, text: string) => `printf '%s' '${text}' > ${name}
  */
 const NEEDS: Readonly<Record<string, readonly [command: string, comesTo: RegExp]>> = {
   "@aws-sdk/client-s3": [
-    `${written("s3.json", S3)}AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b AWS_REGION=us-east-1 content-warehouse targets --config s3.json`,
+    `${written("s3.json", S3)}AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b AWS_REGION=us-east-1 content-warehouse runs show --section targets --config s3.json`,
     /127\.0\.0\.1:1|ECONNREFUSED|s3:\/\/bucket/,
   ],
   "pg pg-copy-streams": [
-    `${written("pg.json", POSTGRES)}content-warehouse targets --config pg.json`,
+    `${written("pg.json", POSTGRES)}content-warehouse runs show --section targets --config pg.json`,
     /PostgreSQL at 127\.0\.0\.1:1\/reports/,
   ],
 };

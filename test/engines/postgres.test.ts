@@ -20,7 +20,7 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { openPublished, type Reader, type Row } from "../run/running.ts";
-import { deliverCurrent, digestIn, nightOf, steps, worldOf } from "../run/two-machines.ts";
+import { digestIn, nightOf, steps, worldOf } from "../run/two-machines.ts";
 import { until } from "../until.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
@@ -476,12 +476,6 @@ suite("the target postgres", () => {
       await rm(world.folders[winner], { recursive: true });
       await cp(world.folders[loser], world.folders[winner], { recursive: true, verbatimSymlinks: true });
     }
-    // What an earlier version noted: then the name decides.
-    const { sha256, ...earlier } = await commentOf();
-    assert.match(sha256, /^[0-9a-f]{64}$/);
-    await admin.query(`COMMENT ON SCHEMA shared IS '${JSON.stringify(earlier)}'`);
-    const [again] = await deliverCurrent(world, "A");
-    assert.equal(again?.state, "present");
     const next = await nightOf(world, { night: 3, order: steps("A") });
     assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
     await admin.query("DROP SCHEMA shared CASCADE");

@@ -167,7 +167,7 @@ long("csv-target.ts has a delivered run as CSV files, once", async (t) => {
   ]);
   const again = await inCsv(["deliver"]);
   assert.deepEqual([again.code, again.stdout], [0, `csv: has ${run} already\n`], again.stderr);
-  const listed = await inCsv(["targets", "--json"]);
+  const listed = await inCsv(["runs", "show", "--section", "targets", "--json"]);
   const { current, targets } = JSON.parse(listed.stdout);
   const [{ target, run: last, sequence, state, problem }] = targets;
   assert.deepEqual(

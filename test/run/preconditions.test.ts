@@ -502,6 +502,15 @@ suite("check ends as a run does, and says what the run says, of", () => {
     assert.equal(ran.exitCode, 0, ran.err);
     assert.ok(ran.err.includes(`Restored the run ${run} from the target lake`), ran.err);
   });
+  test("a lake that has the run of the night before", async (t) => {
+    const world = await worldOf(t);
+    await published(world);
+    lakeIn(world);
+    await configured(world);
+    const { exitCode, out } = await command(checkCommand, world.args, world);
+    assert.equal(exitCode, 0, out);
+    assert.match(out, /ok +targets +lake: has run 1, can be written to\n/);
+  });
   test("a page of full documents that is damaged by an item, and larger ones that the service refuses", async (t) => {
     const { failed, published } = await both(t, 0, ({ service }) => {
       service.script = ({ kind, mode, page, perPage }) => {

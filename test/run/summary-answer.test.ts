@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import type { DatedCheck } from "../../src/audit/checks/checks.ts";
+import type { Check } from "../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../src/audit/questions/drift.ts";
 import { takesColours } from "../../src/cli/commands/run.ts";
 import type { Reused, RunSummary } from "../../src/observe/run-summary.ts";
@@ -107,7 +107,7 @@ test("a complete run is seen at a glance", () => {
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
   Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
   Checks     all 172 checks passed
-  Next       content-warehouse sql "FROM content LIMIT 5" --warehouse /srv/warehouse
+  Next       content-warehouse sql "FROM content LIMIT 5"
 `,
   );
 });
@@ -126,7 +126,7 @@ test("items and values are told against the run before, and the next command is 
     summaryText(compared),
     /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 changed, 1 removed since 000041-20261119T020000Z\n/,
   );
-  assert.match(summaryText(compared), /Next +content-warehouse diff --warehouse \/srv\/warehouse\n$/);
+  assert.match(summaryText(compared), /Next +content-warehouse diff\n$/);
   const undated = summaryText({ ...compared, changes: { ...changes, changed: null } });
   assert.match(undated, /; 3 new, 1 removed since /);
   const at = (name: string | null, reception: Reception, unmapped: number) => {
@@ -139,11 +139,11 @@ test("items and values are told against the run before, and the next command is 
     apart,
     /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values, 3 at Print \(supports no mappings\), 2 at d-1 \(known by its ID alone\)\n/,
   );
-  assert.match(apart, /Next +content-warehouse diff /, "no destination that receives values lacks one");
+  assert.match(apart, /Next +content-warehouse diff\n/, "no destination that receives values lacks one");
   const some = lacking(at("Web", "receiving", 2), at("Print", "ignored", 1));
   assert.match(
     some,
-    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n.*Next +content-warehouse audit /s,
+    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n.*Next +content-warehouse audit\n/s,
   );
   const all = lacking(at("Web", "receiving", 3));
   assert.match(all, /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\)\n/);
@@ -164,9 +164,9 @@ test("new and vanished fields are told by name, what was known before in one fig
   });
   assert.match(
     text,
-    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse drift --warehouse \/srv\/warehouse" lists them\n/,
+    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,
   );
-  assert.match(text, /Next +content-warehouse drift /);
+  assert.match(text, /Next +content-warehouse runs show --section drift\n/);
   const names = "abcdefg".split("").map((path) => line(path, 1, null));
   const first = summaryText({ ...COMPLETE, drift: { ...drift, newFields: names } });
   assert.match(first, /Drift +7 new fields: a, b, c, d, e and 2 more; nothing to compare with yet\n/);
@@ -175,17 +175,16 @@ test("new and vanished fields are told by name, what was known before in one fig
 });
 
 test("checks that warn are told, the first by name", () => {
-  const warningSince = new Date(0);
-  const check = (name: string, figure: number, warningRuns = 1): DatedCheck => {
-    return { name, verdict: "warning", figure, expected: 0, detail: "", warningSince, warningRuns };
+  const check = (name: string, figure: number): Check => {
+    return { name, verdict: "warning", figure, expected: 0, detail: "" };
   };
-  const warnings = [check("a", 2), check("b", 1, 31), check("c", 3000), check("d", 1)];
+  const warnings = [check("a", 2), check("b", 1), check("c", 3000), check("d", 1)];
   const text = (count: number) =>
     summaryText({ ...COMPLETE, checks: { passed: 170, warnings: warnings.slice(0, count) } });
   assert.match(text(1), /Checks +170 passed, 1 warning: a: 2\n/);
   assert.match(
     text(4),
-    /Checks +170 passed, 4 warnings: a: 2; b: 1, for 31 nights; c: 3,000; and 1 more, in "content-warehouse runs show current --warehouse \/srv\/warehouse"\n/,
+    /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
   );
 });
 
@@ -265,7 +264,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Checks     all 172 checks passed
   Removed    2 old runs
   Warning    There is no destination "Site".
-  Next       content-warehouse rejects --warehouse /srv/warehouse
+  Next       content-warehouse runs show --section rejects
 `,
   );
 });

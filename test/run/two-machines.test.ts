@@ -6,7 +6,6 @@ import { pathToFileURL } from "node:url";
 import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { restoreCommand } from "../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
-import { targetsCommand } from "../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
 import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
@@ -150,7 +149,7 @@ long("commands tell the run of another machine from one's own of the same name",
   const here = world.folders.B;
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--warehouse", here], { cwd: folder });
-  const targets = await ask(targetsCommand);
+  const targets = await ask(runsCommand, "show", "--section", "targets");
   assert.match(targets.text, /│ another run 1, made elsewhere +│/);
   assert.equal((await ask(deliverCommand)).error?.code, "target.fenced");
   const beside = `${name}-${(await digestIn(join(world.folders.A, "current"))).slice(0, 8)}`;
@@ -161,7 +160,7 @@ long("commands tell the run of another machine from one's own of the same name",
   assert.equal(await readlink(join(here, "current")), `runs/${beside}`);
   const again = await ask(restoreCommand);
   assert.match(again.error?.message ?? "", new RegExp(`has the run ${beside} already`));
-  assert.match((await ask(targetsCommand)).text, /│ run 1, as here +│/);
+  assert.match((await ask(runsCommand, "show", "--section", "targets")).text, /│ run 1, as here +│/);
   assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: has ${name} already`));
   const { text } = await ask(runsCommand, "list");
   assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));

@@ -43,10 +43,13 @@ export function statement(staging: StagingFolder, items: number): ManifestDraft 
     reasons: [],
     passes: [{ mode: "dynamic", items, clean: true }],
     rows: { content: items, content_tags: items },
+    items: { listed: items, loaded: items, rejected: 0, vanished: 0, unread: 0 },
     emptyColumns: [],
+    columns: [],
+    peakBytes: 1,
     versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
     configuration: "f00d",
-    personalData: { policy: "drop", keyId: null },
+    personalData: { policy: "drop", keyId: null, fields: "none" },
     previousRun: null,
   };
 }

@@ -1,6 +1,8 @@
 /** What a check counted, in words of content: a warning is read by people who do not know the tables. */
 import { count, counted } from "../../common/figures.ts";
-import type { RunCheck } from "./checks.ts";
+import { firstOf } from "../../common/nearest.ts";
+import { type Check, type Judged, type RunCheck, warningCause } from "./checks.ts";
+import { TOLD_BY_NAME } from "./unmatched.ts";
 
 /** The name of a check of one. */
 export const FOREIGN_KEY = /^foreign key (?<table>[^.]+)\.(?<column>.+) → (?<target>.+)$/;
@@ -36,4 +38,22 @@ export function checkWords({ check_name, figure }: Pick<RunCheck, "check_name" |
   if (table === "content") return `${counted(figure, "item")} ${figure === 1 ? "names" : "name"} ${what}`;
   const subject = SUBJECTS[table] ?? (table.startsWith("content_") ? "items" : `rows of ${table}`);
   return `${subject} name ${what} (${counted(figure, "time")})`;
+}
+
+/** Checks that warn, and that no sentence tells of. */
+export function untoldChecks({ checks, warnings }: Judged): readonly Check[] {
+  const told = new Set(warnings.map(warningCause));
+  return checks.filter(
+    ({ name, verdict }) => verdict !== "passed" && !told.has(name) && !TOLD_BY_NAME.has(name),
+  );
+}
+
+const CHECKS_NAMED = 3;
+
+/** One sentence for the checks that did not warn in the run before; none if there are none. */
+export function newChecksText(checks: readonly Check[]): string[] {
+  if (checks.length === 0) return [];
+  const named = checks.map(({ name, figure }) => `${name}: ${count(figure)}`);
+  const warn = `${counted(checks.length, "check")} ${checks.length === 1 ? "warns" : "warn"} since this run`;
+  return [`${warn} (${firstOf(named, CHECKS_NAMED)}); "content-warehouse runs show" has each.`];
 }

@@ -2,7 +2,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count } from "../../common/figures.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import {
@@ -35,14 +34,6 @@ export interface Check {
   readonly reads?: readonly string[] | undefined;
 }
 
-/** A check with since when it warns. */
-export interface DatedCheck extends Check {
-  /** Start of the first of the runs in a row that warn of it; null: it passed. */
-  readonly warningSince: Date | null;
-  /** How many these are, the run itself included; null: it passed. */
-  readonly warningRuns: number | null;
-}
-
 /** Whether a field contradicts itself in most items: then each mode writes it in its own way, and no state is another. */
 export function isOfMostItems(times: number, items: number): boolean {
   return 2 * times > items;
@@ -64,8 +55,17 @@ export function noneNamed(name: string, found: readonly string[]): Check {
   return noneExpected(name, found.length, found.join(", "));
 }
 
-/** A sentence for the summary. `check`: name of the check that says the same, whose nights are told with it. */
+/** A sentence for the summary. `check`: name of the check that says the same; the sentence is as new as its warning. */
 export type Warning = string | { readonly text: string; readonly check: string };
+
+export function warningText(warning: Warning): string {
+  return typeof warning === "string" ? warning : warning.text;
+}
+
+/** What must be new for the warning to be new: its check, or else the sentence itself. */
+export function warningCause(warning: Warning): string {
+  return typeof warning === "string" ? warning : warning.check;
+}
 
 /** Checks, and sentences for the summary. */
 export interface Judged {
@@ -198,26 +198,11 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
   return isLimited ? checks.slice(0, 1) : checks;
 }
 
-/** Columns that runs of earlier versions lack are empty. `from`: what stands after FROM for the table. */
-export function checksSql(from: string): string {
-  return `SELECT * REPLACE (examples::VARCHAR AS examples) FROM (
-    SELECT NULL::TIMESTAMPTZ AS warning_since, NULL::BIGINT AS warning_runs, NULL::VARCHAR AS examples WHERE false
-    UNION ALL BY NAME FROM ${from})`;
-}
-
-export const WARNING_SPANS = {
-  checkName: col.text({ required: true }),
-  warningSince: col.instant(),
-  warningRuns: col.count(),
-} as const;
-
 export const CHECK_COLUMNS = {
   check_name: col.text({ required: true, head: "check" }),
   verdict: col.name({ required: true, of: VERDICTS, judged: true }),
   figure: col.count({ required: true, head: "counted" }),
   expected: col.count(),
-  warning_runs: col.count({ head: "nights" }),
-  warning_since: col.instant({ head: "since", dispensable: 1 }),
   detail: col.text(),
   /** Rows that it counts, as a JSON list. */
   examples: col.text({ hidden: true }),
@@ -229,10 +214,9 @@ export async function readChecks(
   connection: DuckDBConnection,
   from = "run_checks",
 ): Promise<readonly RunCheck[]> {
-  const checks = await rowsBy(connection, CHECK_COLUMNS, `FROM (${checksSql(from)})`);
-  return inTellingOrder(checks, ({ check_name, verdict, warning_runs }) => {
-    return { name: check_name, verdict, warningRuns: warning_runs };
-  });
+  const select = `SELECT * REPLACE (examples::VARCHAR AS examples) FROM ${from}`;
+  const checks = await rowsBy(connection, CHECK_COLUMNS, select);
+  return inTellingOrder(checks, ({ check_name, verdict }) => ({ name: check_name, verdict }));
 }
 
 /** The checks of tests are called so, and no other is. */
@@ -240,27 +224,20 @@ export const TEST_PREFIX = "test: ";
 const REFERENCE_PREFIX = "foreign key ";
 
 /**
- * What failed or warns first; of these what is new, then what a pipeline tests, and references last: some dangle in every
- * service.
+ * What failed or warns first; of these what a pipeline tests, and references last: some dangle in every service.
  */
 export function inTellingOrder<C>(
   checks: readonly C[],
-  of: (check: C) => Pick<DatedCheck, "name" | "verdict" | "warningRuns">,
+  of: (check: C) => Pick<Check, "name" | "verdict">,
 ): readonly C[] {
   const weightOf = (check: C) => {
-    const { name, verdict, warningRuns } = of(check);
+    const { name, verdict } = of(check);
     const verdicts = { failed: 0, warning: 1, passed: 2 };
-    const isOld = verdict !== "passed" && (warningRuns ?? 1) > 1;
     const kind = name.startsWith(TEST_PREFIX) ? 0 : name.startsWith(REFERENCE_PREFIX) ? 2 : 1;
-    return { weight: 100 * verdicts[verdict] + 10 * Number(isOld) + kind, name };
+    return { weight: 10 * verdicts[verdict] + kind, name };
   };
   return checks
     .map((check) => ({ check, ...weightOf(check) }))
     .sort((a, b) => a.weight - b.weight || (a.name < b.name ? -1 : 1))
     .map(({ check }) => check);
-}
-
-/** Since when a check warns, to be put behind its figure: nothing where that is new. */
-export function spanText(runs: number | null): string {
-  return runs === null || runs < 2 ? "" : `, for ${count(runs)} nights`;
 }

@@ -77,16 +77,16 @@ export interface Fullness {
   readonly emptyColumns: readonly string[];
 }
 
-/** The same of the run before; `columns`: those that it has, undefined where an earlier version did not state them. */
+/** The same of the run before; `columns`: those that it has. */
 export interface FullnessBefore extends Fullness {
-  readonly columns?: readonly string[] | undefined;
+  readonly columns: readonly string[];
 }
 
 const TELL_OF_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TABLES].map(({ name }) => name));
 
 /**
  * Columns, and tables of lists, that had values in the run before and have none in this one: a field may have vanished
- * from all items. Not those of the history, which tell of runs, and no column that the run before is not known to have.
+ * from all items. Not those of the history, which tell of runs, and no column that the run before lacks.
  */
 export function vanished(before: FullnessBefore, now: Fullness): string[] {
   const known = new Set(before.columns);

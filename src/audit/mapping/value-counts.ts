@@ -3,6 +3,7 @@
  * at all. Whoever counts such values counts them here: the summary, the report, `audit`, `runs`, metrics and tests.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
 import { col, type RowOf } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { printableLine } from "../../common/printable.ts";
@@ -79,11 +80,10 @@ export async function prepareReceptions(
   await keep(connection, "audit_receptions", loadSql("audit_receptions"), [JSON.stringify(ignored)]);
 }
 
-/** IDs of the destinations that the run ignores; none in a run of an earlier version, which has no such column. */
+/** IDs of the destinations that the run ignores. */
 export async function ignoredDestinations(connection: DuckDBConnection): Promise<string[]> {
   const [row] = await all(connection, "FROM run");
-  const ids: unknown = JSON.parse(String(row?.ignored_destinations ?? "[]"));
-  return Array.isArray(ids) ? ids.map(String) : [];
+  return z.array(z.string()).parse(JSON.parse(String(row?.ignored_destinations ?? "[]")));
 }
 
 /** Values of destinations together. */
@@ -114,12 +114,7 @@ export function without({ unmapped, unknown_value }: Omit<Values, "mapped">): nu
 }
 
 /** What a run states of its values. */
-export type StatedCounts = NonNullable<Manifest["mappedValues"]>;
-/** The same by this version. */
-export interface MappedCounts extends StatedCounts {
-  unknown: number;
-  destinations: NonNullable<StatedCounts["destinations"]>;
-}
+export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 
 /** Undefined: the pipeline makes no mapped values. */
 export async function readMappedCounts(
@@ -143,15 +138,14 @@ export function mappedCounts(destinations: readonly DestinationCounts[]): Mapped
   return { mapped, unmapped, unknown, destinations: stated };
 }
 
-/** Of all destinations. Runs of earlier versions state the sum alone, under `unmapped`: null is what they do not say. */
-export function withoutOf({ unmapped, unknown }: StatedCounts) {
-  if (unknown === undefined) return { without: unmapped, unmapped: null, unknown: null };
-  return { without: unmapped + unknown, unmapped, unknown };
+/** Values without an external value. */
+export function withoutOf({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">): number {
+  return unmapped + unknown;
 }
 
-/** Whether a destination that receives values lacks one. */
-export function lacksValues({ destinations }: MappedCounts): boolean {
-  return receiving(destinations).some(({ unmapped, unknown }) => unmapped + unknown > 0);
+/** The same at destinations that receive values. */
+export function receivingWithout({ destinations }: MappedCounts): number {
+  return receiving(destinations).reduce((total, each) => total + withoutOf(each), 0);
 }
 
 /** What becomes of values at a destination, in a clause. */
@@ -163,9 +157,9 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
 };
 
 /** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations these are. */
-export function valuesText(counts: StatedCounts): string {
-  const { without: all, unmapped, unknown } = withoutOf(counts);
-  const kinds = all === 0 || unmapped === null ? "" : ` (${kindsText({ unmapped, unknown })})`;
+export function valuesText(counts: MappedCounts): string {
+  const all = withoutOf(counts);
+  const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
   return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${apartText(counts)}`;
 }
 
@@ -188,16 +182,8 @@ export function withoutSamples({ destinations }: MappedCounts) {
   });
 }
 
-/** Without an external value, at destinations that receive values; undefined: earlier versions do not say where. */
-export function receivingWithout({ destinations }: StatedCounts) {
-  if (destinations === undefined) return undefined;
-  const receivers = receiving(destinations);
-  const sum = (kind: "unmapped" | "unknown") => receivers.reduce((total, each) => total + each[kind], 0);
-  return withoutOf({ mapped: 0, unmapped: sum("unmapped"), unknown: sum("unknown") });
-}
-
 /** How many are at which other destinations, and why they receive none: `173 at Print Archive (supports no mappings)`. */
-export function apartTexts({ destinations = [] }: StatedCounts): string[] {
+export function apartTexts({ destinations }: MappedCounts): string[] {
   return destinations
     .filter(({ reception, unmapped, unknown }) => reception !== "receiving" && unmapped + unknown > 0)
     .map(
@@ -207,9 +193,9 @@ export function apartTexts({ destinations = [] }: StatedCounts): string[] {
 }
 
 /** How many are at which destinations; nothing where all are at such that receive values. */
-export function apartText(counts: StatedCounts): string {
+export function apartText(counts: MappedCounts): string {
   const apart = apartTexts(counts);
   if (apart.length === 0) return "";
-  const number = count(receivingWithout(counts)?.without ?? 0);
+  const number = count(receivingWithout(counts));
   return `: ${[`${number} at destinations that receive values`, ...apart].join(", ")}`;
 }

@@ -7,7 +7,7 @@ import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
-import { type Fullness, vanished } from "../checks/mass-change.ts";
+import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
 import type { Choice, Question } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
@@ -76,7 +76,7 @@ interface DriftRequest {
   readonly connection: DuckDBConnection;
   readonly now: Fullness;
   /** Undefined: there is no run before, and no table of it. */
-  readonly before: Fullness | undefined;
+  readonly before: FullnessBefore | undefined;
   /** Whether values of the run before may be shown. */
   readonly showsBefore: boolean;
 }
@@ -115,26 +115,20 @@ function noted({ connection, before, showsBefore }: DriftRequest): Promise<Drift
     connection,
     LINE,
     before === undefined
-      ? `SELECT *, NULL::BIGINT AS before FROM (${driftSql("run_drift")})`
+      ? `SELECT *, NULL::BIGINT AS before FROM run_drift`
       : `SELECT path, kind, coalesce(n.count, 0) AS count, n.items, coalesce(b.count, 0) AS before,
            CASE WHEN n.path IS NOT NULL THEN n.example WHEN ${showsBefore} THEN b.example END AS example,
            CASE WHEN n.path IS NOT NULL THEN n.example_content_id
              WHEN ${showsBefore} THEN b.example_content_id END AS example_content_id
-         FROM (${driftSql("run_drift")}) AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
+         FROM run_drift AS n FULL JOIN before_run_drift AS b USING (path, kind)`,
   );
-}
-
-/** Runs of earlier versions do not count items. */
-function driftSql(from: string): string {
-  return `SELECT NULL::BIGINT AS items WHERE false UNION ALL BY NAME FROM ${quoteIdentifier(from)}`;
 }
 
 /** Columns, and tables of lists, without any value that had some in the run before. */
 async function emptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
-  const columns = await columnsBefore(connection);
-  for (const place of vanished({ ...before, columns }, now)) {
+  for (const place of vanished(before, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const [row] = await rowsBy(connection, VALUES_BEFORE, valuesSql(table, column));
@@ -149,17 +143,6 @@ async function emptied({ connection, now, before, showsBefore }: DriftRequest): 
     });
   }
   return lines;
-}
-
-/** `table.column` of the run before, by its tables: runs of earlier versions do not state them. */
-async function columnsBefore(connection: DuckDBConnection): Promise<string[]> {
-  const rows = await rowsBy(
-    connection,
-    { place: col.text(required) },
-    `SELECT substr(table_name, ${"before_".length + 1}) || '.' || column_name AS place FROM duckdb_columns()
-     WHERE starts_with(table_name, 'before_') AND schema_name = 'main' AND database_name = current_database()`,
-  );
-  return rows.map(({ place }) => place);
 }
 
 const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;

@@ -98,9 +98,8 @@ export async function evidenceOfItems(run: EvidentRun, items: SomeItems) {
   };
 }
 
-/** Documents of items that earlier runs read; none in a run of an earlier version. */
-async function findReused({ connection, manifest }: EvidentRun, { sql, params }: SomeItems) {
-  if (manifest.rows.run_documents === undefined) return [];
+/** Documents of items that earlier runs read. */
+async function findReused({ connection }: EvidentRun, { sql, params }: SomeItems) {
   return rowsBy(
     connection,
     REUSED,
@@ -114,9 +113,8 @@ const REQUESTS = `
   SELECT request, mode, pass, page, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
   FROM run_requests`;
 
-/** The requests that dynamic documents were the answers to; none in a run of an earlier version. */
-async function requestsOf({ connection, manifest }: EvidentRun, { sql, params }: SomeItems) {
-  if (manifest.rows.run_documents === undefined) return new Map<string, never>();
+/** The requests that dynamic documents were the answers to. */
+async function requestsOf({ connection }: EvidentRun, { sql, params }: SomeItems) {
   const rows = await rowsBy(
     connection,
     ANSWER,

@@ -139,18 +139,11 @@ const BY_MODE = `
     median(milliseconds) AS median, max(milliseconds) AS slowest
   FROM run_requests GROUP BY mode ORDER BY min(request)`;
 
-const THROTTLED = { requests_refused: col.count(), rate_per_second: col.share() } as const;
-/** A run of an earlier version does not say. */
-const HELD = `
-  SELECT requests_refused, rate_per_second FROM (
-    SELECT NULL::BIGINT AS requests_refused, NULL::DOUBLE AS rate_per_second WHERE false
-    UNION ALL BY NAME
-    SELECT * FROM run
-  )`;
+const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.share() } as const;
 
 export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
   const rows = await rowsBy(connection, REQUESTS, BY_MODE);
-  const [held] = await rowsBy(connection, THROTTLED, HELD);
+  const [held] = await rowsBy(connection, THROTTLED, "FROM run");
   const sum = (of: (row: RowOf<typeof REQUESTS>) => number) =>
     rows.reduce((total, row) => total + of(row), 0);
   const retries = sum((row) => row.retries);

@@ -11,7 +11,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
-import { receivingWithout, type StatedCounts, valuesText, withoutOf } from "../mapping/value-counts.ts";
+import { type MappedCounts, receivingWithout, valuesText, withoutOf } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import {
   checksSection,
@@ -37,11 +37,11 @@ const RUNS = {
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
   rejected: col.count({ chart: "place" }),
-  /** At all destinations, as wherever these words stand: the sum of the two kinds, which runs of earlier versions do not say. */
+  /** At all destinations, as wherever these words stand: the sum of the two kinds. */
   without_external_value: col.count({ head: "without" }),
   unmapped: col.count(),
   unknown_value: col.count({ head: "unknown" }),
-  /** Those at destinations that receive values; empty in runs of earlier versions, which do not say where. */
+  /** Those at destinations that receive values. */
   without_external_value_receiving: col.count({ head: "receiving", chart: "place" }),
   /** With its size known when it is published, which is after its page is made. */
   took_ms: col.milliseconds({ head: "took", notOnPage: true }),
@@ -60,7 +60,6 @@ type Stated = Pick<
   | "startedAt"
   | "endedAt"
   | "verdict"
-  | "rows"
   | "items"
   | "mappedValues"
   | "changes"
@@ -70,8 +69,7 @@ type Stated = Pick<
 
 /** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
 export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
-  const { sequence, startedAt, verdict, rows, items, mappedValues, changes, files } = manifest;
-  const values = mappedValues && withoutOf(mappedValues);
+  const { sequence, startedAt, verdict, items, mappedValues, changes, files } = manifest;
   return {
     mark,
     current: mark === "*",
@@ -79,16 +77,16 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     sequence,
     started_at: new Date(startedAt),
     verdict,
-    items: items?.loaded ?? rows.content ?? 0,
+    items: items.loaded,
     change: changeText(manifest),
     new: changes?.new ?? null,
     changed: changes?.changed ?? null,
     removed: changes?.removed ?? null,
-    rejected: items?.rejected ?? null,
-    without_external_value: values?.without ?? null,
-    unmapped: values?.unmapped ?? null,
-    unknown_value: values?.unknown ?? null,
-    without_external_value_receiving: (mappedValues && receivingWithout(mappedValues)?.without) ?? null,
+    rejected: items.rejected,
+    without_external_value: (mappedValues && withoutOf(mappedValues)) ?? null,
+    unmapped: mappedValues?.unmapped ?? null,
+    unknown_value: mappedValues?.unknown ?? null,
+    without_external_value_receiving: (mappedValues && receivingWithout(mappedValues)) ?? null,
     took_ms: tookMs(manifest),
     size_bytes: sizeOf(files),
     replay_of: manifest.replayOf ?? null,
@@ -217,7 +215,7 @@ export async function runAnswer(
   };
 }
 
-/** What the lines about a run say, for programs; null: the run does not state it. `before`: as of `aboutSection`. */
+/** What the lines about a run say, for programs. `before`: as of `aboutSection`. */
 function figuresOf(
   { run, manifest, current }: ReadableRun,
   before: Manifest["files"] | undefined,
@@ -235,7 +233,7 @@ function figuresOf(
     endedAt,
     milliseconds: tookMs(manifest),
     verdict,
-    items: items ?? null,
+    items,
     changes: changes ?? null,
     mappedValues: mappedValues === undefined ? null : statedValues(mappedValues),
     previousRun,
@@ -248,9 +246,9 @@ function figuresOf(
   };
 }
 
-function statedValues(values: StatedCounts) {
-  const { without: withoutExternalValue, ...kinds } = withoutOf(values);
-  return { mapped: values.mapped, withoutExternalValue, ...kinds, destinations: values.destinations ?? null };
+function statedValues(values: MappedCounts) {
+  const { mapped, unmapped, unknown, destinations } = values;
+  return { mapped, withoutExternalValue: withoutOf(values), unmapped, unknown, destinations };
 }
 
 function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined): Section {
@@ -265,8 +263,8 @@ function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined)
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
     ["Verdict", verdict],
-    items !== undefined && ["Items", itemsText(items)],
-    items !== undefined && change !== null && ["Change", change],
+    ["Items", itemsText(items)],
+    change !== null && ["Change", change],
     mappedValues !== undefined && ["Values", valuesText(mappedValues)],
     ["Before it", previousRun ?? "no run"],
     replayOf !== undefined && ["Replay of", replayOf],
@@ -281,7 +279,7 @@ function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined)
   return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
 }
 
-function itemsText({ listed, loaded, rejected, vanished, unread }: NonNullable<Manifest["items"]>): string {
+function itemsText({ listed, loaded, rejected, vanished, unread }: Manifest["items"]): string {
   const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
   const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
   return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;

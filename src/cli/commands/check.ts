@@ -10,12 +10,9 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { type Given, placed } from "../suggested.ts";
 import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
-interface CheckFlags extends WantedFlags, AnswerFlags {
-  readonly given: Given;
-}
+interface CheckFlags extends WantedFlags, AnswerFlags {}
 
 const EXAMPLES = `
 Examples:
@@ -53,7 +50,7 @@ async function checkSetup(pipeline: string, flags: CheckFlags, environment: CliE
     signal: stop.signal,
     ...thisMachine(),
   }).finally(() => line.clear());
-  await showAnswer(out, placed(checkAnswer(result), flags.given), flags);
+  await showAnswer(out, checkAnswer(result), flags);
   const { exitCode } = result;
   if (exitCode !== 0) endWith(exitCode);
 }

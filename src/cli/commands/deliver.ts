@@ -3,7 +3,6 @@ import { deliveryError, publishedBut } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { placed } from "../suggested.ts";
 import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
@@ -40,7 +39,7 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const text = deliveryLines(run, deliveries)
         .map((line) => `${line}\n`)
         .join("");
-      await writeAnswer(out, placed(options.json === true ? { run, deliveries } : text, options.given));
+      await writeAnswer(out, options.json === true ? { run, deliveries } : text);
       const again = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
       const failure = deliveryError(run, deliveries, publishedBut(again));
       if (failure !== undefined) throw failure;

@@ -9,7 +9,6 @@ import { verifyLake } from "../../targets/lake/verify.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { placed } from "../suggested.ts";
 import { chosenTarget, type TargetOptions } from "../targets.ts";
 import { foundText } from "./verify.ts";
 
@@ -55,7 +54,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const status = await lake.open(stop.signal, lakeStatus);
-      await showAnswer(environment.out, placed(lakeStatusAnswer(status), options.given), options);
+      await showAnswer(environment.out, lakeStatusAnswer(status), options);
     });
 }
 
@@ -80,7 +79,7 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
       const ok = found.findings.length === 0;
       const answer =
         options.json === true ? { ok, ...found } : foundText(`${found.run} of ${found.instance}`, found);
-      await writeAnswer(environment.out, placed(answer, options.given));
+      await writeAnswer(environment.out, answer);
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
@@ -110,7 +109,7 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       const allVersions = options.allVersions === true;
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, { allVersions }));
       const answer = options.json === true ? removed : printableText(vacuumedText(removed));
-      await writeAnswer(environment.out, placed(answer, options.given));
+      await writeAnswer(environment.out, answer);
       const [first, ...others] = removed.problems;
       if (first === undefined) return;
       const more = others.length === 0 ? "" : ` ${counted(others.length, "more table")} was left as well.`;
@@ -162,7 +161,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       const lines = `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
       const text = options.json === true ? jsonLine({ address, ...found }) : lines;
       const done = `${instance} is removed, but what was done`;
-      await writeOutcome(environment, { text: placed(text, options.given), done });
+      await writeOutcome(environment, { text: text, done });
     });
 }
 

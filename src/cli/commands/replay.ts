@@ -6,7 +6,6 @@ import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, logTo, processEnvironment, StopSignals } from "../command.ts";
-import type { Given } from "../suggested.ts";
 import { interruptStatementsOn } from "../temporary-folder.ts";
 import { writeSummary } from "./run.ts";
 
@@ -16,7 +15,6 @@ interface Options {
   readonly config?: string;
   readonly json?: true;
   readonly color?: boolean;
-  readonly given: Given;
 }
 
 const EXAMPLES = `

@@ -1,6 +1,4 @@
-import { resolve } from "node:path";
 import { Option } from "commander";
-import { systemClock } from "../../common/clock.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
@@ -12,7 +10,7 @@ import { runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
-import { jsonLine, shellWord, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames } from "../../transform/pipelines.ts";
 import {
@@ -24,8 +22,6 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { countRepeatedLines } from "../repeated-lines.ts";
-import { type Given, placed, placedLog } from "../suggested.ts";
 import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
 
 interface RunFlags extends WantedFlags {
@@ -83,9 +79,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const { url, inputs } = wantedOf(pipeline, flags, environment);
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
-  const { log: eachLine, display } = standardError(environment, flags, secrets);
-  const given = givenFor({ pipeline, warehouse: config.warehouse }, flags, environment);
-  using log = countRepeatedLines(placedLog(eachLine, given), systemClock);
+  const { log, display } = standardError(environment, flags, secrets);
   // The configuration's function is waited for; what it leaves under way keeps no process alive.
   using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));
@@ -98,7 +92,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
     isQuiet: flags.quiet === true,
     ...thisMachine(),
   }).finally(() => display.end());
-  await writeSummary(summary, { ...flags, given }, environment, log);
+  await writeSummary(summary, flags, environment, log);
   const undelivered = deliveryError(summary.run, summary.deliveries);
   for (const error of [failure, undelivered])
     if (error != null) log.error(error.message, { code: error.code });
@@ -106,34 +100,19 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   if (exitCode !== 0) endWith(exitCode);
 }
 
-/** The places that commands about the run have to name, to be found from the working directory. */
-function givenFor(
-  { pipeline, warehouse: used }: { readonly pipeline: string; readonly warehouse: string },
-  { config, warehouse, sample, url }: RunFlags,
-  { cwd }: Pick<CliEnvironment, "cwd">,
-): Given {
-  const isFound = used === resolve(cwd, "warehouse");
-  const service = sample === true ? " --sample" : url === undefined ? "" : ` --url ${shellWord(url)}`;
-  const run = `${shellWord(pipeline)}${service}`;
-  return { config, warehouse: warehouse ?? (isFound ? undefined : used), run };
-}
-
 /** Prints the summary of a published run, or with `quiet` its new warnings alone. */
 export async function writeSummary(
   summary: RunSummary,
-  flags: Pick<RunFlags, "quiet" | "json" | "color"> & { readonly given: Given },
+  flags: Pick<RunFlags, "quiet" | "json" | "color">,
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
-  const { quiet, json, given } = flags;
+  const { quiet, json } = flags;
   const { out } = environment;
   if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
   if (quiet === true && json !== true) return;
   const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
-  const text =
-    json === true
-      ? jsonLine(placed(summary, given))
-      : answerText(placed(summaryAnswer(summary), given), screen);
+  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary), screen);
   const done = "The run is published, but its summary";
   await writeOutcome(environment, { text, done });
 }

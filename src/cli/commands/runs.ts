@@ -1,6 +1,4 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { findReadable } from "../../audit/open-run.ts";
-import { runAnswer, runsAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
+import { runsAnswer } from "../../audit/questions/runs.ts";
 import { configuredSettings } from "../../config/config.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -16,13 +14,11 @@ import {
   StopSignals,
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
-import { type Given, placed } from "../suggested.ts";
 import { chosenTargets, type TargetOptions } from "../targets.ts";
-import { withRuns } from "../with-run.ts";
+import { showCommand } from "./runs-show.ts";
 
 interface Options {
   readonly warehouse: string;
-  readonly given: Given;
   readonly config?: string;
   readonly keep?: number;
 }
@@ -31,7 +27,6 @@ type RollbackOptions = TargetOptions & { readonly deliver?: true };
 
 interface Shown extends AnswerFlags {
   readonly warehouse: string;
-  readonly given: Given;
 }
 
 const EXAMPLES = `
@@ -65,28 +60,8 @@ function subcommand(name: string, description: string, example: string): CliComm
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
-    .action(async ({ warehouse, given, ...form }: Shown) => {
-      await showAnswer(out, placed(await runsAnswer(existingFolder(warehouse)), given), form);
-    });
-}
-
-function showCommand({ out }: CliEnvironment): CliCommand {
-  return subcommand("show", "show what a run published", "show 42")
-    .argument("[run]", "name or number of a run, or current", "current")
-    .answerForm(SHOWN_OF_RUN)
-    .action(async (run: string, { warehouse, given: _given, ...form }: Shown) => {
-      const folder = existingFolder(warehouse);
-      const found = await findReadable(folder, run);
-      const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
-      const isTold = found.manifest.rows.run_checks !== undefined;
-      const shown = isTold
-        ? await withRuns(
-            warehouse,
-            async () => ({ wanted: found.run, anyPipeline: true }),
-            ({ connection }) => answer(connection),
-          )
-        : await answer();
-      await showAnswer(out, shown, form);
+    .action(async ({ warehouse, ...form }: Shown) => {
+      await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
     });
 }
 
@@ -112,7 +87,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
         // Targets may take long to answer, and keep no run from beginning.
         await lock[Symbol.asyncDispose]();
         const lines = await targetLines(environment, { folder, options, stop });
-        return await writeLines(out, placed(lines, options.given));
+        return await writeLines(out, lines);
       }
       const { lines, failure } = await deliverRollback(folder, current, {
         targets,

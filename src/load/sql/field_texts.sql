@@ -1,7 +1,6 @@
 -- What content_wide shows of the items of a range, a row for each item: the texts of its custom fields by the number of
 -- the column; lists of texts where the field is a multiselect. A text of another field with several values is a JSON
--- array. A warehouse of an earlier version may lack select_value, and a pipeline the files: what stands in for both is in
--- place of the marks.
+-- array. A pipeline may lack the files: what stands in for them is in place of the mark.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
@@ -28,7 +27,7 @@ shown AS (
       WHEN numbers.part = 'file_name' THEN file.file_name
       ELSE coalesce(file.file_url, CASE WHEN contains(item.value, '://') THEN item.value END)
     END AS shown
-  FROM /* items */ AS item
+  FROM content_custom_field_values AS item
   JOIN numbers USING (custom_field_id)
   LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
   LEFT JOIN /* files */ AS file USING (file_id)

@@ -1,6 +1,6 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
 import { checkWords } from "../../audit/checks/check-words.ts";
-import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK, spanText } from "../../audit/checks/checks.ts";
+import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK, namelessWords } from "../../audit/checks/unmatched.ts";
 import {
   apartTexts,
@@ -166,7 +166,7 @@ function runPoints({ account, checks, coverage }: OverviewFacts): Part[] {
 function warningMarkup(check: RunCheck): Markup {
   const words = checkWords(check);
   const isNamed = words.startsWith(check.check_name);
-  return html`<li>${foreign(words)}${spanText(check.warning_runs)}${!isNamed && html`<small>${foreign(check.check_name)}</small>`}</li>`;
+  return html`<li>${foreign(words)}${!isNamed && html`<small>${foreign(check.check_name)}</small>`}</li>`;
 }
 
 /** A mapping has only the ID of its destination: the name is found for those that the configuration names. */

@@ -93,8 +93,7 @@ export function rejectsPart(
 ): PagePart {
   const lead = `${counted(itemsListed, "item")} listed, ${count(itemsLoaded)} loaded, ${count(itemsRejected)} rejected.`;
   const none = "No document was rejected.";
-  const next =
-    rejects.rows.length === 0 ? [] : ["`content-warehouse rejects retry` asks the service for them again."];
+  const next = rejects.rows.length === 0 ? [] : ["The next run asks the service for them again."];
   return { ...partOf("rejects", "Rejects", "rejects", [{ ...rejects, none }]), lead, next };
 }
 

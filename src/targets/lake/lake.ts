@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { stageDelivery } from "./deliver.ts";
 import { assertDeliverable, lookAt } from "./look.ts";
 import type { LakePlace, OpenLake } from "./place.ts";
-import { manifestOf, restoreRun } from "./restore.ts";
+import { lookAtRun, restoreRun } from "./restore.ts";
 import { PARQUET_ROWS } from "./snapshots.ts";
 
 export interface LakeOptions extends StoreOptions {
@@ -95,7 +95,7 @@ export function lakeIn(
     check: (signal, tables) =>
       open(signal, async (place) => assertDeliverable(place, await lookAt(place, null), tables)),
     restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
-    manifest: (run, signal) => open(signal, (place) => manifestOf(place, run)),
+    manifest: (run, signal) => open(signal, (place) => lookAtRun(place, run)),
   };
   return target;
 }

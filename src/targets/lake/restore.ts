@@ -1,13 +1,13 @@
 /** The last run of an instance, for a machine with an empty disk. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { described, sameRun } from "../../warehouse/identity.ts";
-import { MANIFEST_FILE, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
-import { missingObject } from "../store/checked-copy.ts";
-import { copyFolder, isCopied } from "./keys.ts";
+import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
+import { changedObject, missingObject } from "../store/checked-copy.ts";
+import { copyFolder, dataFolder, isCopied } from "./keys.ts";
 import { lookAt } from "./look.ts";
 import { LANES, type LakePlace } from "./place.ts";
 import { filesOfRun, type LakeRun } from "./snapshots.ts";
@@ -19,9 +19,8 @@ import { filesOfRun, type LakeRun } from "./snapshots.ts";
 export async function restoreRun(place: LakePlace, run: TargetRun, directory: string): Promise<void> {
   const { store, instance } = place;
   const last = await lastRunIs(place, run);
-  const bytes = await manifestOf(place, run);
+  const { bytes, manifest } = await keptManifest(place, last);
   await writeFile(join(directory, MANIFEST_FILE), bytes);
-  const { manifest } = parseManifest(bytes, `${store.address}: ${MANIFEST_FILE}`);
   await inParallel(LANES, filesWithKeys(instance, last, manifest.files), async (_, file) => {
     const path = join(directory, file.path);
     await mkdir(dirname(path), { recursive: true });
@@ -29,13 +28,31 @@ export async function restoreRun(place: LakePlace, run: TargetRun, directory: st
   });
 }
 
-/** The manifest of the last run. Throws as `restoreRun`. */
-export async function manifestOf(place: LakePlace, run: TargetRun): Promise<Buffer> {
+/** The manifest that `restoreRun` would give. Throws what that would throw, as far as names and sizes of the files tell. */
+export async function lookAtRun(place: LakePlace, run: TargetRun): Promise<Buffer> {
   const { store, instance } = place;
-  const key = copyFolder(instance, (await lastRunIs(place, run)).delivery) + MANIFEST_FILE;
+  const last = await lastRunIs(place, run);
+  const { bytes, manifest } = await keptManifest(place, last);
+  const [other] = await otherSizes(place, last, filesWithKeys(instance, last, manifest.files));
+  if (other === undefined) return bytes;
+  throw (other.found === undefined ? missingObject : changedObject)(store.address, other.key);
+}
+
+/** The manifest in the run's copy. Throws `target.refused` if it is not the one that was delivered. */
+export async function keptManifest(
+  { store, instance }: LakePlace,
+  run: LakeRun,
+): Promise<{ readonly bytes: Buffer; readonly manifest: Manifest }> {
+  const key = copyFolder(instance, run.delivery) + MANIFEST_FILE;
   const bytes = await store.get(key);
   if (bytes === null) throw missingObject(store.address, key);
-  return bytes;
+  try {
+    const { manifest, sha256 } = parseManifest(bytes, key);
+    if (sha256 === run.sha256) return { bytes, manifest };
+  } catch (thrown) {
+    if (asWarehouseError(thrown).code !== "verify.failed") throw thrown;
+  }
+  throw changedObject(store.address, key);
 }
 
 async function lastRunIs(place: LakePlace, run: TargetRun): Promise<LakeRun> {
@@ -47,16 +64,35 @@ async function lastRunIs(place: LakePlace, run: TargetRun): Promise<LakeRun> {
   );
 }
 
+export type KeyedFile = PublishedFile & { readonly key: string };
+
 /** Files of a run's manifest with their keys: in the run's copy, or, by their digests, in the tables. */
 export function filesWithKeys(
   instance: string,
   run: LakeRun,
   files: readonly PublishedFile[],
-): readonly (PublishedFile & { readonly key: string })[] {
+): readonly KeyedFile[] {
   const keys = new Map(filesOfRun(run).map(({ key, sha256 }) => [sha256, key]));
   const folder = copyFolder(instance, run.delivery);
   return files.flatMap((file) => {
     const key = isCopied(file.path) ? folder + file.path : keys.get(file.sha256);
     return key === undefined ? [] : [{ ...file, key }];
+  });
+}
+
+/** Files that the store does not have with their size. `found`: the size there; undefined: it is not there. */
+export async function otherSizes(
+  { store, instance }: LakePlace,
+  { rows, delivery }: LakeRun,
+  files: readonly KeyedFile[],
+): Promise<readonly (KeyedFile & { readonly found: number | undefined })[]> {
+  const sizes = new Map<string, number>();
+  const folders = rows.map(({ table_name }) => dataFolder(table_name, instance));
+  await inParallel(LANES, [...folders, copyFolder(instance, delivery)], async (_, folder) => {
+    for await (const { key, bytes } of store.list(folder)) sizes.set(key, bytes);
+  });
+  return files.flatMap((file) => {
+    const found = sizes.get(file.key);
+    return found === file.bytes ? [] : [{ ...file, found }];
   });
 }

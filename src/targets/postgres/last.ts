@@ -16,7 +16,7 @@ const comment = z.object({
   sequence: z.number().int(),
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
   /** Of the run's manifest. */
-  sha256: z.string().optional(),
+  sha256: z.string(),
   /** Where somebody rolled back to it: the latest run that was there. */
   rollbackOf: z
     .object({ run: z.string(), sequence: z.number().int(), sha256: z.string().optional() })

@@ -5,20 +5,22 @@ import { type DriftReport, driftOf } from "../../../src/audit/questions/drift.ts
 import { all, execute, scalar } from "../../../src/storage/duckdb.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 
-const DRIFT = "(path VARCHAR, kind VARCHAR, count BIGINT, example_content_id VARCHAR, example VARCHAR)";
+const DRIFT =
+  "(path VARCHAR, kind VARCHAR, count BIGINT, example_content_id VARCHAR, example VARCHAR, items BIGINT)";
+const STATED = "(path, kind, count, example_content_id, example)";
 
 /** Two runs of three items: a field is renamed, another is new, one has another type, a person's field is dropped. */
 const BOTH = `
   CREATE TABLE run_drift ${DRIFT};
   CREATE TABLE before_run_drift ${DRIFT};
-  INSERT INTO run_drift VALUES
+  INSERT INTO run_drift ${STATED} VALUES
     ('owner.name', 'personal_dropped', 900, NULL, NULL),
     ('old_news', 'unknown_field', 9, 'a', 'known for long'),
     ('word_count', 'unknown_field', 3, 'b', '512'),
     ('contact_email', 'unknown_field', 2, 'b', NULL),
     ('title', 'type', 1, 'c', '{"en":"Bread"}'),
     ('event_start_date', 'unreadable', 2, 'a', 'Whitsun weekend');
-  INSERT INTO before_run_drift VALUES
+  INSERT INTO before_run_drift ${STATED} VALUES
     ('owner.name', 'personal_dropped', 880, NULL, NULL),
     ('old_news', 'unknown_field', 7, 'a', 'known for long'),
     ('mood', 'unknown_field', 5, 'a', 'glad'),
@@ -33,7 +35,7 @@ const BOTH = `
   CREATE TABLE before_content AS SELECT * FROM (VALUES (1, 480), (2, 512), (3, NULL)) AS t (content_id, wordcount);
   CREATE TABLE before_content_tags AS SELECT 'a' AS content_id, 'bread' AS tag;
 `;
-const BEFORE = { rows: { content: 3, content_tags: 1 }, emptyColumns: [] };
+const BEFORE = { rows: { content: 3, content_tags: 1 }, emptyColumns: [], columns: ["content.wordcount"] };
 const NOW = { rows: { content: 3, content_tags: 0 }, emptyColumns: ["content.wordcount"] };
 
 async function reportOf(before: typeof BEFORE | undefined, showsBefore = true): Promise<DriftReport> {

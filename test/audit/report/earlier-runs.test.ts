@@ -41,9 +41,9 @@ async function kept(changes: readonly (object | null)[]) {
 test("the kept runs before a run are those with a lower number, the newest first, without damaged ones", async () => {
   const items = { listed: 12, loaded: 9, rejected: 3, vanished: 0, unread: 0 };
   const folder = await kept([
-    { items, mappedValues: { mapped: 1, unmapped: 7 } },
+    { items, mappedValues: { mapped: 1, unmapped: 7, unknown: 0, destinations: [] } },
     null,
-    { items: undefined, mappedValues: undefined },
+    { mappedValues: undefined },
     {},
   ]);
   const { listed } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
@@ -57,9 +57,8 @@ test("the kept runs before a run are those with a lower number, the newest first
       row.without_external_value_receiving,
     ]),
     [
-      [5, 500, null, null, null, null],
-      // It says neither of which kind its values are nor at which destinations.
-      [3, 9, 3, 7, null, null],
+      [5, 500, 0, null, null, null],
+      [3, 9, 3, 7, 7, 0],
     ],
   );
 });

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { diffCommand } from "../../../src/cli/commands/diff.ts";
-import { driftCommand } from "../../../src/cli/commands/drift.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { capture } from "../../cli/capture.ts";
@@ -58,7 +57,7 @@ test("the second night is compared with the first, and stands beside it", async 
   assert.deepEqual(rows, figures);
 });
 
-const COMMANDS = { audit: auditCommand, diff: diffCommand, drift: driftCommand, runs: runsCommand } as const;
+const COMMANDS = { audit: auditCommand, diff: diffCommand, runs: runsCommand } as const;
 const answers = new Map<string, Promise<string>>();
 
 /** What a command answers, which is asked once. */
@@ -75,8 +74,6 @@ type Json = Readonly<Record<string, unknown>>;
 const HEADS: Readonly<Record<string, string>> = {
   unknown_value: "unknown",
   without_external_value: "without external value",
-  warning_runs: "nights",
-  warning_since: "since",
   no_value_mapping: "not sent",
   entries_unused: "unused",
   custom_field: "field",
@@ -124,7 +121,7 @@ test("each figure of a table is the one that a command gives", async () => {
   const audit = await asked("audit");
   const diff = await asked("diff", "--items");
   const isSent = ({ change }: Json) => change !== "alike";
-  const drift = await asked("drift");
+  const drift = await asked("runs", "show", "--section", "drift");
   const show = await asked("runs", "show", "current");
   const runs = await asked("runs");
   const without = (row: Json) => row.status === "unmapped" || row.status === "unknown_value";

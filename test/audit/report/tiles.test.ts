@@ -195,15 +195,13 @@ test("checks: the tile, the list and the section count those that did not pass",
   assert.ok(told?.endsWith(`and ${warnings.length - 3} more`));
 });
 
-test("what a pipeline tests is named before references, though what is new comes first", async () => {
-  const runs = { "foreign key content.new_id → content": 1, "foreign key content.old_id → content": 4 };
-  const rows = Object.entries({ ...runs, "test: of mine": 4, "values of x.y that are odd": 4 }).map(
-    ([name, nights]) => `('${name}', 'warning', 1, 0, ${nights}, NULL::TIMESTAMPTZ, 'detail', NULL::VARCHAR)`,
-  );
-  const names = "check_name, verdict, figure, expected, warning_runs, warning_since, detail, examples";
-  const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${names})`;
+test("what a pipeline tests is named before references", async () => {
+  const names = ["foreign key content.new_id → content", "test: of mine", "values of x.y that are odd"];
+  const rows = names.map((name) => `('${name}', 'warning', 1, 0, 'detail', NULL::VARCHAR)`);
+  const columns = "check_name, verdict, figure, expected, detail, examples";
+  const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${columns})`;
   const { attention } = await pageOf({ tables: { run_checks: checks } });
-  assert.match(attention[0] ?? "", /content\.new_id → content.*test: of mine.*values of x\.y.*and 1 more$/);
+  assert.match(attention[0] ?? "", /test: of mine.*values of x\.y.*content\.new_id → content/);
 });
 
 test("a warning about a foreign key speaks of content, with the name of its check below", async () => {
@@ -351,7 +349,7 @@ test("requests: what was refused, and the rate that the run was held to", async 
 });
 
 const DRIFT = (lines: string) =>
-  `SELECT * FROM (VALUES ${lines}) AS drift(path, kind, count, example_content_id, example)`;
+  `SELECT *, NULL::BIGINT AS items FROM (VALUES ${lines}) AS drift(path, kind, count, example_content_id, example)`;
 
 test("drift: what is new since the run before needs attention, and the policy's own counts stand apart", async () => {
   await using run = await opened(out);
@@ -373,7 +371,7 @@ test("drift: what is new since the run before needs attention, and the policy's 
   assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
   const counting = await pageOf({
     tables: {
-      run_drift: `SELECT *, 2 AS items FROM (${DRIFT("('ai', 'unknown_field', 4, 'aa11', 'a summary')")})`,
+      run_drift: `SELECT * REPLACE (2 AS items) FROM (${DRIFT("('ai', 'unknown_field', 4, 'aa11', 'a summary')")})`,
     },
   });
   assert.ok(
@@ -422,7 +420,7 @@ test("drift: without a run before it says so, and does not say that nothing vani
   );
 });
 
-test("runs: the first has nothing to draw, later ones have their figures, as far as they were recorded", async () => {
+test("runs: the first has nothing to draw, later ones have their figures", async () => {
   const first = await plainPage();
   assert.match(first.section("runs"), /There is one run here, this one/);
   await using run = await opened(out);
@@ -443,8 +441,7 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
           mappedValues: { mapped: 5, unmapped: 1300, unknown: 0, destinations: atDestinations },
         }),
         listed("000041-20261118T020000Z", 41, {
-          rows: { content: 1200 },
-          items: undefined,
+          items: { ...items, loaded: 1200, rejected: 0 },
           mappedValues: undefined,
         }),
       ],
@@ -454,7 +451,7 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   const [own, ...rest] = cells(later.records("Runs"), ...heads);
   assert.deepEqual(rest, [
     ["000042-20261119T020000Z", "complete", "480", "3", "1,300", "1,100"],
-    ["000041-20261118T020000Z", "complete", "1,200", "", "", ""],
+    ["000041-20261118T020000Z", "complete", "1,200", "0", "", ""],
   ]);
   const lacking = `SELECT count(*) FROM content_mapped_values JOIN destinations USING (destination_id)
     WHERE status IN ('unmapped', 'unknown_value')`;

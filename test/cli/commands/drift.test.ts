@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { driftCommand } from "../../../src/cli/commands/drift.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { long } from "../../long.ts";
 import { exportFrom, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
@@ -11,7 +11,7 @@ test("drift names what is new since the run before, and of a first run says that
   const service = await Scripted.start(t, items({ mood: "glad", contact_email: "ann@example.org" }));
   const out = await temporaryFolder(t);
   const drift = (args: string[], columns?: number) =>
-    capture(driftCommand, [...args, "--warehouse", out], columns);
+    capture(runsCommand, ["show", ...args, "--section", "drift", "--warehouse", out], columns);
   const first = await exportFrom({ url: service.url, out });
   const text = await drift([], 80);
   assert.match(text, new RegExp(`^${first.run} is the first run of this warehouse, so there is nothing`));
@@ -52,6 +52,9 @@ test("drift names what is new since the run before, and of a first run says that
     example: "glad",
     exampleContentId: "a",
   });
+  const csv = await drift(["--format", "csv"]);
+  for (const path of ["feeling", "contact_email", "mood", "slug"])
+    assert.match(csv, new RegExp(`^${path},`, "m"));
   assert.deepEqual(
     vanishedFields.map(({ path }: { path: string }) => path),
     ["contact_email", "mood", "slug"],
@@ -63,7 +66,9 @@ long("drift says where the run before was removed", async (t) => {
   const out = await temporaryFolder(t);
   const first = await exportFrom({ url: service.url, out });
   await exportFrom({ url: service.url, out, config: { keepRuns: 1 } });
-  const text = await capture(driftCommand, ["--warehouse", out], 200);
+  const text = await capture(runsCommand, ["show", "--section", "drift", "--warehouse", out], 200);
   assert.match(text, new RegExp(`^The run before it, ${first.run}, was removed or cannot be read, so there`));
-  await assert.rejects(capture(driftCommand, ["9", "--warehouse", out]), { code: "config.not_found" });
+  await assert.rejects(capture(runsCommand, ["show", "9", "--section", "drift", "--warehouse", out]), {
+    code: "config.not_found",
+  });
 });

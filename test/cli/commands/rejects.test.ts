@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { rejectsCommand } from "../../../src/cli/commands/rejects.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { few, long } from "../../long.ts";
 import { CANARY, exportFrom, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../../run/scripted.ts";
@@ -39,7 +38,12 @@ async function warehouse(t: TestContext, pipeline = "small"): Promise<Rejected> 
   return {
     service,
     out,
-    rejects: (...args) => outcome(rejectsCommand, [...args, "--warehouse", out], { env, cwd: tmpdir(), err }),
+    rejects: (...args) =>
+      outcome(runsCommand, ["show", "--section", "rejects", ...args, "--warehouse", out], {
+        env,
+        cwd: tmpdir(),
+        err,
+      }),
   };
 }
 
@@ -48,7 +52,6 @@ for (const pipeline of few(["small", "parquet"], 1)) {
     const { rejects } = await warehouse(t, pipeline);
     const { text, error } = await rejects();
     assert.equal(error, undefined);
-    assert.equal(text, (await rejects("list")).text);
     const lines = text.split("\n").map((line) => line.split("│").map((cell) => cell.trim()));
     assert.deepEqual(lines[5]?.slice(1, -1), [
       "reject",
@@ -70,7 +73,7 @@ for (const pipeline of few(["small", "parquet"], 1)) {
       assert.ok(found.has(expected), `${expected}\n${text}`);
     }
     assert.match(text, /^\d+ rejects in the run 000001-\S+Z\.\n/);
-    const json: { content_id: string | null; document: string }[] = JSON.parse(
+    const { rejects: json }: { rejects: { content_id: string | null; document: string }[] } = JSON.parse(
       (await rejects("--format", "json")).text,
     );
     assert.ok(json.some(({ document }) => document === '{"title":"=cmd()"}'));
@@ -82,77 +85,11 @@ long("a run without rejects says so", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out, threads: 1 });
-  const list = (...args: string[]) =>
-    outcome(rejectsCommand, [...args, "--warehouse", out], { env: {}, cwd: out });
-  assert.match((await list()).text, /^No rejects in the run 000001-\S+Z\.\n$/);
-  assert.equal((await list("list", "--format", "json")).text, "[]\n");
-  assert.equal((await list("retry")).error?.code, "config.missing_service");
-});
-
-test("items that were rejected are asked for again in the shapes of the run, and it is said which can be read now", async (t) => {
-  const { service, out, rejects } = await warehouse(t);
-  service.script = ({ kind, id }) => (kind === "item" && id === "c-010" ? { status: 403 } : undefined);
-  service.items = itemsOf(30);
-  service.questions.length = 0;
-  const before = await readdir(out, { recursive: true });
-  const { text, error } = await rejects("retry");
-  assert.equal(error, undefined);
-  const rows = text.split("\n").map((line) => line.split("│").map((cell) => cell.trim()));
-  assert.deepEqual(
-    rows.slice(6, 9).map((cells) => cells.slice(1, 3)),
-    [
-      ["c-010", "unreadable"],
-      ["c-020", "readable"],
-      ["c-030", "gone"],
-    ],
-  );
-  assert.match(rows[6]?.[3] ?? "", /does not allow this API token to read \(403\)/);
-  assert.match(text, /^1 of 3 items can be read now: the next run takes what it can read\.\n/);
-  assert.match(text, /\n\d rejects without an ID cannot be asked for\.\n$/);
-  assert.deepEqual(service.questions.map(({ kind, id }) => `${kind} ${id}`).sort(), [
-    "item c-010",
-    "item c-020",
-    "item c-020",
-    "item c-030",
-  ]);
-  assert.deepEqual(await readdir(out, { recursive: true }), before, "nothing is published");
-  const { items } = JSON.parse((await rejects("retry", "--format", "json")).text);
-  assert.deepEqual(items[1], { contentId: "c-020", now: "readable", reason: "" });
-});
-
-long("an item that can be read in one shape of the run alone is told as unreadable", async (t) => {
-  const { service, rejects } = await warehouse(t);
-  service.script = ({ kind, mode }) => (kind === "item" && mode === "full" ? { status: 403 } : undefined);
-  const { items } = JSON.parse((await rejects("retry", "--format", "json")).text);
-  assert.deepEqual(
-    items.map(({ now }: { now: string }) => now),
-    ["unreadable", "unreadable", "unreadable"],
-  );
-});
-
-long("an answer that is still of another item, or cannot be read, is told as such", async (t) => {
-  const { service, rejects } = await warehouse(t);
-  service.script = ({ kind, id }) => {
-    if (kind !== "item") return undefined;
-    return { body: id === "c-010" ? { response: 7 } : { response: itemsOf(1)[0] } };
-  };
-  const { items } = JSON.parse((await rejects("retry", "--format", "json")).text);
-  assert.deepEqual(
-    items.map(({ now }: { now: string }) => now),
-    ["unreadable", "unreadable", "unreadable"],
-  );
-  assert.equal(items[1].reason, OTHER);
-});
-
-long("a refused token ends the command, and another service is not asked", async (t) => {
-  const { service, rejects } = await warehouse(t);
-  service.script = () => ({ status: 401 });
-  const { text, error } = await rejects("retry");
-  assert.deepEqual([text, error?.code, error?.exitCode], ["", "source.credentials", 20]);
-  assert.ok(!error?.message.includes(CANARY));
-  const other = await Scripted.start(t, itemsOf(31));
-  const { error: mixed } = await rejects("retry", "--url", other.url);
-  assert.equal(mixed?.code, "config.other_instance");
-  assert.match(mixed?.message ?? "", /; name the service that the run read, or /);
-  assert.deepEqual(other.questions, []);
+  const show = (...args: string[]) =>
+    outcome(runsCommand, ["show", "--section", "rejects", ...args, "--warehouse", out], {
+      env: {},
+      cwd: out,
+    });
+  assert.match((await show()).text, /^No rejects in the run 000001-\S+Z\.\n$/);
+  assert.deepEqual(JSON.parse((await show("--format", "json")).text).rejects, []);
 });

@@ -4,18 +4,14 @@ import { cp, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { deliverCommand } from "../../../src/cli/commands/deliver.ts";
 import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
-import { targetsCommand } from "../../../src/cli/commands/targets.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
-import { shellWord } from "../../../src/show/terminal.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { long } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { digestIn, type Machine, nightOf, steps, worldOf } from "../../run/two-machines.ts";
@@ -47,9 +43,6 @@ async function twoNights(t: TestContext) {
   return { world, cwd: folder, configure, options, first, second, store, night, a: ask("A"), b: ask("B") };
 }
 
-/** Behind what is suggested to a machine that was given its warehouse. */
-const at = (warehouse: string) => ` --warehouse ${shellWord(warehouse)}`;
-
 const says = (text: string) => JSON.parse(text).targets[0];
 
 test("a rollback says what targets have, brings them back, and holds for other machines", async (t) => {
@@ -61,14 +54,14 @@ test("a rollback says what targets have, brings them back, and holds for other m
     [
       `current is now ${first}`,
       "lake: run 2; this warehouse is at 1 after a rollback",
-      `"content-warehouse runs rollback 1 --deliver${at(A)}" brings lake to run 1\n`,
+      `"content-warehouse runs rollback 1 --deliver" brings lake to run 1\n`,
     ].join("\n"),
   );
-  const behind = await a(targetsCommand);
+  const behind = await a(runsCommand, "show", "--section", "targets");
   assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
-  const rollback = `content-warehouse runs rollback 1 --deliver${at(A)}`;
+  const rollback = `content-warehouse runs rollback 1 --deliver`;
   assert.match(behind.text, new RegExp(`\nlake: "${rollback}" brings it to run 1\\.\n`));
-  const parts = says((await a(targetsCommand, "--format", "json")).text);
+  const parts = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.deepEqual(
     [parts.run, parts.sequence, parts.rollback_of, parts.here, parts.state, parts.command],
     [second, 2, null, 1, "ahead", rollback],
@@ -88,7 +81,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
     (await a(runsCommand, "rollback", "1", "--deliver")).text,
     `current is now ${first}\nlake: has ${first} already\n`,
   );
-  const there = says((await a(targetsCommand, "--format", "json")).text);
+  const there = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.deepEqual(
     [there.says, there.state, there.rollback_of, there.command],
     ["run 1, as here, after a rollback from run 2", "current", 2, null],
@@ -102,21 +95,19 @@ test("a rollback says what targets have, brings them back, and holds for other m
   assert.match((await outcome(lakeCommand, ["verify", "--full"], { cwd })).text, /^Whole: run /);
 
   assert.equal(
-    says((await b(targetsCommand, "--format", "json")).text).says,
+    says((await b(runsCommand, "show", "--section", "targets", "--format", "json")).text).says,
     "run 1, after a rollback from run 2; this warehouse is at 2",
   );
   assert.match(
     (await b(deliverCommand)).error?.message ?? "",
-    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver --warehouse \S+"\.$/,
+    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
   );
   assert.match(
     (await b(runsCommand, "rollback", "2")).text,
-    new RegExp(
-      `\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver${at(B)}" brings lake to run 2; else the next run goes on from what they have\n$`,
-    ),
+    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; else the next run goes on from what they have\n$/,
   );
   const next = await night("B", 2);
-  assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);
+  assert.deepEqual([next.sequence, exitCodeOf(next)], [3, 0]);
   assert.equal(
     (await readManifest(join(B, "current"))).previousSha256,
     await digestIn(join(A, "runs", first)),
@@ -125,8 +116,11 @@ test("a rollback says what targets have, brings them back, and holds for other m
     `The target lake was rolled back to the run ${first}: this run goes on from it, and not from ${second} of this machine; that stays in runs/ until it is old, and is in no later history.`,
   ]);
   const after = await night("A", 3);
-  assert.deepEqual([after.sequence, exitCodeOf(after)], [5, 0]);
-  assert.equal(says((await a(targetsCommand, "--format", "json")).text).says, "run 5, as here");
+  assert.deepEqual([after.sequence, exitCodeOf(after)], [4, 0]);
+  assert.equal(
+    says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text).says,
+    "run 4, as here",
+  );
   await assertNothingMixed(store, INSTANCE);
 });
 
@@ -137,7 +131,7 @@ test("a run that was rolled back stays so once it is pruned, while the lake has 
     (await nightOf(world, { night: at, order: steps("A"), killed: ["A"] })).get("A");
   const third = await undelivered(2);
   assert.equal((await a(runsCommand, "prune", "--keep", "1")).text.includes(`removed ${second}`), true);
-  const told = says((await a(targetsCommand, "--format", "json")).text);
+  const told = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.equal(told.says, "run 2; this warehouse is at 3");
   const fourth = await undelivered(3);
   assert.deepEqual([fourth?.previousRun, world.warnings.A], [third?.run, []]);
@@ -145,33 +139,6 @@ test("a run that was rolled back stays so once it is pruned, while the lake has 
   assert.match(back.text, new RegExp(`\nlake: delivered ${third?.run} in `));
   await assertNothingMixed(store, INSTANCE);
 });
-
-long(
-  "after a rollback a run is delivered whatever its number, where the lake could not be asked before",
-  async (t) => {
-    const { world, first, night, a } = await twoNights(t);
-    await a(runsCommand, "rollback", "1", "--deliver");
-    const { target } = world;
-    let asked = 0;
-    const absent = {
-      ...target,
-      last: async (...given: Parameters<typeof target.last>) => {
-        asked += 1;
-        if (asked === 1) throw new Error("no answer");
-        return target.last(...given);
-      },
-    };
-    const [summary] = (await nightOf({ ...world, target: absent }, { night: 2, order: steps("A") })).values();
-    assert.deepEqual(
-      [summary?.sequence, summary && exitCodeOf(summary)],
-      [3, 0],
-      "the lake has a rollback of that number",
-    );
-    assert.equal((await readManifest(join(world.folders.A, "current"))).previousRun, first);
-    const next = await night("A", 3);
-    assert.deepEqual([next.sequence, exitCodeOf(next)], [5, 0]);
-  },
-);
 
 test("a rollback takes no target back from a run that this warehouse has not", async (t) => {
   const { world, night, a, b } = await twoNights(t);
@@ -181,14 +148,17 @@ test("a rollback takes no target back from a run that this warehouse has not", a
   assert.equal(refused.error?.exitCode, 26);
   assert.match(
     refused.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore --warehouse \S+", or/,
+    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or/,
   );
   await b(restoreCommand);
   assert.equal((await b(runsCommand, "rollback", "1", "--deliver")).error, undefined);
   // And forward again, which no machine but this one asked for.
   const forward = await a(runsCommand, "rollback", "3", "--deliver");
   assert.match(forward.text, /\nlake: delivered 000003-/);
-  assert.equal(says((await a(targetsCommand, "--format", "json")).text).says, "run 3, as here");
+  assert.equal(
+    says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text).says,
+    "run 3, as here",
+  );
   assert.equal(await readlink(join(world.folders.B, "current")), "runs/000001-20261120T020000Z");
 });
 
@@ -204,7 +174,7 @@ test("a rollback goes on with the targets that failed, and waits for no configur
   assert.equal(part.error?.exitCode, 26);
   assert.match(
     part.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver --warehouse \S+" repeats it\.$/,
+    /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
   );
   await configure([{ type: "lake" }]);
   const { text, error } = await a(runsCommand, "rollback", "2");
@@ -216,13 +186,6 @@ test("a rollback goes on with the targets that failed, and waits for no configur
   assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
 });
 
-test("check says of a target what `targets` says", async (t) => {
-  const { world, a } = await twoNights(t);
-  await a(runsCommand, "rollback", "1");
-  const { text } = await a(checkCommand, "parquet", "--url", world.service.url);
-  assert.match(text, /target +lake: run 2; this warehouse is at 1 after a rollback; it can be written to\n/);
-});
-
 test("what is suggested names the same places", async (t) => {
   const { world, cwd, options, first, a } = await twoNights(t);
   const config = join(cwd, "cw's config.json");
@@ -231,27 +194,24 @@ test("what is suggested names the same places", async (t) => {
   await writeFile(config, JSON.stringify({ warehouse: world.folders.A, targets }));
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--config", config], { cwd });
-  const places = ` --config ${shellWord(config)}`;
 
   const { text } = await ask(runsCommand, "rollback", "1");
   assert.ok(
-    text.endsWith(`"content-warehouse runs rollback 1 --deliver${places}" brings away and lake to run 1\n`),
+    text.endsWith(`"content-warehouse runs rollback 1 --deliver" brings away and lake to run 1\n`),
     text,
   );
   const fenced = await ask(deliverCommand, "1", "--target", "lake");
   assert.ok(
     fenced.error?.message.endsWith(
-      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver${places}".`,
+      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver".`,
     ),
     fenced.error?.message,
   );
   const part = await ask(runsCommand, "rollback", "1", "--deliver");
   assert.match(part.text, new RegExp(`away: FAILED\nlake: delivered ${first} `));
-  assert.ok(
-    part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver${places}" repeats it.`),
-  );
+  assert.ok(part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver" repeats it.`));
   const failed = await ask(deliverCommand, "1", "--target", "away");
-  const again = `"content-warehouse deliver 1 --target away${places}" repeats it, and the next run delivers itself.`;
+  const again = `"content-warehouse deliver 1" repeats it, and the next run delivers itself.`;
   assert.ok(failed.error?.message.endsWith(` ${again}`), failed.error?.message);
   assert.equal((await a(deliverCommand, "--target", "lake")).text, `lake: has ${first} already\n`);
 });

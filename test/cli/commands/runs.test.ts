@@ -74,7 +74,7 @@ test("the list says of each run when it was, what came of it, and which one read
     "complete",
     "2",
     "",
-    "",
+    "0",
     "",
     "",
     "",

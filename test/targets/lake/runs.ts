@@ -66,10 +66,13 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       rows: Object.fromEntries(
         Object.entries(tables).map(([name, rows]) => [name, rows + (steady[name] ?? 0)]),
       ),
+      items: { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 },
       emptyColumns: [],
+      columns: [],
+      peakBytes: 1,
       versions: { package: "0.1.0", duckdb: "1.5.6", node: process.versions.node },
       configuration: machine,
-      personalData: { policy: "drop", keyId: null },
+      personalData: { policy: "drop", keyId: null, fields: "none" },
       previousRun: null,
     },
     await Promise.all(

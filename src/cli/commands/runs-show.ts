@@ -1,0 +1,112 @@
+/** `runs show`: what a run published; on request its drift, its rejects, or what the targets have. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { findReadable } from "../../audit/open-run.ts";
+import { driftQuestion } from "../../audit/questions/drift.ts";
+import { readRejectsSection } from "../../audit/questions/run-facts.ts";
+import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { counted } from "../../common/figures.ts";
+import { currentIn } from "../../targets/published-run.ts";
+import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
+import { type AnswerFlags, showAnswer } from "../answer-form.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  existingFolder,
+  invalid,
+  processEnvironment,
+  StopSignals,
+} from "../command.ts";
+import { chosenTargets } from "../targets.ts";
+import { withAnswer, withRuns } from "../with-run.ts";
+
+interface Options extends AnswerFlags {
+  readonly warehouse: string;
+  readonly config?: string;
+}
+
+/** Sections that are shown only if they are named. */
+const ON_REQUEST = ["drift", "rejects", "targets"] as const;
+
+const HELP = `
+Examples:
+  $ content-warehouse runs show 42
+  $ content-warehouse runs show --section drift
+  $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
+  $ content-warehouse runs show --section targets --config ./content-warehouse.config.json
+
+drift: new, vanished and changed fields of the service since the run before.
+rejects: what could not be loaded, and why. The next run asks for it again.
+targets: the last run that each configured target has; asks them over the
+network, and exits with 26 if one cannot be asked.
+`;
+
+export function showCommand(environment: CliEnvironment = processEnvironment()): CliCommand {
+  return new CliCommand("show")
+    .description("show what a run published")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .warehouse()
+    .answerForm([...SHOWN_OF_RUN, ...ON_REQUEST])
+    .addHelpText("after", HELP)
+    .action((run: string, options: Options) => {
+      if (options.section === "drift") return showDrift(environment, run, options);
+      if (options.section === "rejects") return showRejects(environment, run, options);
+      if (options.section === "targets") return showTargets(environment, run, options);
+      return showRun(environment, run, options);
+    });
+}
+
+async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: Options): Promise<void> {
+  const found = await findReadable(existingFolder(warehouse), run);
+  const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
+  const hasChecks = found.manifest.rows.run_checks !== undefined;
+  const shown = hasChecks
+    ? await withRuns(
+        warehouse,
+        async () => ({ wanted: found.run, anyPipeline: true }),
+        ({ connection }) => answer(connection),
+      )
+    : await answer();
+  await showAnswer(out, shown, form);
+}
+
+function showDrift({ out }: CliEnvironment, run: string, { warehouse, ...form }: Options): Promise<void> {
+  const { section: _, ...whole } = form;
+  return withAnswer(warehouse, driftQuestion(run), (answer) => {
+    const [first, ...rest] = answer.sections;
+    if (form.format !== "csv" || first === undefined) return showAnswer(out, answer, whole);
+    // CSV has one table; the column `kind` tells the parts apart.
+    const rows = [first, ...rest].flatMap((part) => part.rows);
+    return showAnswer(out, { ...answer, sections: [{ ...first, rows }] }, whole);
+  });
+}
+
+function showRejects({ out }: CliEnvironment, run: string, { warehouse, ...form }: Options): Promise<void> {
+  return withRuns(
+    warehouse,
+    async () => ({ wanted: run, anyPipeline: true }),
+    async (opened) => {
+      const rejects = await readRejectsSection(opened.connection, Number.MAX_SAFE_INTEGER);
+      const total = rejects.rows.length;
+      const lead = `${total === 0 ? "No rejects" : counted(total, "reject")} in the run ${opened.run}.`;
+      await showAnswer(out, { lead, facts: { run: opened.run }, sections: [{ ...rejects, none: "" }] }, form);
+    },
+  );
+}
+
+async function showTargets({ cwd, out }: CliEnvironment, run: string, options: Options): Promise<void> {
+  if (run !== "current")
+    throw invalid("--section targets compares targets with the current run: name no run.");
+  const targets = await chosenTargets(cwd, options);
+  const current = await currentIn(outputFolder(options.warehouse));
+  using stop = new StopSignals("the targets are not listed");
+  const states = await targetStates(targets, current, stop.signal);
+  await showAnswer(out, targetsAnswer(states, current), options);
+  const failed = states.filter(({ state }) => state === "failed");
+  if (failed.length > 0)
+    throw new WarehouseError(
+      "target.unavailable",
+      `${counted(failed.length, "target")} could not be asked: ${failed[0]?.problem}`,
+    );
+}

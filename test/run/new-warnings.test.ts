@@ -1,0 +1,44 @@
+/** Which warnings are new, night after night. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { long } from "../long.ts";
+import { exportFrom, MAPPING, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+const CHECK = "foreign key content.localized_from_id → content";
+
+test("a check that warns is new when the run before did not warn of it, whatever the figure", async (t) => {
+  const service = await Scripted.start(t, itemsOf(4));
+  const out = await temporaryFolder(t);
+  const night = async (dangling: number) => {
+    const items = itemsOf(4);
+    service.items = items.map((item, place) => ({
+      ...item,
+      localized_from_id: place < dangling ? "c-999" : items[0]?.id,
+    }));
+    return (await exportFrom({ url: service.url, out })).newWarnings;
+  };
+  const warns = (figure: number) => [
+    `1 check warns since this run (${CHECK}: ${figure}); "content-warehouse runs show" has each.`,
+  ];
+  assert.deepEqual(await night(1), warns(1));
+  assert.deepEqual(await night(2), []);
+  assert.deepEqual(await night(0), []);
+  assert.deepEqual(await night(2), warns(2));
+});
+
+long("a warning about a name that the configuration has is new by itself", async (t) => {
+  const service = await Scripted.start(t, itemsOf(1));
+  const mappings = [{ id: "m-1", external_site_id: "d-1", field_name: "colour", values: [] }];
+  const color = { id: "f-1", name: "color", field_type: "select", mappings };
+  service.script = ({ kind }) => (kind === "custom_fields" ? { body: [color] } : undefined);
+  const out = await temporaryFolder(t);
+  const night = async (customFields: string[]) =>
+    await exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { customFields } });
+  const first = await night(["color"]);
+  assert.deepEqual(first.newWarnings, first.warnings);
+  assert.match(first.warnings.join(), /^1 destination in mappings has no name: /);
+  const second = await night(["color", "colr"]);
+  assert.equal(second.warnings.length, 2);
+  assert.match(second.newWarnings.join(), /^The service knows no custom field "colr"\./);
+});
