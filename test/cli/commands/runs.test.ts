@@ -231,7 +231,7 @@ test("show has the checks that did not pass, and the mapped values", async () =>
   assert.match(text, /\n\d+ checks passed; the table run_checks has all of them\. Not passed:\n/);
   assert.match(
     text,
-    /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ +1 │ .* │ rows without /,
+    /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ rows without /,
   );
 });
 
