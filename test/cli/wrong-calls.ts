@@ -54,8 +54,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["init --urll x", "unknown option '--urll' (Did you mean --url?)"],
   ["check nigthly", 'There is no pipeline "nigthly"; there are nightly, parquet'],
-  ["drift 2", 'There is no run "2"'],
-  ["drift --format jsno", "option '--format <format>' argument 'jsno' is invalid"],
 
   ["serve --port 99999", "option '--port <n>' argument '99999' is invalid"],
   ["serve --data nope", "The content set nope has no readable"],
