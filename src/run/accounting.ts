@@ -88,9 +88,9 @@ export function singlesWarnings(extraction: ExtractRecord): string[] {
 }
 
 /** Raw documents of the run before. */
-function damagedWarning({ detailsReused: { whyNone, finding } }: ExtractRecord): string[] {
-  if (whyNone !== "damaged") return [];
-  return [`Nothing of the run before is reused, and all single items are asked for: ${finding}.`];
+function damagedWarning({ reuseDamage }: ExtractRecord): string[] {
+  if (reuseDamage === null) return [];
+  return [`Nothing of the run before is reused, and all single items are asked for: ${reuseDamage}.`];
 }
 
 /** The run after this one compares with this one: it does not know these items. */
@@ -135,7 +135,7 @@ export function answerChecks(extraction: Extraction): Check[] {
     {
       name: "single items reused, of which the listing says nothing new",
       verdict: "passed",
-      figure: detailsReused.count,
+      figure: detailsReused,
       expected: null,
       detail: "the fields that only single items have may be up to `rereadDays` old",
     },
