@@ -68,7 +68,7 @@ export function limitReasons({ limit, passes }: ExtractRecord): string[] {
 export function judgeSingles(extraction: ExtractRecord): Judged {
   const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
     extraction;
-  const { repaired, vanished, modesDiffer, unlisted } = extraction;
+  const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
   const missing = judgeMissing(extraction);
   const checks = [
     noneExpected(
@@ -79,7 +79,6 @@ export function judgeSingles(extraction: ExtractRecord): Judged {
     counting(
       "single items reused, of which the listing says nothing new",
       detailsReused,
-      reuseDamage,
       "the fields that only single items have may be up to `rereadDays` old",
     ),
     noneExpected(
