@@ -173,28 +173,30 @@ suite("what Spark does to a table", () => {
     await deliver(on("one"), first);
     for (const [table, [, ...statements]] of Object.entries(BLOCKING))
       for (const statement of statements) await reader.write(table, statement);
-    const before = await rowsOf(reader, ["free", "constrained"]);
-    const sentences: string[] = [];
-    await assert.rejects(deliver(on("one"), second), (thrown: Error & { code?: string }) => {
-      assert.equal(thrown.code, "target.refused");
-      sentences.push(...thrown.message.split(/ (?=The table )/));
-      return true;
-    });
-    assert.equal(sentences.length, names.length);
-    for (const name of names)
-      assert.ok(
-        sentences.some((each) =>
-          each.startsWith(`The table ${name} of the lake has ${BLOCKING[name]?.[0]}, which we do not`),
-        ),
-        name,
+    const before = await rowsOf(reader, ["free"]);
+    const named = new Map<string, string>();
+    // A table that cannot even be read is named alone, so what is refused is delivered again.
+    for (let refused = true; refused; ) {
+      const sentences = await deliver(on("one"), second).then(
+        () => [],
+        ({ code, message }: Error & { code?: string }) => {
+          assert.equal(code, "target.refused", message);
+          return message.split(/ (?=The table )/);
+        },
       );
-    assert.deepEqual(await rowsOf(reader, ["free", "constrained"]), before);
-    for (const name of names) {
-      const sentence = sentences.find((each) => each.startsWith(`The table ${name} `));
-      for (const [, statement = ""] of sentence?.matchAll(/"(ALTER TABLE [^"]+)"/g) ?? [])
-        await reader.write(name, statement.replace(`ALTER TABLE ${name} `, "ALTER TABLE LAKE_TABLE "));
+      refused = sentences.length > 0;
+      if (refused) assert.deepEqual(await rowsOf(reader, ["free"]), before);
+      for (const sentence of sentences) {
+        const name = /^The table (\w+) of the lake has /.exec(sentence)?.[1] ?? assert.fail(sentence);
+        assert.ok(!named.has(name), `refused again: ${sentence}`);
+        named.set(name, sentence);
+        for (const [, statement = ""] of sentence.matchAll(/"(ALTER TABLE [^"]+)"/g))
+          await reader.write(name, statement.replace(`ALTER TABLE ${name} `, "ALTER TABLE LAKE_TABLE "));
+      }
     }
-    await deliver(on("one"), second);
+    assert.deepEqual([...named.keys()].toSorted(), names);
+    for (const name of names)
+      assert.ok(named.get(name)?.includes(` has ${BLOCKING[name]?.[0]}, which we do not`), named.get(name));
     const asRun = (sequence: number) => all(tables, () => [rowsIn(sequence)]);
     assert.deepEqual(await rowsOf(reader, tables), asRun(4));
     const { findings } = await on("one").open(signal, (place) => verifyLake(place, { full: false }));
