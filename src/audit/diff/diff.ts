@@ -37,10 +37,7 @@ const COUNTS = {
   reordered: col.count({ required: true, dispensable: 2 }),
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
-const DRAWN = { values: col.count({ required: true, chart: "length" }) } satisfies Partial<
-  Record<keyof typeof COUNTS, Column>
->;
-export const CAUSES_COUNTED = { ...CAUSE, ...COUNTS, ...DRAWN } as const;
+export const CAUSES_COUNTED = { ...CAUSE, ...COUNTS } as const;
 export const GROUPS = { ...CAUSE, ...DESTINATION, ...FIELD, ...COUNTS } as const;
 
 const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;
