@@ -1,6 +1,6 @@
 /** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Column, col, type RowOf } from "../../common/answer.ts";
+import { col, type RowOf } from "../../common/answer.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
 import { ends } from "../../load/steps.ts";
 import { all, execute, toSafeInteger } from "../../storage/duckdb.ts";

@@ -128,7 +128,7 @@ function itemOf(rows: readonly ValueRow[], passthrough: boolean) {
   };
 }
 
-function answerOf(row: ValueRow & Present, passthrough: boolean)[number] }, passthrough: boolean) {
+function answerOf(row: ValueRow & Present, passthrough: boolean) {
   const { status, value, externalValue, fieldType } = row;
   const { valueArchived: archived, ambiguous, matchedByText: matched_by_text, collision } = row;
   const flags = Object.entries({ archived, ambiguous, matched_by_text, collision });
