@@ -16,7 +16,7 @@ const SEARCH = html`<noscript><p class="note">The search of items needs the scri
 <input id="words" type="search" autocomplete="off" spellcheck="false">
 </form>
 <p id="found" role="status" class="note"></p>
-<div class="scroll" id="item-table" role="region" tabindex="0" aria-label="Items that were found" hidden><table>
+<div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
 <caption class="visually-hidden">Items</caption>
 <thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="number">without external value, receiving</th></tr></thead>
 <tbody id="item-rows"></tbody>

@@ -32,7 +32,7 @@ export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   return html`<details class="answer" id="${id}"${isOpen && html` open`}>
 <summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span></summary>
 ${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<p class="note"><a href="#${id}">Link to this section</a></p>
-<div class="scroll" role="region" tabindex="0" aria-label="${title}">${table(section, drawn)}</div>
+<div class="scroll" role="group" tabindex="0" aria-label="${title}">${table(section, drawn)}</div>
 ${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </details>
 `;

@@ -162,7 +162,7 @@
       element("tbody", {}, values.map(valueRow)),
     );
     const label = `Payload for ${foreign(destination).textContent}`;
-    return element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": label }, table);
+    return element("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": label }, table);
   }
 
   function valueRow(row) {
