@@ -117,7 +117,13 @@ function partMarkup(part: PagePart): Markup {
   return html`<section id="${id}" aria-labelledby="${id}-title">
 ${heading(id, title)}
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
-  sectionMarkup(section, { id: `${id}-${section.key}`, command, linked, rowsLimit }),
+  sectionMarkup(section, {
+    id: `${id}-${section.key}`,
+    command,
+    isAlone: sections.length === 1,
+    linked,
+    rowsLimit,
+  }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;
 }

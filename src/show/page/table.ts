@@ -16,6 +16,8 @@ export interface Drawn {
   readonly id: string;
   /** The command that gives the same answer. */
   readonly command: string;
+  /** Whether it is the only section below its heading. */
+  readonly isAlone: boolean;
   /** Items that the page has: the ID of one opens it. */
   readonly linked?: ReadonlySet<string> | undefined;
   /** Rows at most; undefined: {@link ROWS_LIMIT}. */
@@ -25,8 +27,8 @@ export interface Drawn {
 /** The table of a section below its title, or what there is to say without rows. */
 export function sectionMarkup(section: Section, drawn: Drawn): Markup {
   const { title, lead, none = "none", rows, total = rows.length, all = "--format json", limit } = section;
-  const { id, command, rowsLimit = ROWS_LIMIT } = drawn;
-  if (rows.length === 0) return html`<p class="empty" id="${id}">${title}: ${none}</p>\n`;
+  const { id, command, isAlone, rowsLimit = ROWS_LIMIT } = drawn;
+  if (rows.length === 0) return html`<p class="empty" id="${id}">${!isAlone && `${title}: `}${none}</p>\n`;
   const more = total - Math.min(rows.length, rowsLimit);
   const isOpen = limit !== 0 && total <= ROWS_OPEN;
   return html`<details class="answer" id="${id}"${isOpen && html` open`}>
