@@ -10,9 +10,3 @@ export function withoutPackage(name: string): () => void {
   });
   return () => hooks.deregister();
 }
-
-/** Arguments of Node for a process that is so. */
-export function nodeWithout(name: string): readonly string[] {
-  const module = `import { withoutPackage } from "${import.meta.url}"; withoutPackage("${name}");`;
-  return ["--import", `data:text/javascript,${encodeURIComponent(module)}`];
-}

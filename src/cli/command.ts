@@ -7,11 +7,12 @@ import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogOptions } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
-import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
+import type { ConfigFlags } from "../config/config.ts";
 import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { sectionName } from "./answer-form.ts";
 import { endSoon } from "./end-soon.ts";
+import { warehouseFolder } from "./warehouse-folder.ts";
 
 /** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };

@@ -1,9 +1,10 @@
-import pino from "pino";
 import type { Clock } from "./clock.ts";
 import { printable } from "./printable.ts";
 import { redactor, type Secret } from "./secret.ts";
 
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+/** From the most to the least that is written. */
+const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LEVELS)[number];
 
 /** All that a log line may carry: on purpose no header, body, query string or value of a document, so none is logged. */
 const FIELDS = [
@@ -57,21 +58,16 @@ export interface LogOptions {
 export function createLog(options: LogOptions): Log {
   const redact = redactor(options.secrets);
   const show = options.format === "json" ? (line: string) => line : textLine;
-  const logger = pino(
-    {
-      level: options.level,
-      base: null,
-      timestamp: () => `,"time":"${new Date(options.clock.now()).toISOString()}"`,
-      formatters: { level: (level) => ({ level }) },
-    },
-    { write: (line: string) => options.write(redact(show(line))) },
-  );
-  return {
-    debug: (message, fields = {}) => logger.debug(allowed(fields), printable(message, 1000)),
-    info: (message, fields = {}) => logger.info(allowed(fields), printable(message, 1000)),
-    warn: (message, fields = {}) => logger.warn(allowed(fields), printable(message, 1000)),
-    error: (message, fields = {}) => logger.error(allowed(fields), printable(message, 1000)),
-  };
+  const least = LEVELS.indexOf(options.level);
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (LEVELS.indexOf(level) < least) return;
+      const time = new Date(options.clock.now()).toISOString();
+      const line = JSON.stringify({ level, time, ...allowed(fields), msg: printable(message, 1000) });
+      options.write(redact(show(`${line}\n`)));
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -10,6 +10,7 @@ import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { schemaAddress } from "./form-faults.ts";
+import { DEFAULT_WAREHOUSE } from "./places.ts";
 import { declaredTarget, LAKE, target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
@@ -158,7 +159,7 @@ export const configSpec = z.strictObject({
     .describe("Published runs to keep, the newest; the current one is kept besides."),
   warehouse: text
     .meta({ expected: "the path of a folder" })
-    .default("warehouse")
+    .default(DEFAULT_WAREHOUSE)
     .describe(
       "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
     ),

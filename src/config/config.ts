@@ -8,12 +8,13 @@ import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
-import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
 import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
+import { configFileName, namedWarehouse, nonEmpty } from "./places.ts";
 import { proxiesOf } from "./proxy.ts";
 import { readConfigSpec } from "./read-spec.ts";
-import { nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
+import { type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
@@ -89,8 +90,6 @@ export interface ConfigInputs {
   readonly sampleBy: string;
 }
 
-/** Where limited runs lie unless a flag says otherwise. */
-const LIMITED_WAREHOUSE = "first-look";
 const MIN_KEY_BYTES = 32;
 const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 
@@ -222,13 +221,8 @@ async function sampleSource(flags: ConfigFlags): Promise<Source> {
   throw invalid("--sample and --url name two services; leave one of them out.");
 }
 
-/**
- * Absolute path of the warehouse's folder: the flag, else `CONTENT_WAREHOUSE_DIR`, else the configuration file, else
- * `warehouse` in the working directory. Throws `config.invalid`; a configuration is read only where it is needed.
- */
-export async function warehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
-  const named = namedWarehouse(inputs);
-  if (named !== undefined) return named;
+/** Of the file that is named or found. Throws `config.invalid`. */
+export async function configuredWarehouse(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
   return resolve(file?.folder ?? inputs.cwd, validSettings(file, inputs.env).warehouse);
 }
@@ -239,21 +233,6 @@ async function warehouseOf(
   { warehouse }: Settings,
 ): Promise<string> {
   return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
-}
-
-/** An empty path would be the working directory. A limited run takes none that is named for all runs. */
-function namedWarehouse({ cwd, env, flags }: Omit<ConfigInputs, "sampleBy">): string | undefined {
-  const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : LIMITED_WAREHOUSE;
-  const named = flags.warehouse ?? forAll;
-  if (named === undefined) return undefined;
-  if (named.trim() !== "") return resolve(cwd, named);
-  throw invalid("`warehouse` is empty; give it the path of a folder, or leave it out.");
-}
-
-/** Name of the file that settings are read from; `null`: there is none. Throws `config.invalid` where there are several. */
-export function configFileName({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): string | null {
-  if (flags.config !== undefined) return flags.config;
-  return flags.sample === true ? null : nameIn(cwd);
 }
 
 /** The file that is named or found; the sample has none that is not named. */

@@ -5,6 +5,7 @@ import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/s
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 import { type ConfigError, invalid, invalidToken, missing, throwFaults } from "./faults.ts";
+import { nonEmpty } from "./places.ts";
 
 /** Where the service is, and the token for it: flags win over the environment, the environment over the file. */
 
@@ -122,9 +123,4 @@ export function checkedToken(token: Secret, place: string): Secret {
   throw invalidToken(
     `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,
   );
-}
-
-/** A variable that is set to nothing is not set: so are those that a scheduler lost. */
-export function nonEmpty(text: string | undefined): string | undefined {
-  return text === undefined || text.trim() === "" ? undefined : text;
 }

@@ -4,6 +4,7 @@ import {
   type Check,
   DIFFERENT_TIMES,
   isOfMostItems,
+  type Judged,
   noneExpected,
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
@@ -60,12 +61,49 @@ export function limitReasons({ limit, passes }: ExtractRecord): string[] {
   return [`no more than ${counted(limit, "item")} were to be read; the service counts ${count(countAfter)}`];
 }
 
-const EXAMPLES = 3;
-
-/** Items that were listed, or that the run before had, and that single-item requests did not give. */
-export function singlesWarnings(extraction: ExtractRecord): string[] {
-  const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked } = extraction;
-  return [
+/**
+ * Items that were listed, or that the run before had, and that single-item requests did not give, and what else was
+ * answered with something other than what was asked for: checks and warnings, and no reason not to publish.
+ */
+export function judgeSingles(extraction: ExtractRecord): Judged {
+  const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
+    extraction;
+  const { repaired, vanished, modesDiffer, unlisted } = extraction;
+  const missing = judgeMissing(extraction);
+  const checks = [
+    noneExpected(
+      "single items that were gone when they were asked for",
+      detailsGone.length,
+      `of ${detailsAsked} single-item requests`,
+    ),
+    counting(
+      "single items reused, of which the listing says nothing new",
+      detailsReused.count,
+      "the fields that only single items have may be up to `rereadDays` old",
+    ),
+    noneExpected(
+      "items that could not be read singly",
+      detailsRejected.length,
+      "each is a reject, and its listed views count",
+    ),
+    counting(
+      "items that were asked for again because passes differed",
+      repaired,
+      `${vanished.length} of the listed items are gone`,
+    ),
+    noneExpected(
+      SAME_TIMES_CHECK,
+      modesDiffer ? 1 : 0,
+      modesDiffer ? DIFFERENT_TIMES : "where they differed, the item had changed",
+    ),
+    ...missing.checks,
+    noneExpected(
+      "items that no pass listed, and that the service has all the same",
+      unlisted.length,
+      "loaded besides those that were listed",
+    ),
+  ];
+  const warnings = [
     ...itemsWarning(
       inPartRejected,
       "could be read in one mode alone, dynamic or full",
@@ -82,111 +120,49 @@ export function singlesWarnings(extraction: ExtractRecord): string[] {
       "could not be read singly",
       "what the listings say counts; see run_rejects",
     ),
-    ...missingWarning(extraction),
-    ...damagedWarning(extraction),
+    ...missing.warnings,
+    ...(detailsReused.whyNone === "damaged"
+      ? [`Nothing of the run before is reused, and all single items are asked for: ${detailsReused.finding}.`]
+      : []),
   ];
+  return { checks, warnings };
 }
 
-/** Raw documents of the run before. */
-function damagedWarning({ detailsReused: { whyNone, finding } }: ExtractRecord): string[] {
-  if (whyNone !== "damaged") return [];
-  return [`Nothing of the run before is reused, and all single items are asked for: ${finding}.`];
+function counting(name: string, figure: number, detail: string): Check {
+  return { name, verdict: "passed", figure, expected: null, detail };
 }
 
-/** The run after this one compares with this one: it does not know these items. */
-function missingWarning(extraction: Extraction): string[] {
-  const unread = unreadMissing(extraction);
-  const { length: skipped } = extraction.missing.skipped;
-  if (unread === 0) return [];
-  const what = `${counted(unread + skipped, "item")} of the run before ${unread + skipped === 1 ? "was" : "were"} not listed`;
-  const further = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
-  return [
-    `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${further}.`,
-  ];
-}
+const EXAMPLES = 3;
 
 function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
   if (ids.length === 0) return [];
   const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
-  return [
-    `${ids.length === 1 ? "1 listed item" : `${ids.length} listed items`} ${what} (${examples}): ${so}.`,
-  ];
+  return [`${counted(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
 }
 
-/** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
-export function answerChecks(extraction: Extraction): Check[] {
-  const {
-    detailsGone,
-    detailsAsked,
-    detailsReused,
-    detailsRejected,
-    repaired,
-    vanished,
-    modesDiffer,
-    missing,
-    unlisted,
-  } = extraction;
-  return [
-    noneExpected(
-      "single items that were gone when they were asked for",
-      detailsGone.length,
-      `of ${detailsAsked} single-item requests`,
-    ),
-    {
-      name: "single items reused, of which the listing says nothing new",
-      verdict: "passed",
-      figure: detailsReused.count,
-      expected: null,
-      detail: "the fields that only single items have may be up to `rereadDays` old",
-    },
-    noneExpected(
-      "items that could not be read singly",
-      detailsRejected.length,
-      "each is a reject, and its listed views count",
-    ),
-    {
-      name: "items that were asked for again because passes differed",
-      verdict: "passed",
-      figure: repaired,
-      expected: null,
-      detail: `${vanished.length} of the listed items are gone`,
-    },
-    noneExpected(
-      SAME_TIMES_CHECK,
-      modesDiffer ? 1 : 0,
-      modesDiffer ? DIFFERENT_TIMES : "where they differed, the item had changed",
-    ),
-    {
-      name: "items of the run before that no pass listed",
-      verdict: missing.notAsked === null && unreadMissing(extraction) === 0 ? "passed" : "warning",
-      figure: missing.count,
-      expected: null,
-      detail: missingDetail(extraction),
-    },
-    noneExpected(
-      "items that no pass listed, and that the service has all the same",
-      unlisted.length,
-      "loaded besides those that were listed",
-    ),
-  ];
-}
-
-function missingDetail(extraction: Extraction): string {
-  const { missing, removed, unlisted } = extraction;
-  if (missing.notAsked !== null) return `none was asked for singly: ${missing.notAsked}`;
-  const unread = unreadMissing(extraction);
-  return [
-    `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`,
-    unread > 0 && `, ${unread} could not be read`,
-    missing.skipped.length > 0 &&
-      `; after so many that could not be, ${missing.skipped.length} were not asked for`,
-  ]
-    .filter((part) => part !== false)
-    .join("");
-}
-
-/** Missing items that were asked for, and of which no answer says whether they are there. */
-function unreadMissing({ missing, removed, unlisted }: Extraction): number {
-  if (missing.notAsked !== null) return 0;
-  return missing.count - removed.length - unlisted.length - missing.skipped.length;
+/** Items of the run before that were not listed. The run after this one compares with this one: it does not know them. */
+function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
+  const name = "items of the run before that no pass listed";
+  const judged = (detail: string, warnings: readonly string[], isWarned = warnings.length > 0): Judged => ({
+    checks: [{ ...counting(name, missing.count, detail), verdict: isWarned ? "warning" : "passed" }],
+    warnings,
+  });
+  if (missing.notAsked !== null) return judged(`none was asked for singly: ${missing.notAsked}`, [], true);
+  const skipped = missing.skipped.length;
+  // Those that were asked for, and of which no answer says whether they are there.
+  const unread = missing.count - removed.length - unlisted.length - skipped;
+  const found = `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
+  if (unread === 0) return judged(found, []);
+  const notListed = unread + skipped;
+  const what = `${counted(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
+  const [after, so] =
+    skipped === 0
+      ? ["", ""]
+      : [
+          `; after so many that could not be, ${skipped} were not asked for`,
+          `, and ${skipped} were not asked for after that`,
+        ];
+  return judged(`${found}, ${unread} could not be read${after}`, [
+    `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${so}.`,
+  ]);
 }

@@ -27,13 +27,7 @@ import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
-import {
-  accountingOf,
-  answerChecks,
-  contradictionReasons,
-  limitReasons,
-  singlesWarnings,
-} from "./accounting.ts";
+import { accountingOf, contradictionReasons, judgeSingles, limitReasons } from "./accounting.ts";
 import type { Building } from "./building.ts";
 import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
@@ -154,12 +148,13 @@ function judge(
   const accounting = accountingOf(facts, loaded, reasons);
   const tables = judgeTables({ before, loaded, facts });
   const matching = matchingOf(facts, lookups, transformed, loaded);
+  const singles = judgeSingles(facts);
   const echoes = judgeEchoes(drift);
   const checks = [
     ...loaded.checks,
     ...accountingChecks(accounting, facts.limit !== null),
     ...matching.checks,
-    ...answerChecks(facts),
+    ...singles.checks,
     ...echoes.checks,
     ...tables.checks,
     ...historyChecks(history, pipeline),
@@ -171,7 +166,7 @@ function judge(
     warnings: [
       ...matching.warnings,
       ...echoes.warnings,
-      ...singlesWarnings(facts),
+      ...singles.warnings,
       ...pageWarnings(facts),
       ...tables.warnings,
       ...historyWarnings(history),

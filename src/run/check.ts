@@ -6,7 +6,8 @@ import { asWarehouseError } from "../common/errors.ts";
 import { counted } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
-import { type ConfigInputs, configFileName, loadConfig } from "../config/config.ts";
+import { type ConfigInputs, loadConfig } from "../config/config.ts";
+import { configFileName } from "../config/places.ts";
 import type { RunOptions } from "./context.ts";
 import { closeOpened, type Opened, prepare, type StepListener, type StepName } from "./prepare.ts";
 

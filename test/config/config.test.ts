@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
+import { warehouseFolder } from "../../src/cli/warehouse-folder.ts";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {
@@ -15,7 +16,6 @@ import {
   defineConfig,
   keyId,
   loadConfig,
-  warehouseFolder,
 } from "../../src/config/config.ts";
 import { assertNoToken } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { long } from "../long.ts";
 import { exportFrom, type Row, rowsOf, temporaryFolder } from "../run/running.ts";
-import { item, itemsOf, listBody, Scripted } from "../run/scripted.ts";
+import { item, listBody, Scripted } from "../run/scripted.ts";
 
 /** A run over items of which one is sent as this JSON text, between two plain ones. */
 async function runWith(t: TestContext, text: string): Promise<string> {
@@ -86,13 +86,6 @@ test("C6, C7, C17: texts are stored as they are, whatever they would do elsewher
   );
 });
 
-long("C6: half of a character costs neither its page nor its item", async (t) => {
-  const directory = await runWith(t, '{"id": "c-hostile", "title": "half \\ud83c of a flag", "\\ud800": 1}');
-  assert.deepEqual(await hostile(directory, "title"), ["half \ufffd of a flag"]);
-  const counted = "SELECT count(*) FROM run_drift WHERE kind = 'unreadable'";
-  assert.notDeepEqual(await rowsOf(directory, counted), [["0"]]);
-});
-
 long("C8: of a key that stands twice in an object the last one counts", async (t) => {
   const directory = await runWith(t, '{"id": "c-hostile", "title": "first", "title": "last"}');
   assert.deepEqual(await hostile(directory, "title"), ["last"]);
@@ -127,13 +120,3 @@ long(
     assert.deepEqual(JSON.parse(await extra(directory)), others);
   },
 );
-
-long("C1: a byte order mark before a page does no harm", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  service.script = (question) => {
-    if (question.kind !== "list") return undefined;
-    return { body: `\ufeff${JSON.stringify(listBody(service.items, question))}` };
-  };
-  const { verdict } = await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1 });
-  assert.equal(verdict, "complete");
-});

@@ -130,19 +130,17 @@ test("A1: an address that never answered fails after ten seconds, and says to ch
   assert.deepEqual(await treeOf(out), []);
 });
 
-test("A1, A22: a new address behind a gateway that says 503 is waited for: somebody is there", async (t) => {
-  const { service, run, clock } = await worldOf(t);
-  service.script = () => (clock.elapsedMs() < MINUTE_MS ? { status: 503 } : undefined);
-  const { verdict, outages } = await run();
-  assert.deepEqual([verdict, outages?.count], ["complete", 1]);
-});
-
-long("A22: so is one in which personal fields are looked up, before anything else is asked", async (t) => {
-  const { service, run, clock } = await worldOf(t);
-  service.script = () => (clock.elapsedMs() < MINUTE_MS ? { status: 502 } : undefined);
-  const { verdict, outages } = await run({ config: { personalFields: ["excerpt"] } });
-  assert.deepEqual([verdict, outages?.count], ["complete", 1]);
-});
+for (const [what, personalFields] of few(
+  Object.entries({ "an item": [], "a personal field": ["excerpt"] }),
+  1,
+)) {
+  test(`A1, A22: a new address behind a gateway that says 503 is waited for, ${what} being asked for first`, async (t) => {
+    const { service, run, clock } = await worldOf(t);
+    service.script = () => (clock.elapsedMs() < MINUTE_MS ? { status: 503 } : undefined);
+    const { verdict, outages } = await run({ config: { personalFields } });
+    assert.deepEqual([verdict, outages?.count], ["complete", 1]);
+  });
+}
 
 test("A22: an outage is waited for as long as outageMinutes says, by all together, and the next run goes on", async (t) => {
   const { service, run, clock, lines } = await worldOf(t);

@@ -10,13 +10,19 @@ import { long } from "../long.ts";
 import { CANARY, exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
 import { item, itemsOf, Scripted } from "../run/scripted.ts";
 
-/** Someone sets the clock by a day, this way and that, every time it is looked at. */
-class JumpingClock extends HurriedClock {
+/** Someone sets the clock every time it is looked at: by so many milliseconds at the look of that number. */
+class SetClock extends HurriedClock {
+  readonly #by: (look: number) => number;
   #looks = 0;
+
+  constructor(by: (look: number) => number) {
+    super();
+    this.#by = by;
+  }
 
   override now(): number {
     this.#looks += 1;
-    return super.now() + (this.#looks % 2 === 0 ? 1 : -1) * 86_400_000;
+    return super.now() + this.#by(this.#looks);
   }
 }
 
@@ -48,7 +54,7 @@ long(
 test("G5: a clock that jumps by days changes neither the order of runs nor what they hold", async (t) => {
   const service = await Scripted.start(t, itemsOf(6));
   const out = await temporaryFolder(t);
-  const clock = new JumpingClock();
+  const clock = new SetClock((look) => (look % 2 === 0 ? 1 : -1) * 86_400_000);
   for (const sequence of [1, 2]) {
     const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
     assert.deepEqual([summary.sequence, summary.verdict], [sequence, "complete"]);
@@ -155,22 +161,13 @@ long(
   },
 );
 
-/** An hour earlier each time somebody looks. */
-class BackwardClock extends HurriedClock {
-  #looks = 0;
-
-  override now(): number {
-    this.#looks += 1;
-    return super.now() - this.#looks * 3_600_000;
-  }
-}
-
 long(
   "G5: a run never ends before it began, though the clock is set back while it is under way",
   async (t) => {
     const service = await Scripted.start(t, itemsOf(6));
     const out = await temporaryFolder(t);
-    const summary = await exportFrom({ url: service.url, out, threads: 1, clock: new BackwardClock() });
+    const clock = new SetClock((look) => look * -3_600_000);
+    const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
     assert.equal(summary.milliseconds, 0);
     assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM run"), [[true]]);
   },

@@ -9,9 +9,6 @@ import {
 } from "../../src/raw/instant.ts";
 import { either } from "../long.ts";
 import fc from "../properties.ts";
-import { Scratch } from "../storage/parquet/scratch.ts";
-
-const scratch = new Scratch();
 
 /** Microseconds of the same instant by another way. */
 function micros(iso: string, fraction = 0): bigint {
@@ -93,19 +90,6 @@ describe("an instant of RFC 3339", () => {
       }),
       { numRuns: either(500, 2000) },
     );
-  });
-
-  test("is the one that DuckDB reads", async () => {
-    const texts = fc.sample(
-      written.filter(({ second, year }) => second !== undefined && year > 1 && year < 9999),
-      500,
-    );
-    const values = texts.map(
-      (each) => `('${textOf({ ...each, isLower: false, fraction: each.fraction.slice(0, 6) })}')`,
-    );
-    const sql = `SELECT t, epoch_us(t::TIMESTAMPTZ)::VARCHAR FROM (VALUES ${values.join(", ")}) AS given(t)`;
-    for (const [text, us] of (await scratch.connection.runAndReadAll(sql)).getRows())
-      assert.equal(String(read(String(text))), us, String(text));
   });
 
   test("of a leap second is the second that follows, where a month ends in UTC", () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { z } from "zod";
-import { basicItem } from "../../src/api/basic.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
 import fc from "../properties.ts";
@@ -10,7 +9,6 @@ import { BARE, CONTENT_SET } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
 
 const list = listEnvelope(dynamicItem);
-const basicList = listEnvelope(basicItem);
 
 /** Items `i-0` to `i-<count - 1>`, in creation order. */
 function setOf(count: number) {
@@ -26,40 +24,31 @@ function ids({ response }: { response: { id: string }[] }): string[] {
   return response.map(({ id }) => id);
 }
 
-test("a list begins at page 1 with 25 items, in creation order", async (t) => {
-  const service = await serve(t, { data: setOf(60) });
-  const first = await read(service, "/api/v1/content", list);
-  assert.deepEqual(
-    ids(first),
-    Array.from({ length: 25 }, (_, index) => `i-${index}`),
-  );
-  assert.equal(first.count, 25);
-  const pagination = { previous: null, next: 2, current: 1, per_page: 25, count: 60, pages: 3 };
-  assert.deepEqual(first.pagination, pagination);
-});
+/** By what is asked for: how many items there are, the numbers of those that are sent, and what is said of the pages. */
+const PAGES: Readonly<Record<string, readonly [items: number, sent: readonly number[], pagination: object]>> =
+  {
+    "?": [60, numbers(0, 25), { previous: null, next: 2, current: 1, count: 60, pages: 3 }],
+    "?page=3": [60, numbers(50, 60), { previous: 2, next: null, current: 3, count: 60, pages: 3 }],
+    "?page=9": [3, [], { previous: 8, next: null, current: 9, count: 3, pages: 1 }],
+    "?page=1": [0, [], { previous: null, next: null, current: 1, count: 0, pages: 0 }],
+  };
 
-test("the last page says so, and counts its own rows", async (t) => {
-  const service = await serve(t, { data: setOf(60) });
-  const last = await read(service, "/api/v1/content?page=3&detail=basic", basicList);
-  assert.equal(last.count, 10);
-  assert.deepEqual(last.pagination, {
-    previous: 2,
-    next: null,
-    current: 3,
-    per_page: 25,
-    count: 60,
-    pages: 3,
-  });
-});
+function numbers(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}
 
-test("a page past the end is empty and has no next", async (t) => {
-  const service = await serve(t, { data: setOf(3) });
-  const past = await read(service, "/api/v1/content?page=9", list);
-  assert.deepEqual(past, {
-    response: [],
-    count: 0,
-    pagination: { previous: 8, next: null, current: 9, per_page: 25, count: 3, pages: 1 },
-  });
+test("a page has 25 items in creation order, counts its own, and says which others there are", async (t) => {
+  for (const [query, [items, sent, pagination]] of Object.entries(PAGES)) {
+    const service = await serve(t, { data: setOf(items) });
+    const page = await read(service, `/api/v1/content${query}`, list);
+    assert.deepEqual(
+      ids(page),
+      sent.map((number) => `i-${number}`),
+      query,
+    );
+    assert.equal(page.count, sent.length, query);
+    assert.deepEqual(page.pagination, { per_page: 25, ...pagination }, query);
+  }
 });
 
 test("a page number of any length is a page past the end", async (t) => {
@@ -79,12 +68,6 @@ test("only the first question mark begins the query", async (t) => {
   const found = await ask(service, "/api/v1/destinations?name=Who?&name[]=Portal");
   assert.equal(found.status, 200);
   assert.match(found.bytes.toString(), /Portal/);
-});
-
-test("an empty content set has no pages", async (t) => {
-  const service = await serve(t, { data: setOf(0) });
-  const { pagination } = await read(service, "/api/v1/content", list);
-  assert.deepEqual(pagination, { previous: null, next: null, current: 1, per_page: 25, count: 0, pages: 0 });
 });
 
 test("a page larger than the maximum is clamped, and the clamped size echoed", async (t) => {

@@ -36,6 +36,7 @@ test("every method that HTTP knows and an address does not is refused with 405",
     ["/api/v1/content", "GET, HEAD"],
     ["/api/v1/content/c-bare", "GET, HEAD"],
     ["/api/v1/destinations?name=Shop", "GET, HEAD, POST"],
+    ["/api/v1/custom_fields_reference?name=note", "GET, HEAD, POST"],
     ["/openapi.json", "GET, HEAD"],
   ];
   for (const [address, allow] of addresses) {

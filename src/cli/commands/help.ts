@@ -1,10 +1,12 @@
 import { Command } from "commander";
+import { hint } from "../../common/nearest.ts";
+import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { processEnvironment } from "../command.ts";
+import { invalid, processEnvironment } from "../command.ts";
 import { exitCodesText } from "../exit-codes.ts";
 import { wrapHelp } from "../help.ts";
-import { unknownCommand } from "../usage-error.ts";
+import { commandPath } from "../usage-error.ts";
 
 const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file
 content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory,
@@ -54,7 +56,10 @@ export function helpCommand({ out } = processEnvironment()): Command {
 function findCommand(root: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((each) => each.name() === word);
-    if (found === undefined) throw unknownCommand(command, word, Object.keys(TOPICS));
-    return found;
+    if (found !== undefined) return found;
+    const names = [...command.commands.map((each) => each.name()), ...Object.keys(TOPICS)];
+    throw invalid(
+      `"${commandPath(command)}" has no command "${printable(word)}"${hint(word, names)}; topics are ${Object.keys(TOPICS).join(" and ")}.`,
+    );
   }, root);
 }

@@ -3,7 +3,6 @@ import { type Described, readPublishedColumns } from "../../audit/run-columns.ts
 import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
-import { warehouseFolder } from "../../config/config.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
@@ -15,6 +14,7 @@ import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
+import { warehouseFolder } from "../warehouse-folder.ts";
 
 type Render<T extends ShownTable> = (tables: readonly T[], width: number | undefined) => string;
 

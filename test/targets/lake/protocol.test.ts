@@ -57,6 +57,8 @@ interface Process {
   readonly run: Run | null;
   /** Operations that wait for their turn. */
   readonly waiting: { readonly isPut: boolean; readonly go: () => void }[];
+  /** Whether it has put the rows of its run, which only a finish does. */
+  isFinishing: boolean;
   ended: "done" | "fenced" | "failed" | null;
 }
 
@@ -69,6 +71,11 @@ function randomFrom(seed: number): () => number {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };
+}
+
+/** Numbers of new runs are higher. */
+function aboveOf(last: LakeRun | null): number {
+  return Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
 }
 
 function descends(run: Run | null, from: Run): boolean {
@@ -140,6 +147,7 @@ class Schedule {
   #storeOf(process: Process): Store {
     return watchedStore(this.store, async (operation, key, work) => {
       const isPut = operation === "putNew";
+      if (operation === "put") process.isFinishing = true;
       await new Promise<void>((go) => process.waiting.push({ isPut, go }));
       if (operation !== "putNew" || this.random() > 0.05) return undefined;
       const lost = () => new WarehouseError("target.unavailable", "The answer was lost.");
@@ -151,7 +159,7 @@ class Schedule {
   }
 
   begin(given: Pick<Process, "instance" | "what" | "machine" | "run">): Process {
-    const process: Process = { ...given, waiting: [], ended: null };
+    const process: Process = { ...given, waiting: [], isFinishing: false, ended: null };
     const place = this.placeOf(process.instance, this.#storeOf(process));
     this.live.push(process);
     void this.#work(process, place).then(
@@ -164,6 +172,28 @@ class Schedule {
       },
     );
     return process;
+  }
+
+  /** A delivery of the machine's next run, which goes on from what the lake has. */
+  async beginNext(machine: Machine): Promise<Process> {
+    const { instance } = machine;
+    const last = await this.last(instance);
+    if (last !== null) this.restore(machine, last);
+    const run = this.newRun(machine, aboveOf(last));
+    machine.current = run;
+    machine.known.push(run);
+    return this.begin({ instance, what: "deliver", machine, run });
+  }
+
+  /** Another machine takes over from a delivery that is about to finish, which goes on before the other one has finished. */
+  async overtake(late: Process): Promise<void> {
+    const { instance, machine } = late;
+    const other = this.machines.find((each) => each !== machine && each.instance === instance);
+    if (other === undefined) return;
+    const next = await this.beginNext(other);
+    await this.turns(next, 10 + this.below(60));
+    await this.turns(late, 30);
+    await this.turns(next, 200);
   }
 
   async #work(process: Process, place: LakePlace): Promise<void> {
@@ -321,7 +351,8 @@ async function violations(seed: number): Promise<ReadonlySet<string>> {
     const { live } = schedule;
     if (schedule.random() < 0.06) live.splice(schedule.below(live.length), 1);
     const process = live[schedule.random() < 0.5 ? schedule.below(live.length) : live.length - 1];
-    if (process !== undefined)
+    if (process?.isFinishing && schedule.random() < 0.5) await schedule.overtake(process);
+    else if (process !== undefined)
       await schedule.turns(process, 1 + schedule.below(schedule.random() < 0.3 ? 200 : 25));
   }
   await assertEnd(schedule, machines[0] ?? assert.fail());
@@ -348,8 +379,7 @@ async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> 
       const last = await schedule.last(instance);
       if (last !== null && (machine.current === null || schedule.random() < 0.3))
         schedule.restore(machine, last);
-      const above = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
-      machine.current = schedule.newRun(machine, above);
+      machine.current = schedule.newRun(machine, aboveOf(last));
       machine.known.push(machine.current);
     }
     schedule.begin({ instance, what: "deliver", machine, run: machine.current });
@@ -360,15 +390,11 @@ async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> 
 async function assertEnd(schedule: Schedule, machine: Machine): Promise<void> {
   const deliverNext = async (when: string) => {
     for (;;) {
-      const last = await schedule.last(machine.instance);
-      if (last !== null) schedule.restore(machine, last);
-      const above = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
-      const run = schedule.newRun(machine, above);
-      const process = schedule.begin({ instance: machine.instance, what: "deliver", machine, run });
+      const process = await schedule.beginNext(machine);
       await schedule.finish(process);
       if (process.ended === "failed") continue;
       assert.equal(process.ended, "done");
-      machine.current = run;
+      const run = process.run ?? assert.fail();
       await schedule.assertTables(machine.instance, run, when);
       return run;
     }

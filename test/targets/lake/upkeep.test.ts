@@ -11,6 +11,7 @@ import { commitText } from "../../../src/targets/lake/delta/actions.ts";
 import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
+import { lakeIn } from "../../../src/targets/lake/lake.ts";
 import type { LakePlace } from "../../../src/targets/lake/place.ts";
 import { removable, removeInstance } from "../../../src/targets/lake/remove.ts";
 import { PARQUET_ROWS } from "../../../src/targets/lake/snapshots.ts";
@@ -24,7 +25,17 @@ import { sweep } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { type Death, Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
-import { assertNothingMixed, makeRun, mark, SERVICE, STEADY, seenIn, snapshotsIn, tablesIn } from "./runs.ts";
+import {
+  assertNothingMixed,
+  makeRun,
+  mark,
+  SERVICE,
+  type Seen,
+  STEADY,
+  seenIn,
+  snapshotsIn,
+  tablesIn,
+} from "./runs.ts";
 
 function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakePlace {
   const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
@@ -67,25 +78,78 @@ suite("a lake", () => {
       assert.equal((await digestOf(join(directory, path))).sha256, sha256, path);
   }
 
-  test("shows whole runs, at whatever operation a delivery was killed, and whoever repeats it ends it", async () => {
+  async function assertSurvivesKills(run: DeliveredRun, seen: Seen): Promise<void> {
     const counted = killedAt(memoryStore(new Map(two)), Number.POSITIVE_INFINITY, "before");
-    await deliver(on(counted), runs.a3);
+    await deliver(on(counted), run);
     for (const [at, operation] of sweep([...counted.operations.entries()], 6)) {
       const isLate = operation === "putNew" || operation === "put";
       const deaths: Death[] = ["before", "after", ...(isLate ? (["late"] as const) : [])];
       for (const when of deaths) {
         const store = memoryStore(new Map(two));
         const dying = killedAt(store, at, when);
-        await assert.rejects(deliver(on(dying), runs.a3), Killed);
+        await assert.rejects(deliver(on(dying), run), Killed);
         await assertNothingMixed(store, INSTANCE);
         const last = await on(store).last(SERVICE, NEVER);
-        await assertRestored(store, last?.sequence === 3 ? runs.a3 : runs.a2);
-        await deliver(on(store), runs.a3);
-        assert.deepEqual(await seenIn(store, INSTANCE), seenOfThree);
+        await assertRestored(store, last?.sequence === run.sequence ? run : runs.a2);
+        await deliver(on(store), run);
+        assert.deepEqual(await seenIn(store, INSTANCE), seen);
         await dying.arrive();
-        assert.deepEqual(await seenIn(store, INSTANCE), seenOfThree);
+        assert.deepEqual(await seenIn(store, INSTANCE), seen);
         assert.deepEqual(await findings(store), []);
       }
+    }
+  }
+
+  test("shows whole runs, at whatever operation a delivery was killed, and whoever repeats it ends it", () =>
+    assertSurvivesKills(runs.a3, seenOfThree));
+
+  test("has one run or the other, at whatever operation a rollback was killed, and whoever repeats it ends it", () => {
+    const back = { ...runs.a1, isRollback: true, known: [runs.a1, runs.a2] };
+    return assertSurvivesKills(back, {
+      content: { [mark("a", 1)]: 3, [STEADY]: 2 },
+      empty: {},
+      tags: { [mark("a", 1)]: 5 },
+    });
+  });
+
+  test("gets a column that a later run has, and keeps it when the run after that has it no more", async () => {
+    const store = memoryStore(new Map(two));
+    const columns = { content: [text("note", { comment: "New." })] };
+    const wide = await makeRun(folder, { sequence: 3, machine: "w", columns });
+    const narrow = await makeRun(folder, { sequence: 4, machine: "w" });
+    for (const run of [wide, narrow]) {
+      await deliver(on(store), run);
+      const { metaData } = (await readTable(store, "content")) ?? assert.fail();
+      const { fields } = JSON.parse(metaData.schemaString);
+      assert.deepEqual(
+        fields.map(({ name, nullable }: { name: string; nullable: boolean }) => [name, nullable]).slice(-3),
+        [
+          ["id", false],
+          ["run", true],
+          ["note", true],
+        ],
+      );
+    }
+    assert.deepEqual((await seenIn(store, INSTANCE)).content, { [mark("w", 4)]: 3 });
+  });
+
+  test("raises the retention of its tables to the setting, and never lowers it", async () => {
+    const store = memoryStore(new Map(two));
+    for (const [sequence, logRetentionDays] of [
+      [3, 60],
+      [4, 10],
+    ] as const) {
+      const run = await makeRun(folder, { sequence, machine: "r" });
+      await deliver(
+        lakeIn(async () => store, { instance: INSTANCE, logRetentionDays }),
+        run,
+      );
+      for (const table of ["content", "empty", "tags", "run_snapshots"])
+        assert.equal(
+          (await readTable(store, table))?.metaData.configuration["delta.logRetentionDuration"],
+          "interval 60 days",
+          `${table} after run ${sequence}`,
+        );
     }
   });
 
