@@ -164,7 +164,9 @@ test("item by item: the changes are those of the payloads that differ, and what 
     "cause by cause",
   );
   const folded = page.root.first("details#changes-alike");
-  assert.match(folded?.first("summary")?.textContent ?? "", /^No payload change \d+ rows\d+ mapped values: /);
+  assert.match(folded?.first("summary")?.textContent ?? "", /^No payload change \d+ rows$/);
+  assert.match(folded?.first(".lead")?.textContent ?? "", /^\d+ mapped values: /);
+  assert.equal(folded?.get("open"), null);
 });
 
 test("the rows are those of the command that the page names", async () => {

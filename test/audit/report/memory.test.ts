@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
+import { openRun } from "../../../src/audit/open-run.ts";
 import { reportedItems } from "../../../src/audit/questions/items.ts";
 import { execute } from "../../../src/storage/duckdb.ts";
-import { opened, sampleWarehouse } from "../sample.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { sampleWarehouse } from "../sample.ts";
 
 test("as many items as a page holds are read in little memory, in the order of the payload", async () => {
-  await using run = await opened(await sampleWarehouse());
+  const out = await sampleWarehouse();
+  await using run = await openRun({
+    folder: outputFolder(out),
+    wanted: "current",
+    temporaryDirectory: join(out, "..", "spilled"),
+    limits: { memoryLimitMb: 120, threads: 2 },
+  });
   const { connection } = run;
-  await execute(connection, "SET memory_limit = '120MB'; SET threads = 2");
   // Ten copies of the sample, each under IDs of its own.
   for (const table of ["content", "content_mapped_values"])
     await execute(
@@ -16,7 +24,11 @@ test("as many items as a page holds are read in little memory, in the order of t
          SELECT * REPLACE (content_id || '-' || copy AS content_id)
          FROM (FROM ${table}), range(10) copies(copy) ORDER BY hash(content_id, copy)`,
     );
-  const { ids, json } = await reportedItems(connection, false);
+  const { ids, json } = await reportedItems(connection, false, {
+    items: 5000,
+    values: 150_000,
+    bytes: 64_000_000,
+  });
   assert.equal(ids.size, 5000);
   const names: [string, string][] = JSON.parse(json).flatMap(
     ({ values }: { values: { destination_id: string; external_field_name: string | null }[] }) =>

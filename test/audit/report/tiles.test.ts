@@ -170,7 +170,8 @@ for (const [name, tables, why] of [
     assert.deepEqual(page.tile("Without an external value, receiving"), ["not known", why]);
     assert.ok(page.section("unmapped").includes(`There is no value to look at: ${why}.`));
     const told = page.html.replaceAll(/<script type="text\/plain".*?<\/script>/gs, "");
-    assert.doesNotMatch(told, /[Ee]very value/);
+    // The catalogue tells of which columns every value reads as one type.
+    assert.doesNotMatch(told, /[Ee]very value (?!(?:of the run )?reads as)/);
   });
 }
 
@@ -269,7 +270,7 @@ test("values without a value mapping are not sent, or sent as is where the pipel
   ] as const) {
     const page = await pageOf({ tables: { run: replacing(`${passthrough} AS passthrough`) } });
     assert.ok(!page.section("coverage").includes(passthrough ? "not sent" : "sent as is"));
-    assert.match(page.section("coverage"), new RegExp(`${short} \\(no value mapping\\)`));
+    assert.ok(Object.hasOwn(page.records("Coverage, in values")[0] ?? {}, short));
     const sent = [...pageItems(page.html).values()].flatMap(({ payloads }) =>
       [...payloads.values()].flatMap((members) => members.map(({ name }) => name)),
     );
