@@ -6,7 +6,7 @@
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import type { Shape } from "../raw/document.ts";
-import type { ChangedMost, Extraction } from "../raw/extract-record.ts";
+import type { Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
@@ -31,13 +31,7 @@ import {
   repair,
   replayRepaired,
 } from "./passes/repair.ts";
-import {
-  type DetailsRead,
-  NONE_REUSED,
-  type Reuse,
-  type Reused,
-  readDetails,
-} from "./passes/single-items.ts";
+import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
 import { type Details, isWanted } from "./wanted-columns.ts";
 
 export interface ExtractOptions {
@@ -48,8 +42,6 @@ export interface ExtractOptions {
   readonly pageSizes: UsedSizes;
   /** Reads what of the run before may stand in for requests for single items. */
   readonly reuse: () => Promise<Reuse>;
-  /** The field because of which few could be reused. */
-  readonly changedMost: (read: DetailsRead) => Promise<ChangedMost | null>;
   /** What was read before the run was resumed. */
   readonly resumed: ResumeState;
   /** Finds items of the run before that are not `listed`. */
@@ -76,7 +68,7 @@ class Extractor {
   /** Groups of items that were asked for after passes. */
   #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
-  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: NONE_REUSED };
+  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: 0 };
   #reuse: Promise<Reuse> | undefined;
   /** Of a limited run: IDs of the items that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
@@ -221,22 +213,6 @@ class Extractor {
     return this.#reuse;
   }
 
-  /** The field that changed most would be named wrongly where settings are others: they make other documents too. */
-  async #whyFewReused(): Promise<Omit<Extraction["detailsReused"], keyof Reused>> {
-    const { asked, reused } = this.#details;
-    const unknown = { whyNone: null, finding: null, otherSettings: [], changedMost: null };
-    if (asked === 0) return unknown;
-    const { run, whyNone } = await this.#reusable();
-    if (whyNone !== null) {
-      const otherSettings = whyNone.kind === "settings" ? whyNone.names : [];
-      const finding = whyNone.kind === "damaged" ? whyNone.finding : null;
-      return { ...unknown, whyNone: whyNone.kind, finding, otherSettings };
-    }
-    const changedMost = await this.#options.changedMost(this.#details);
-    const isNoneAsListed = run !== "" && reused.count + reused.due === 0 && changedMost === null;
-    return { ...unknown, whyNone: isNoneAsListed ? "none_as_listed" : null, changedMost };
-  }
-
   async #readDetails({ wanted, ...pass }: Pass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
     const read = await readDetails(this.#context, { ...pass, wanted: counting }, await this.#reusable());
@@ -244,11 +220,7 @@ class Extractor {
     const before = this.#details;
     this.#details = {
       asked: before.asked + read.asked,
-      reused: {
-        count: before.reused.count + read.reused.count,
-        oldestSeconds: Math.max(before.reused.oldestSeconds, read.reused.oldestSeconds),
-        due: before.reused.due + read.reused.due,
-      },
+      reused: before.reused + read.reused,
       gone: [...before.gone.filter((id) => !asked.has(id)), ...read.gone],
       rejected: [...before.rejected.filter((id) => !asked.has(id)), ...read.rejected],
     };
@@ -317,7 +289,8 @@ class Extractor {
       removed: unlisted.removed,
       missing: { count: missing.count, notAsked: missing.notAsked, skipped: unlisted.skipped },
       detailsAsked: this.#details.asked,
-      detailsReused: { ...this.#details.reused, ...(await this.#whyFewReused()) },
+      detailsReused: this.#details.reused,
+      reuseDamage: (await this.#reuse)?.damage ?? null,
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,

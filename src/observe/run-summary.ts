@@ -7,13 +7,7 @@ import type { Verdict } from "../common/verdict.ts";
 import type { Throttled } from "../extract/http/pace.ts";
 import type { OutageTotals } from "../extract/http/retry.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
-import type {
-  ChangedMost,
-  DocumentSetting,
-  Extraction,
-  PassRecord,
-  WhyNoneKind,
-} from "../raw/extract-record.ts";
+import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
@@ -89,28 +83,17 @@ export interface RunSummary {
   readonly milliseconds: number;
 }
 
+/** Single items. */
 export interface Reused {
-  readonly count: number;
-  /** All single items that were wanted. */
-  readonly wanted: number;
-  /** Age of the oldest document when its item was listed. */
-  readonly oldestSeconds: number;
-  /** Those that were asked for because they were read so long ago. */
-  readonly due: number;
-  /** Why none could be reused; null: some could, or each was due or changed. */
-  readonly whyNone: WhyNoneKind | null;
-  /** What is wrong with the run before, in a clause; null: it is not `damaged`. */
-  readonly finding: string | null;
-  /** Settings that are others than in the run before. */
-  readonly otherSettings: readonly DocumentSetting[];
-  /** Why they are fewer than half; null: they are not, or nobody knows. */
-  readonly changedMost: ChangedMost | null;
+  /** From the run before. */
+  readonly reused: number;
+  /** From the service. */
+  readonly read: number;
 }
 
-export function reusedOf({ detailsAsked, detailsReused }: Extraction): Reused | null {
-  const { count, due, whyNone, changedMost } = detailsReused;
-  const isToldOf = count + due > 0 || whyNone !== null || changedMost !== null;
-  return !isToldOf ? null : { ...detailsReused, wanted: detailsAsked + count };
+/** Null where none was reused. */
+export function reusedOf({ detailsAsked: read, detailsReused: reused }: Extraction): Reused | null {
+  return reused === 0 ? null : { reused, read };
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {

@@ -43,20 +43,11 @@ const pass = z.strictObject({
   endedMs: z.number(),
 });
 
-/** The field that differs in most of the items of which the listing documents of two runs were compared. */
-const changedMost = z.strictObject({ field: z.string(), items: count, compared: count });
-export type ChangedMost = Readonly<z.infer<typeof changedMost>>;
-
 /** What decides, besides the answer, what a single-item document becomes. */
 const DOCUMENT_SETTINGS = ["version", "policy", "hashKey", "aliases", "personalFields", "columns"] as const;
-export type DocumentSetting = (typeof DOCUMENT_SETTINGS)[number];
 /** A digest of each: a document is reused while all are the same. */
 const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
 export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
-
-/** Why none of the run before was reused; the last: no document of it is of an item as it is listed now. */
-const WHY_NONE = ["damaged", "settings", "no_documents", "none_fits", "none_as_listed"] as const;
-export type WhyNoneKind = (typeof WHY_NONE)[number];
 
 /** What came of the requests for items. */
 const extraction = z.strictObject({
@@ -89,22 +80,10 @@ const extraction = z.strictObject({
   missing: z.strictObject({ count, notAsked: z.string().nullable(), skipped: ids }),
   /** Requests for items whose fields only single-item requests give. */
   detailsAsked: count,
-  /**
-   * Documents of earlier runs that stood in for such requests; the age of the oldest when its item was listed; how many
-   * would have, were they not due to be read again. Why there is none: its kind, and settings that are others than in the
-   * run before, or what is wrong with that run. Else, where they are fewer than half, the field that changed most.
-   */
-  detailsReused: z
-    .strictObject({
-      count,
-      oldestSeconds: z.number().nonnegative(),
-      due: count.default(0),
-      whyNone: z.enum(WHY_NONE).nullable().default(null),
-      finding: z.string().nullable().default(null),
-      otherSettings: z.array(z.enum(DOCUMENT_SETTINGS)).readonly().default([]),
-      changedMost: changedMost.nullable().default(null),
-    })
-    .prefault({ count: 0, oldestSeconds: 0 }),
+  /** Documents of earlier runs that stood in for such requests. */
+  detailsReused: count,
+  /** What is wrong with the run before, so that none of it was reused, in a clause; null: nothing. */
+  reuseDamage: z.string().nullable(),
   /** Items that the service then said are gone. */
   detailsGone: ids,
   /** And those that could not be had: each is a reject. */

@@ -19,10 +19,9 @@ const COMMON_LENGTH = 16;
  * `settings`: what else decides what a single-item answer becomes.
  */
 export function fingerprintOf(document: JsonObject, settings: string): string {
-  const members = Object.entries(document)
-    .filter(([name]) => !isApart(name))
-    .map(([name, value]) => [name, unsigned(value)] as const);
-  return commonOf(document) + digestOf(Object.fromEntries(members), settings);
+  const { common, rest } = textsOf(document);
+  const commonDigest = hash("sha256", common).slice(0, COMMON_LENGTH);
+  return commonDigest + hash("sha256", `${settings}\n${common}\n${rest}`);
 }
 
 /**
@@ -30,19 +29,31 @@ export function fingerprintOf(document: JsonObject, settings: string): string {
  * of them is of another state, and the listing does not tell what the answer says.
  */
 export function isOfFingerprint(fingerprint: string, answer: JsonObject): boolean {
-  return fingerprint.startsWith(commonOf(answer));
+  return fingerprint.startsWith(hash("sha256", textsOf(answer).common).slice(0, COMMON_LENGTH));
 }
 
-/** What there is no value of may be null or missing. */
-function commonOf(document: JsonObject): string {
-  const members = Object.entries(document)
-    .filter(([name, value]) => isDynamicColumn(name) && DYNAMIC_COLUMNS[name].defaultSet && value !== null)
-    .map(([name, value]) => [name, unsigned(value)] as const);
-  return digestOf(Object.fromEntries(members), "").slice(0, COMMON_LENGTH);
+/** Members of the default set, of which what has no value may be null or missing, and all the others. */
+function textsOf(document: JsonObject): { readonly common: string; readonly rest: string } {
+  const common: string[] = [];
+  const rest: string[] = [];
+  for (const name of Object.keys(document).sort()) {
+    const column = isDynamicColumn(name) ? DYNAMIC_COLUMNS[name] : undefined;
+    if (column?.apart !== undefined) continue;
+    const value = document[name];
+    const texts = column?.defaultSet === true && value !== null ? common : rest;
+    texts.push(`${JSON.stringify(name)}:${textOf(value)}`);
+  }
+  return { common: withoutSignature(common.join()), rest: withoutSignature(rest.join()) };
 }
 
-function digestOf(members: JsonObject, settings: string): string {
-  return hash("sha256", `${settings}\n${JSON.stringify(inOrder(members))}`);
+/** JSON with the keys in order. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${textOf(value[name])}`);
+  return `{${members.join()}}`;
 }
 
 /**
@@ -51,42 +62,13 @@ function digestOf(members: JsonObject, settings: string): string {
  */
 export function reusablePart(document: JsonObject): JsonObject | undefined {
   const members = Object.entries(document).filter(([name]) => isKept(name));
-  return members.every(([, value]) => unsigned(value) === value) ? Object.fromEntries(members) : undefined;
+  const part = Object.fromEntries(members);
+  const text = JSON.stringify(part);
+  return withoutSignature(text) === text ? part : undefined;
 }
 
 function isKept(name: string): boolean {
   return (
     !isDynamicColumn(name) || DYNAMIC_COLUMNS[name].singleItemOnly || name === "id" || name === "updated_at"
   );
-}
-
-/** Names of the members by which two listing documents of an item have other fingerprints. */
-export function changedMembers(before: JsonObject, now: JsonObject): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
-  const print = (document: JsonObject, name: string) =>
-    Object.hasOwn(document, name) ? JSON.stringify(inOrder(unsigned(document[name]))) : undefined;
-  return [...names].filter((name) => !isApart(name) && print(before, name) !== print(now, name));
-}
-
-function isApart(name: string): boolean {
-  return isDynamicColumn(name) && DYNAMIC_COLUMNS[name].apart !== undefined;
-}
-
-/** The very value where nothing in it is a signed URL. */
-function unsigned(value: unknown): unknown {
-  if (typeof value === "string") return withoutSignature(value);
-  if (Array.isArray(value)) {
-    const elements = value.map(unsigned);
-    return elements.every((element, place) => element === value[place]) ? value : elements;
-  }
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([name, inner]) => [name, unsigned(inner)] as const);
-  return members.every(([name, inner]) => inner === value[name]) ? value : Object.fromEntries(members);
-}
-
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isObject(value)) return value;
-  const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
 }

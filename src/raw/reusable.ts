@@ -2,12 +2,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { Drift, type KeptDrift } from "./drift.ts";
-import {
-  type DocumentSetting,
-  type DocumentSettings,
-  EXTRACT_FILE,
-  readExtractRecord,
-} from "./extract-record.ts";
+import { type DocumentSettings, EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { NO_FINGERPRINT, reusablePart } from "./fingerprint.ts";
 import { noteUnknown, type Position } from "./prepare.ts";
 import { fingerprintsIn, NOT_REUSED, type RawDocument, type RawRows, type Reuse } from "./raw-file.ts";
@@ -29,17 +24,6 @@ export interface ReusableItems {
   /** IDs of items that were asked for singly in vain: they could not be read, or were gone. */
   readonly failed: ReadonlySet<string>;
 }
-
-/** Why no document of the run before stands in for a request. */
-export type WhyNone =
-  /** What is wrong, in a clause. */
-  | { readonly kind: "damaged"; readonly finding: string }
-  /** Those that are others than in that run. */
-  | { readonly kind: "settings"; readonly names: readonly DocumentSetting[] }
-  /** It has no raw documents of single items. */
-  | { readonly kind: "no_documents" }
-  /** Its answers were of other states than its listing, or have URLs that were signed for them alone. */
-  | { readonly kind: "none_fits" };
 
 /** What a run says of its own single items. */
 export interface KeptItems extends ReusableItems {

@@ -68,7 +68,7 @@ export function limitReasons({ limit, passes }: ExtractRecord): string[] {
 export function judgeSingles(extraction: ExtractRecord): Judged {
   const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
     extraction;
-  const { repaired, vanished, modesDiffer, unlisted } = extraction;
+  const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
   const missing = judgeMissing(extraction);
   const checks = [
     noneExpected(
@@ -78,7 +78,7 @@ export function judgeSingles(extraction: ExtractRecord): Judged {
     ),
     counting(
       "single items reused, of which the listing says nothing new",
-      detailsReused.count,
+      detailsReused,
       "the fields that only single items have may be up to `rereadDays` old",
     ),
     noneExpected(
@@ -121,9 +121,9 @@ export function judgeSingles(extraction: ExtractRecord): Judged {
       "what the listings say counts; see run_rejects",
     ),
     ...missing.warnings,
-    ...(detailsReused.whyNone === "damaged"
-      ? [`Nothing of the run before is reused, and all single items are asked for: ${detailsReused.finding}.`]
-      : []),
+    ...(reuseDamage === null
+      ? []
+      : [`Nothing of the run before is reused, and all single items are asked for: ${reuseDamage}.`]),
   ];
   return { checks, warnings };
 }

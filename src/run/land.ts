@@ -24,7 +24,7 @@ import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { factsOf, wantedDestinations } from "./facts.ts";
 import { policyOf } from "./personal-fields.ts";
-import { changedMostOf, documentSettings, reuseOf } from "./reuse.ts";
+import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
 import { openClient } from "./source.ts";
 
@@ -132,7 +132,6 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       pageSizes: pageSizesOf(baseline),
       reuse: () =>
         reuseOf({ baseline, rereadDays: config.rereadDays, settings: documentSettings(run, wanted) }),
-      changedMost: async (read) => changedMostOf(run, { read, details: wanted.details, files: index.files }),
       resumed,
       findMissing: async (listed) =>
         findMissing({

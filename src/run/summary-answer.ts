@@ -11,7 +11,6 @@ import type { Throttled } from "../extract/http/pace.ts";
 import type { OutageTotals } from "../extract/http/retry.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
-import { otherSettingsText, WHY_NONE_TEXTS } from "./reuse.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
 
@@ -105,29 +104,9 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused(reused: Reused): string {
-  const { count: number, wanted, oldestSeconds } = reused;
-  const days = Math.floor(oldestSeconds / DAY_SECONDS);
-  const age = days === 0 ? duration(oldestSeconds) : counted(days, "day");
-  const oldest = number === 0 ? "" : `, of which the listing says nothing new, the oldest ${age} old`;
-  const why = 2 * number < wanted ? whyFew(reused) : [];
-  return [`${count(number)} of ${counted(wanted, "single item")}${oldest}`, ...why].join("; ");
+function reused({ reused: fromBefore, read }: Reused): string {
+  return `${counted(fromBefore, "single item")} of which the listing says nothing new; ${count(read)} read`;
 }
-
-function whyFew({ due, whyNone, finding, otherSettings, changedMost }: Reused): string[] {
-  if (whyNone === "settings") return [otherSettingsText(otherSettings)];
-  if (whyNone !== null) {
-    const reason = whyNone === "damaged" ? finding : WHY_NONE_TEXTS[whyNone];
-    return [`none of the run before can be reused: ${reason}`];
-  }
-  const isDue = due > 0 && `${count(due)} were due to be read again`;
-  const changed =
-    changedMost !== null &&
-    `${changedMost.field} changed in ${count(changedMost.items)} of ${count(changedMost.compared)} that were compared`;
-  return [isDue, changed].filter((part) => part !== false);
-}
-
-const DAY_SECONDS = 24 * 60 * 60;
 
 function published({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
   const size = megabytes(bytesPublished);

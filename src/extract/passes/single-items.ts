@@ -1,8 +1,7 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
-import type { Extraction } from "../../raw/extract-record.ts";
-import { isDue, type Reusable, type ReusableItems, type WhyNone } from "../../raw/reusable.ts";
+import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
 import type { ExtractContext } from "../context.ts";
 import { isOpen, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
@@ -33,22 +32,15 @@ export interface DetailsRead {
   /** Items that could not be had singly: each is a reject, and its listed views count. */
   readonly rejected: readonly string[];
   readonly asked: number;
-  readonly reused: Reused;
+  /** Documents of earlier runs that stood in for requests. */
+  readonly reused: number;
 }
-
-/**
- * Documents of earlier runs that stood in for requests; how old the oldest is, 0 where there is none; how many did not
- * because they were due.
- */
-export type Reused = Pick<Extraction["detailsReused"], "count" | "oldestSeconds" | "due">;
-
-export const NONE_REUSED: Reused = { count: 0, oldestSeconds: 0, due: 0 };
 
 /** What may stand in for requests. */
 export interface Reuse extends ReusableItems {
   readonly rereadDays: number;
-  /** Null: some may, or there is no run before, or nothing is to be reused. */
-  readonly whyNone: WhyNone | null;
+  /** What is wrong with the run before, in a clause; null: nothing, or there is none. */
+  readonly damage: string | null;
 }
 
 /**
@@ -68,7 +60,7 @@ class DetailsReader {
   readonly #run: string;
   /** By ID: what stands in for a request. */
   readonly #reusable = new Map<string, Reusable>();
-  #reused: Reused = NONE_REUSED;
+  #reused = 0;
   readonly #gone: string[] = [];
   readonly #rejected: string[] = [];
   #done = 0;
@@ -83,9 +75,7 @@ class DetailsReader {
     this.#run = reuse.run;
     for (const item of wanted) {
       const document = reuse.documents.get(item.fingerprint);
-      if (document === undefined) continue;
-      if (isItemDue(item, document, reuse)) this.#reused = { ...this.#reused, due: this.#reused.due + 1 };
-      else this.#reusable.set(item.id, document);
+      if (document !== undefined && !isItemDue(item, document, reuse)) this.#reusable.set(item.id, document);
     }
     const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
     this.#budget = new FailureBudget(
@@ -106,7 +96,7 @@ class DetailsReader {
     }
     await this.#landing.end(groups.size, this.#context.clock.now());
     const reused = this.#reused;
-    return { gone: this.#gone, rejected: this.#rejected, asked: this.#total - reused.count, reused };
+    return { gone: this.#gone, rejected: this.#rejected, asked: this.#total - reused, reused };
   }
 
   async #group(group: number, items: readonly Listed[]): Promise<void> {
@@ -192,11 +182,7 @@ class DetailsReader {
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(answer)) this.#rejected.push(item.id);
-    if (reusedFrom !== null) {
-      const { count, oldestSeconds, due } = this.#reused;
-      const seconds = (item.observedAt - reusedFrom) / 1_000_000;
-      this.#reused = { count: count + 1, oldestSeconds: Math.max(oldestSeconds, seconds), due };
-    }
+    if (reusedFrom !== null) this.#reused += 1;
     if (gone) {
       this.#gone.push(item.id);
       this.#budget.assertFewGone(item.id);
