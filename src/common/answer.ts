@@ -34,11 +34,6 @@ export interface Column<K extends CellKind = CellKind> {
   readonly required?: boolean | undefined;
   /** Whether a page goes without it. */
   readonly notOnPage?: boolean | undefined;
-  /**
-   * What a page draws beside its figures: `length` for a quantity, from zero; `place` for one figure over time, between the
-   * lowest and the highest, which stand below.
-   */
-  readonly chart?: "length" | "place" | undefined;
   /** Whether a page marks what needs attention among its words: `unmapped`, `failed`. */
   readonly judged?: boolean | undefined;
   /** All that a text may be; undefined: anything. */

@@ -41,7 +41,7 @@ const CHANGE = { of: ["added", "removed", "changed"], required: true } as const;
 const COLUMNS = {
   table: col.name(required),
   column: col.name({ head: "column" }),
-  items: col.count({ required: true, chart: "length" }),
+  items: col.count({ required: true }),
   changed: col.count(required),
   added: col.count(required),
   removed: col.count(required),

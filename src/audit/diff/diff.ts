@@ -1,6 +1,6 @@
 /** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Column, col, type RowOf } from "../../common/answer.ts";
+import { col, type RowOf } from "../../common/answer.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
 import { ends } from "../../load/steps.ts";
 import { all, execute, toSafeInteger } from "../../storage/duckdb.ts";
@@ -37,10 +37,7 @@ const COUNTS = {
   reordered: col.count({ required: true, dispensable: 2 }),
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
-const DRAWN = { values: col.count({ required: true, chart: "length" }) } satisfies Partial<
-  Record<keyof typeof COUNTS, Column>
->;
-export const CAUSES_COUNTED = { ...CAUSE, ...COUNTS, ...DRAWN } as const;
+export const CAUSES_COUNTED = { ...CAUSE, ...COUNTS } as const;
 export const GROUPS = { ...CAUSE, ...DESTINATION, ...FIELD, ...COUNTS } as const;
 
 const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;

@@ -4,8 +4,6 @@ import { counted } from "../../common/figures.ts";
 import type { Evidence, EvidenceOfItem } from "./evidence.ts";
 import type { ItemExplanation } from "./explain.ts";
 
-export const EVIDENCE_TITLE = "Where this was read";
-
 export const EVIDENCE = {
   what: col.text({ required: true }),
   request: col.count(),
@@ -19,7 +17,7 @@ export const EVIDENCE = {
 
 export type EvidenceRow = RowOf<typeof EVIDENCE>;
 
-export const NO_DOCUMENT =
+const NO_DOCUMENT =
   "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
 
 export function evidenceSection({ evidence, mapped }: ItemExplanation): Section {
@@ -27,10 +25,10 @@ export function evidenceSection({ evidence, mapped }: ItemExplanation): Section 
   const kept = evidence.document === undefined ? `${NO_DOCUMENT} ` : "";
   return section({
     key: "evidence",
-    title: EVIDENCE_TITLE,
+    title: "Where this was read",
     lead: `${kept}The run published the same: ${counted(ledger.length, "row")} of content_mapped_values and ${counted(payloads.size, "payload")} for this item, compared with what the rules give.`,
     columns: EVIDENCE,
-    rows: [...itemEvidenceRows(evidence), ...lookupEvidenceRows(evidence)],
+    rows: [...itemEvidenceRows(evidence), ...evidence.lookups.map(responseRow)],
     limit: 1000,
   });
 }
@@ -52,11 +50,6 @@ export function itemEvidenceRows({
     })),
     ...(document?.request === undefined ? [] : [responseRow(document.request)]),
   ];
-}
-
-/** The same of all items of a run. */
-export function lookupEvidenceRows({ lookups }: Pick<Evidence, "lookups">): EvidenceRow[] {
-  return lookups.map(responseRow);
 }
 
 function responseRow({

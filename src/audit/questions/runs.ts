@@ -31,18 +31,18 @@ const RUNS = {
   started_at: col.instant({ hidden: true }),
   /** `unreadable`: its manifest is gone or damaged, and all else is empty. */
   verdict: col.name({ required: true, judged: true }),
-  items: col.count({ chart: "place" }),
+  items: col.count(),
   change: col.name(),
   new: col.count({ hidden: true }),
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
-  rejected: col.count({ chart: "place" }),
+  rejected: col.count(),
   /** At all destinations, as wherever these words stand: the sum of the two kinds. */
   without_external_value: col.count({ head: "without" }),
   unmapped: col.count(),
   unknown_value: col.count({ head: "unknown" }),
   /** Those at destinations that receive values. */
-  without_external_value_receiving: col.count({ head: "receiving", chart: "place" }),
+  without_external_value_receiving: col.count({ head: "receiving" }),
   /** With its size known when it is published, which is after its page is made. */
   took_ms: col.milliseconds({ head: "took", notOnPage: true }),
   size_bytes: col.bytes({ head: "size", notOnPage: true }),

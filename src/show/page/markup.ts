@@ -43,11 +43,6 @@ export function trusted(text: string): Markup {
   return new Markup(text);
 }
 
-/** JSON text that can stand within a `script` element, whatever it holds. */
-export function dataIsland(json: string): Markup {
-  return new Markup(json.replaceAll("<", "\\u003c"));
-}
-
 /** Text of foreign origin whose direction stays its own, with marks for what cannot be seen. Plain ASCII has no other one. */
 export function foreign(text: string): Markup {
   if (/^[ -~]*$/.test(text)) return html`${text}`;
@@ -62,7 +57,6 @@ export function sentence(text: string): Markup {
 }
 
 /** A heading that is the address of what is below it. */
-export function heading(level: "h2" | "h3", id: string, title: string): Markup {
-  const link = html`<a href="#${id}">${title}</a>`;
-  return level === "h2" ? html`<h2 id="${id}-title">${link}</h2>` : html`<h3>${link}</h3>`;
+export function heading(id: string, title: string): Markup {
+  return html`<h2 id="${id}-title"><a href="#${id}">${title}</a></h2>`;
 }

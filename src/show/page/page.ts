@@ -1,10 +1,10 @@
 /** A page of answers: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
 import type { Answer, Section } from "../../common/answer.ts";
-import { FORMULA } from "../../common/csv.ts";
 import { INVISIBLE } from "../../common/printable.ts";
-import { dataIsland, heading, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
+import { heading, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
 import { sectionMarkup } from "./table.ts";
 
 /** An answer in the page. */
@@ -20,6 +20,8 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly picture?: Part;
   /** Items that the page has: the ID of one opens it. */
   readonly linked?: ReadonlySet<string> | undefined;
+  /** Rows of its tables at most; undefined: as many as of any table. */
+  readonly rowsLimit?: number;
 }
 
 export function partOf(id: string, name: string, command: string, sections: readonly Section[]): PagePart {
@@ -36,7 +38,7 @@ export interface Page {
   /** The first screen. */
   readonly overview: Overview;
   readonly parts: readonly PagePart[];
-  /** What the search of items finds things in, as JSON. */
+  /** Rows of the items, as JSON. */
   readonly items: string;
 }
 
@@ -52,12 +54,10 @@ export interface Overview {
 }
 
 export async function pageMarkup(page: Page): Promise<string> {
-  const [style = "", ...scripts] = await Promise.all(
-    ["page.css", "tables.js", "items.js"].map((name) =>
-      readFile(new URL(`./browser/${name}`, import.meta.url), "utf8"),
-    ),
+  const [style = "", items = ""] = await Promise.all(
+    ["page.css", "items.js"].map((name) => readFile(new URL(`./browser/${name}`, import.meta.url), "utf8")),
   );
-  const script = [`const INVISIBLE = ${INVISIBLE};`, `const FORMULA = ${FORMULA};`, ...scripts].join("\n");
+  const script = `const INVISIBLE = ${INVISIBLE};\n${items}`;
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -90,7 +90,7 @@ export async function pageMarkup(page: Page): Promise<string> {
 <main id="main" tabindex="-1">
 ${overviewMarkup(page.overview)}${page.parts.map(partMarkup)}</main>
 <footer><p>${page.foot}</p></footer>
-<script type="application/json" id="data">${dataIsland(page.items)}</script>
+<script type="text/plain" id="data">${gzipSync(page.items).toString("base64")}</script>
 <script>${trusted(script)}</script>
 </body>
 </html>
@@ -113,15 +113,16 @@ ${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
 }
 
 function partMarkup(part: PagePart): Markup {
-  const { id, title, lead = "", sections, next = [], command, picture, linked } = part;
+  const { id, title, lead = "", sections, next = [], command, picture, linked, rowsLimit } = part;
   return html`<section id="${id}" aria-labelledby="${id}-title">
-${heading("h2", id, title)}
+${heading(id, title)}
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
   sectionMarkup(section, {
     id: `${id}-${section.key}`,
     command,
-    isNamed: sections.length === 1 || section.title === title,
+    isAlone: sections.length === 1,
     linked,
+    rowsLimit,
   }),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;

@@ -1,35 +1,29 @@
 /** The parts of the report: sections of answers, each under its address. */
-import { sentOrNot } from "../../audit/mapping/mapped-value.ts";
 import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, coverageSections, type ValueColumns } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import type { PackedItems } from "../../audit/questions/items.ts";
+import type { ReportedItems } from "../../audit/questions/items.ts";
 import { keptRunsSection, type ListedRun, WITHOUT_LEGEND } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
-import { coverageMatrix } from "./coverage-matrix.ts";
 import { itemsMarkup } from "./items.ts";
 import { html } from "./markup.ts";
 import { nothingPossible } from "./overview.ts";
 import { type PagePart, partOf } from "./page.ts";
 
-export function itemsPart(items: PackedItems): PagePart {
+export function itemsPart(items: ReportedItems): PagePart {
   return { ...partOf("items", "Items", "explain", []), picture: itemsMarkup(items) };
 }
 
 export function coveragePart(coverage: Coverage): PagePart {
-  const { coverage: rows, passthrough } = coverage;
-  if (rows.length === 0) {
+  if (coverage.coverage.length === 0) {
     const none = "No custom field is mapped for a destination, so there is nothing to cover.";
     return { ...partOf("coverage", "Coverage", "audit", []), picture: html`<p class="empty">${none}</p>` };
   }
-  const lead =
-    "The share of each field’s values that are mapped at each destination. The stronger the colour, the more is missing.";
   const sections = coverageSections(coverage).filter(({ key }) => key !== "values");
-  const picture = coverageMatrix(rows, sentOrNot(passthrough));
-  return { ...partOf("coverage", "Coverage", "audit", sections), lead, picture };
+  return partOf("coverage", "Coverage", "audit", sections);
 }
 
 /** The values of the audit: those that need attention first, those of destinations that receive none apart. */

@@ -10,7 +10,7 @@ import { instanceName, type RunAccount, readAccount, SAMPLE } from "../../audit/
 import { type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { type ItemLimits, packItems } from "../../audit/questions/items.ts";
+import { type ItemLimits, reportedItems } from "../../audit/questions/items.ts";
 import { type ItemChanges, readItemChanges } from "../../audit/questions/run-changes.ts";
 import {
   checksSection,
@@ -57,9 +57,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const itemsOf = async () => {
     const hasHistory = isHistoryIn(manifest);
     const changed = await changesOf(other, account, { hasHistory, manifest, earlier });
-    const history = { sequence: account.sequence, before: changed.compared?.before.sequence };
-    const packed = await packItems({ ...run, connection: other }, hasHistory ? history : undefined, limits);
-    return { changed, items: packed };
+    return { changed, items: await reportedItems(other, hasHistory, limits) };
   };
   const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
   const changes = compared && (await readItemChanges(connection, manifest, compared));

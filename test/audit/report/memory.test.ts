@@ -1,46 +1,44 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DuckDBInstance } from "@duckdb/node-api";
-import { loadSql } from "../../../src/audit/load-sql.ts";
-import { all, execute } from "../../../src/storage/duckdb.ts";
-import { temporaryFolder } from "../../run/running.ts";
+import { openRun } from "../../../src/audit/open-run.ts";
+import { reportedItems } from "../../../src/audit/questions/items.ts";
+import { execute } from "../../../src/storage/duckdb.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { sampleWarehouse } from "../sample.ts";
 
-const ITEMS = 5000;
-const VALUES = 30;
-
-test("as many items as a page holds, each with many values, are read in little memory, in the order of the payload", async (t) => {
-  const instance = await DuckDBInstance.create(":memory:", {
-    memory_limit: "120MB",
-    threads: "2",
-    temp_directory: join(await temporaryFolder(t), "spilled"),
+test("as many items as a page holds are read in little memory, in the order of the payload", async () => {
+  const out = await sampleWarehouse();
+  await using run = await openRun({
+    folder: outputFolder(out),
+    wanted: "current",
+    temporaryDirectory: join(out, "..", "spilled"),
+    limits: { memoryLimitMb: 120, threads: 2 },
   });
-  const connection = await instance.connect();
-  // Shuffled, so that the order is the query's; a tenth of the values have no external name, and come last.
-  await execute(
-    connection,
-    `CREATE TABLE report_ledger AS
-       SELECT place, '' AS destination_id, 'f' || lpad(value::VARCHAR, 2, '0') AS custom_field_id, 1 AS ordinal,
-         CASE WHEN value % 10 > 0 THEN 'n' || lpad((${VALUES} - value)::VARCHAR, 2, '0') END AS external_field_name,
-         value AS answer, place % 3 AS version
-       FROM range(1, ${ITEMS + 1}) items(place), range(${VALUES}) chosen(value)
-       ORDER BY hash(place, value);
-     CREATE TABLE report_chosen AS
-       SELECT place, 'i' || place AS content_id, 0 AS without_external_value, 0 AS flagged FROM range(1, ${ITEMS + 1}) items(place);
-     CREATE TABLE content AS
-       SELECT content_id, NULL::VARCHAR AS title, NULL::VARCHAR AS content_type_id, NULL::TIMESTAMPTZ AS published_date
-       FROM report_chosen;
-     CREATE TABLE report_changed AS
-       SELECT 'i' || place AS content_id, 'changed' AS change FROM range(1, ${ITEMS + 1}, 2) items(place);
-     CREATE TABLE content_types (content_type_id VARCHAR, display_name VARCHAR, field_name VARCHAR)`,
+  const { connection } = run;
+  // Ten copies of the sample, each under IDs of its own.
+  for (const table of ["content", "content_mapped_values"])
+    await execute(
+      connection,
+      `CREATE OR REPLACE TEMP TABLE ${table} AS
+         SELECT * REPLACE (content_id || '-' || copy AS content_id)
+         FROM (FROM ${table}), range(10) copies(copy) ORDER BY hash(content_id, copy)`,
+    );
+  const { ids, json } = await reportedItems(connection, false, {
+    items: 5000,
+    values: 150_000,
+    bytes: 64_000_000,
+  });
+  assert.equal(ids.size, 5000);
+  const names: [string, string][] = JSON.parse(json).flatMap(
+    ({ values }: { values: { destination_id: string; external_field_name: string | null }[] }) =>
+      values.slice(1).flatMap((value, place) => {
+        const before = values[place];
+        const isNext = before?.destination_id === value.destination_id;
+        return isNext ? [[before?.external_field_name ?? "~", value.external_field_name ?? "~"]] : [];
+      }),
   );
-  const rows = await all(connection, loadSql("report_item_rows"), [100]);
-  const values = Array.from({ length: VALUES }, (_, value) => value);
-  const named = values.filter((value) => value % 10 > 0).toReversed();
-  const expected = [...named, ...values.filter((value) => value % 10 === 0)].join(",");
-  assert.deepEqual(new Set(rows.map((row) => row.answers)), new Set([expected]));
-  assert.deepEqual(
-    rows.map((row) => row.content_id),
-    Array.from({ length: ITEMS }, (_, item) => `i${item + 1}`),
-  );
+  assert.ok(names.length > 5000);
+  for (const [before, after] of names)
+    assert.ok(Buffer.compare(Buffer.from(before), Buffer.from(after)) <= 0);
 });

@@ -6,7 +6,7 @@ import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { program } from "../../cli/running.ts";
 import { few, long } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
-import { pageColumns } from "./page-data.ts";
+import { pageColumns, pageItems } from "./page-data.ts";
 
 const PIPELINE = `import {
   contentTables, customFields, customTable, definePipeline, destinations, listing, mappedValues, text, LOADERS,
@@ -48,7 +48,7 @@ for (const loader of few(["duckdb", "parquet"], 1)) {
         "titles.content_id | VARCHAR | Item; content.content_id. | ",
         "titles.wording | VARCHAR | Words of the title. | full:title",
       ]);
-      const [, item = ""] = /"items":\[\["([^"]+)"/.exec(page) ?? [];
+      const [item = ""] = pageItems(page).keys();
       assert.notEqual(item, "");
       const explained = await program(["explain", item, "--warehouse", out]);
       assert.deepEqual([explained.code, explained.stderr], [0, ""]);

@@ -1,5 +1,5 @@
 -- Since when each mapped value of the chosen items is as it is, and why: the rows of the history that hold in the run that
--- has it. What began in the same run for the same causes has the same number.
+-- has it.
 --
 -- text  of a value that has no ID
 WITH held AS (
@@ -18,11 +18,7 @@ WITH held AS (
   GROUP BY ALL
 )
 SELECT
-  held.* EXCLUDE (since),
-  runs.sequence,
-  strftime(runs.started_at, '%Y-%m-%d') AS day,
-  runs.previous_run IS NULL AS begins,
-  array_to_string(CAST(since.causes AS VARCHAR[]), ' ') AS causes,
-  dense_rank() OVER (ORDER BY since) - 1 AS version
+  * EXCLUDE (since),
+  since.sequence AS sequence,
+  array_to_string(CAST(since.causes AS VARCHAR[]), ', ') AS causes
 FROM held
-JOIN run_history AS runs ON runs.sequence = held.since.sequence
