@@ -138,7 +138,9 @@ test("an outage behind a proxy names it", async (t) => {
   assert.equal(ran.code, 21, ran.stderr);
   assert.match(
     ran.stderr,
-    new RegExp(`content\\.invalid over the proxy ${host} .*The proxy ${host} does not reach content\\.invalid`),
+    new RegExp(
+      `content\\.invalid over the proxy ${host} .*The proxy ${host} does not reach content\\.invalid`,
+    ),
   );
 });
 
