@@ -157,7 +157,7 @@ suite("run --json that fails prints one object, and the sentence on standard err
     assert.equal(code, 2);
     const { code: failure, message } = JSON.parse(stdout);
     assert.equal(failure, "config.invalid");
-    assert.match(message, /^"content-warehouse run" needs <pipeline>, /);
+    assert.match(message, /^"content-warehouse run": missing required argument 'pipeline'\./);
     assert.equal(stderr, `${message}\n`);
   });
 });
