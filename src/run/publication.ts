@@ -118,10 +118,7 @@ interface PublishedRun {
 }
 
 /** What the summary says of the run itself. */
-function publishedFacts(
-  { folder, resumed, baseline }: PublishingRun,
-  { facts, built, manifest }: PublishedRun,
-) {
+function publishedFacts({ folder, kept, baseline }: PublishingRun, { facts, built, manifest }: PublishedRun) {
   return {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -139,7 +136,7 @@ function publishedFacts(
     throttled: facts.throttled,
     outages: facts.outages,
     reused: reusedOf(facts),
-    resumed: resumedOf(resumed),
+    resumed: resumedOf(kept),
     bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: manifest.files.length,

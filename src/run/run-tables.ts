@@ -5,7 +5,7 @@ import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Throttled } from "../extract/http/pace.ts";
 import type { Requests } from "../extract/http/requests.ts";
-import type { Reject } from "../extract/landing/checkpoint-form.ts";
+import type { Reject } from "../extract/landing/tasks.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
 import type { PassRecord } from "../raw/extract-record.ts";
