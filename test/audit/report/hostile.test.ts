@@ -195,7 +195,7 @@ long(
     for (const { cause, count } of countsOf(sent)) {
       assert.ok((shown.get(cause) ?? 0) >= Math.min(count, Math.floor(share)), cause);
     }
-    const note = root.first("#changes-items .note")?.textContent ?? "";
+    const note = root.all("#changes-items .note").at(-1)?.textContent ?? "";
     const more = (sent.length - 500).toLocaleString("en-US");
     assert.equal(note, `${more} more rows: content-warehouse diff 1 2 --items --format csv has all.`);
   },
