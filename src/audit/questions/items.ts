@@ -8,7 +8,7 @@ import { scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
-import { isSent, MAPPED_VALUE, type MappedValue, STATUSES } from "../mapping/mapped-value.ts";
+import { MAPPED_VALUE, type MappedValue, STATUSES, sentValue } from "../mapping/mapped-value.ts";
 import { ignoredDestinations, prepareReceptions } from "../mapping/value-counts.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
@@ -151,7 +151,7 @@ function answerOf(row: ValueRow & Present, passthrough: boolean) {
     status,
     flags: flags.filter(([, isSet]) => isSet).map(([name]) => name),
     /** What the destination receives; null: nothing. */
-    sent: isSent(row, passthrough) ? (status === "mapped" ? externalValue : value) : null,
+    sent: sentValue(row, passthrough),
     since: row.since,
     causes: row.causes,
   };
