@@ -137,16 +137,12 @@ Exit code 0: it is removed. 2: there is no such instance, or nobody agreed. 26: 
 was delivered meanwhile.
 `;
 
-interface RemoveOptions extends TargetOptions {
-  readonly yes?: true;
-}
-
 function removeCommand(environment: CliEnvironment): CliCommand {
   return subcommand("remove", "take an instance out of all tables", REMOVE_HELP)
     .argument("<instance>", "name of the instance in the lake")
     .option("--yes", "do not ask")
     .option(...JSON_OPTION)
-    .action(async (instance: string, options: RemoveOptions) => {
+    .action(async (instance: string, options: TargetOptions & { readonly yes?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("if it had begun, repeat it");
       const { address, ...found } = await lake.open(stop.signal, async (place) => {
