@@ -163,30 +163,6 @@ suite("an edit between the passes", () => {
       });
     }
   }
-
-  for (const listings of few(ALL, 1)) {
-    test(`D13: that moves an item from a page to come to one that was read: ${listings.join(" and ")}`, async (t) => {
-      const { service, run } = await world(t, listings, itemsOf(12));
-      let moved = false;
-      service.script = ({ kind, page }) => {
-        if (kind === "list" && page === 2 && !moved) {
-          moved = true;
-          const last = service.items.at(-1) as Item;
-          service.items = [{ ...last, ...EDITED }, ...service.items.slice(0, -1)];
-        }
-        return undefined;
-      };
-      const { verdict, directory } = await run();
-      assert.equal(verdict, "complete");
-      assert.deepEqual(
-        await publishedIds(directory),
-        itemsOf(12).map(({ id }) => id),
-      );
-      assert.deepEqual(await rowsOf(directory, "SELECT content_id FROM content WHERE title = 'Edited'"), [
-        ["c-011"],
-      ]);
-    });
-  }
 });
 
 suite("G8: an interrupted run", () => {
