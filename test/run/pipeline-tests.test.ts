@@ -9,7 +9,6 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import type { Config } from "../../src/config/config.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import { assertSameRun, builtAgain } from "./again.ts";
 import { assertNowhereIn, exportFrom, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -270,14 +269,6 @@ suite("previous", () => {
     const found = await rowsOf(directory, TESTS);
     const rows = found.map(([, , , , , examples]) => String(examples));
     assert.match(rows.join(), /Title of c-000.*a3f7 eoR/);
-  });
-
-  long("a run that is built again finds the same", async (t) => {
-    const { service, run } = await nights(t);
-    await run([GONE]);
-    service.items = service.items.slice(2);
-    const { directory } = await run([GONE, { name: "five", sql: FIVE, severity: "warning" }]);
-    await assertSameRun(directory, await builtAgain(t, { directory }));
   });
 });
 

@@ -207,39 +207,6 @@ suite("a run whose listing changes while it is read", () => {
     );
   });
 
-  long(
-    "D11: an item jumps to a page of another group and is listed twice: it has its rows once, of all its views",
-    async (t) => {
-      const service = await Scripted.start(t, itemsOf(GROUPS));
-      service.arrange = (items, { mode, page }) => {
-        if (mode !== "dynamic" || page === 1) return items;
-        const [first, ...rest] = items;
-        return [...rest.slice(0, -1), { ...(first as Item), title: "Seen last" }, rest.at(-1)];
-      };
-      const out = await temporaryFolder(t);
-      const summary = await exportFrom({ url: service.url, out, config: { perPage: 1 } });
-      assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
-      const all = itemsOf(GROUPS).map(({ id }) => id);
-      // The second item moved to the page that was read already: the full pass saw it.
-      assert.deepEqual(await publishedIds(summary.directory), all);
-      const tags = await rowsOf(
-        summary.directory,
-        "SELECT content_id FROM content_tags ORDER BY content_id, ordinal",
-      );
-      assert.deepEqual(
-        tags.map(([id]) => id),
-        all.flatMap((id) => [id, id]),
-      );
-      const [dynamic, full] = await rowsOf(
-        summary.directory,
-        "SELECT clean, reason FROM run_passes ORDER BY pass",
-      );
-      assert.equal(dynamic?.[0], false);
-      assert.match(String(dynamic?.[1]), /1 row repeats/);
-      assert.deepEqual(full, [true, null]);
-    },
-  );
-
   /** What the pagination of every page says, by what it comes to. */
   const WRONG: Readonly<Record<string, readonly [change: object, reason: RegExp]>> = {
     "D16: the service's own total is wrong on every page": [
