@@ -275,9 +275,7 @@ test("nothing is published, and what was staged is taken back, where another loa
   });
   for (failing of FAILING) {
     const { code, exitCode, message } = failing;
-    const error = await failsWith(code, run());
-    assert.equal(error.exitCode, exitCode);
-    assert.match(error.message, message);
+    await assert.rejects(run(), { code, exitCode, message });
     const aborted = code === "verify.failed" ? ["abort first", "abort second"] : ["abort first"];
     assert.deepEqual(said.splice(0), ["stage first", "stage second", ...aborted]);
     assert.deepEqual(await visibleIn(out), []);
