@@ -100,7 +100,7 @@ async function snapshots(): Promise<readonly string[]> {
 }
 
 async function says(): Promise<readonly string[]> {
-  const { stdout } = await command("targets --format json");
+  const { stdout } = await command("runs show --section targets --format json");
   return JSON.parse(stdout).targets.map(({ says }: { says: string }) => says);
 }
 

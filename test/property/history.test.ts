@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { type MappedValue, payloadMembers } from "../../src/audit/mapping/mapped-value.ts";
+import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
 import { runName } from "../../src/warehouse/layout.ts";
-import { payloadJson } from "../audit/mapping/payload-json.ts";
+import { payloadJson, payloadMembers } from "../audit/mapping/procedure.ts";
 import { type Night, Nights } from "../load/history-world.ts";
 import { either, few, long, many } from "../long.ts";
 import fc from "../properties.ts";

@@ -33,10 +33,12 @@ long(
   },
 );
 
-long("a run on an empty disk is above what its target knows, though no reader sees it", async (t) => {
+long("a run on an empty disk is above the run that its target was rolled back from", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = join(await temporaryFolder(t), "warehouse");
-  const target = { ...memoryTarget(), last: async () => null, taken: async () => 41 };
+  const rollbackOf = { run: "000041-20261121T020000Z", sequence: 41 };
+  const last = { run: "000040-20261120T020000Z", sequence: 40, rollbackOf };
+  const target = { ...memoryTarget(), last: async () => last };
   const { sequence } = await exportFrom({ url: service.url, out, config: { targets: [target] } });
   assert.equal(sequence, 42);
 });

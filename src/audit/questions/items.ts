@@ -1,4 +1,6 @@
-/** Items with all their mapped values as rows of JSON, those that need attention most first. */
+/** Items with all their mapped values as gzipped rows of JSON, those that need attention most first. */
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
@@ -6,23 +8,15 @@ import { scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
-import { isSent, MAPPED_VALUE, type MappedValue, STATUSES } from "../mapping/mapped-value.ts";
+import { MAPPED_VALUE, type MappedValue, STATUSES, sentValue } from "../mapping/mapped-value.ts";
 import { ignoredDestinations, prepareReceptions } from "../mapping/value-counts.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
-import { whyOf } from "./explain-answer.ts";
 import { sendsAsIs } from "./read-run.ts";
 
-/** How much of a run a page holds. */
-export interface ItemLimits {
-  readonly items: number;
-  /** Mapped values of all items. */
-  readonly values: number;
-  /** Of the rows, before they are compressed. */
-  readonly bytes: number;
-}
-
-const ITEM_LIMITS: ItemLimits = { items: 5000, values: 150_000, bytes: 16_000_000 };
+/** How much of a run a page holds: items, mapped values of all of them, and bytes of the rows before they are gzipped. */
+const ITEM_LIMITS = { items: 5000, values: 150_000, bytes: 64_000_000 };
+export type ItemLimits = Readonly<typeof ITEM_LIMITS>;
 
 /** Longest text of a value or a title, in characters. */
 const TEXT_LIMIT = 300;
@@ -43,14 +37,15 @@ export async function reportedItems(
   }
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
   await keep(connection, "report_since", hasHistory ? loadSql("report_since") : NEVER);
-  const { ids, rows } = await chosenRows(connection, limits.bytes);
+  const { shown, packed } = await chosenRows(connection, limits.bytes);
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
     /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
     unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
-    /** Of the items in the page. */
-    ids,
-    json: `[${rows.join(",\n")}]`,
+    /** Number of items in the page. */
+    shown,
+    /** Their rows: a JSON list, gzipped. */
+    packed,
   };
 }
 
@@ -74,7 +69,6 @@ const VALUE = {
   destination: col.text(),
   customFieldId: col.text(),
   customField: col.text(),
-  fieldType: col.text(),
   externalFieldName: MAPPED_VALUE.externalFieldName,
   valueId: MAPPED_VALUE.valueId,
   value: MAPPED_VALUE.value,
@@ -97,21 +91,32 @@ type Present = Pick<MappedValue, "status" | "mappingId">;
 async function chosenRows(connection: DuckDBConnection, bytesLimit: number) {
   const passthrough = await sendsAsIs(connection);
   const chosen = await scalar(connection, "SELECT count(*) FROM report_chosen");
-  const ids = new Set<string>();
-  const rows: string[] = [];
+  let shown = 0;
   let bytes = 0;
+  const texts = async function* () {
+    yield "[";
+    for await (const row of rowsOf(connection, chosen, passthrough)) {
+      bytes += Buffer.byteLength(row);
+      if (bytes > bytesLimit) break;
+      yield shown === 0 ? row : `,\n${row}`;
+      shown += 1;
+    }
+    yield "]";
+  };
+  const chunks: Buffer[] = [];
+  await pipeline(texts, createGzip(), async (packed) => {
+    for await (const chunk of packed) chunks.push(chunk);
+  });
+  return { shown, packed: Buffer.concat(chunks) };
+}
+
+async function* rowsOf(connection: DuckDBConnection, chosen: number, passthrough: boolean) {
   for (let first = 1; first <= chosen; first += ITEMS_READ) {
     const params = [first, first + ITEMS_READ - 1, TEXT_LIMIT];
     const values = await rowsBy(connection, VALUE, loadSql("report_values"), params);
-    for (const [id, own] of Map.groupBy(values, ({ contentId }) => contentId)) {
-      const row = JSON.stringify(itemOf(own, passthrough));
-      bytes += Buffer.byteLength(row);
-      if (bytes > bytesLimit) return { ids, rows };
-      ids.add(id);
-      rows.push(row);
-    }
+    for (const own of Map.groupBy(values, ({ contentId }) => contentId).values())
+      yield JSON.stringify(itemOf(own, passthrough));
   }
-  return { ids, rows };
 }
 
 function itemOf(rows: readonly ValueRow[], passthrough: boolean) {
@@ -129,7 +134,7 @@ function itemOf(rows: readonly ValueRow[], passthrough: boolean) {
 }
 
 function answerOf(row: ValueRow & Present, passthrough: boolean) {
-  const { status, value, externalValue, fieldType } = row;
+  const { status, value, externalValue } = row;
   const { valueArchived: archived, ambiguous, matchedByText: matched_by_text, collision } = row;
   const flags = Object.entries({ archived, ambiguous, matched_by_text, collision });
   return {
@@ -144,10 +149,9 @@ function answerOf(row: ValueRow & Present, passthrough: boolean) {
     mapping_value_id: row.mappingValueId,
     external_value: externalValue,
     status,
-    why: whyOf(row, fieldType, passthrough),
     flags: flags.filter(([, isSet]) => isSet).map(([name]) => name),
     /** What the destination receives; null: nothing. */
-    sent: isSent(row, passthrough) ? (status === "mapped" ? externalValue : value) : null,
+    sent: sentValue(row, passthrough),
     since: row.since,
     causes: row.causes,
   };

@@ -14,7 +14,6 @@ SELECT
   destinations.identification AS destination,
   ledger.custom_field_id,
   custom_fields.name AS custom_field,
-  custom_fields.field_type,
   ledger.external_field_name,
   ledger.value_id,
   left(ledger.value, $3::BIGINT) AS value,

@@ -19,7 +19,7 @@ Examples:
 
 ITEM is an item's ID or its slug. For the past beyond the kept runs, ask the macros mapped_values_as_of and
 payload_as_of with "sql".
-Exit code 31: what was published is not what the rules of the mapping procedure give.
+Exit code 31: the run published other values than its raw document has.
 `;
 
 export function explainCommand({ out } = processEnvironment()): CliCommand {
@@ -30,7 +30,7 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .option("--destination <name>", "only this destination, by name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
-    .option("--steps", "tell the rules too, one by one, and where each thing was read")
+    .option("--steps", "also show each rule, and where each thing was read")
     .answerForm(EXPLAINED)
     .addHelpText("after", EXAMPLES)
     .action(async (item: string, { warehouse, format, section, spreadsheet, ...request }: Options) => {

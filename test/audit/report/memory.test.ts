@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { openRun } from "../../../src/audit/open-run.ts";
 import { reportedItems } from "../../../src/audit/questions/items.ts";
 import { execute } from "../../../src/storage/duckdb.ts";
@@ -24,13 +25,9 @@ test("as many items as a page holds are read in little memory, in the order of t
          SELECT * REPLACE (content_id || '-' || copy AS content_id)
          FROM (FROM ${table}), range(10) copies(copy) ORDER BY hash(content_id, copy)`,
     );
-  const { ids, json } = await reportedItems(connection, false, {
-    items: 5000,
-    values: 150_000,
-    bytes: 64_000_000,
-  });
-  assert.equal(ids.size, 5000);
-  const names: [string, string][] = JSON.parse(json).flatMap(
+  const { shown, packed } = await reportedItems(connection, false);
+  assert.equal(shown, 5000);
+  const names: [string, string][] = JSON.parse(gunzipSync(packed).toString()).flatMap(
     ({ values }: { values: { destination_id: string; external_field_name: string | null }[] }) =>
       values.slice(1).flatMap((value, place) => {
         const before = values[place];

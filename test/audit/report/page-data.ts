@@ -1,6 +1,5 @@
 /** What the data within a page say, read without the page's own script. */
 import { gunzipSync } from "node:zlib";
-import { parsePage, tableRecords } from "./dom.ts";
 
 interface Value {
   readonly destination_id: string;
@@ -28,13 +27,6 @@ export interface PageItem {
   readonly values: readonly string[];
   /** Of each value: number of the run since which it is so. */
   readonly since: readonly (number | null)[];
-}
-
-/** Columns of the catalogue: `table.column | type | comment | origins`. */
-export function pageColumns(page: string): string[] {
-  return tableRecords(parsePage(page), "Columns").map(({ table, column, type, comment, from }) =>
-    [`${table}.${column}`, type, comment, from].join(" | "),
-  );
 }
 
 export function pageItems(page: string): Map<string, PageItem> {

@@ -209,7 +209,7 @@ test("a change is told by its column, before and after; of a long text the first
 
 long("a table and an item can be asked for, and a volatile table shows what it has", async () => {
   const tags = await answered("--table", "content_tags");
-  assert.deepEqual([tags.items_added, tags.items_removed, tags.items_changed], [0, 0, 2]);
+  assert.deepEqual([tags.items_added, tags.items_removed, tags.items_changed], [0, 0, 1]);
   assert.ok(tags.changes.every(({ table }: Change) => table === "content_tags"));
   const slug = String(items.find(({ id }) => id === ids.title)?.slug);
   for (const item of [ids.title, slug]) {

@@ -171,7 +171,7 @@ suite("commands on a lake", () => {
     const named = ["--config", join(folder, "content-warehouse.config.json")];
     assert.match(
       (await remove(["south", ...named], "y")).text,
-      /^removed south .*\n.* until "content-warehouse lake vacuum --config \S+\.json" finds/,
+      /^removed south .*\n.* until "content-warehouse lake vacuum" finds/,
     );
     const json = JSON.parse((await remove(["west", "--yes", "--json"])).text);
     assert.deepEqual([json.instance, json.tables, json.rows], ["west", 3, 8]);

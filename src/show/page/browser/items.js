@@ -178,7 +178,6 @@
       ],
       [
         [row.status, ...row.flags].join(", ").replaceAll("_", " "),
-        small(foreign(row.why)),
         small("mapping ", code(mapping_id)),
         mapping_value_id === null ? [] : small("entry ", code(mapping_value_id)),
       ],
