@@ -14,13 +14,6 @@ import {
 } from "../raw/personal/fields.ts";
 import type { PolicyOptions } from "../raw/personal/policy.ts";
 
-interface FieldSource {
-  readonly client: Pick<HttpClient, "readAs">;
-  /** Looks custom fields up by their names. */
-  readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The fields that the configuration calls personal, with the IDs of custom fields. Makes no request where there are none.
  * Throws `config.invalid` for a name that neither the specification, `aliases` nor a custom field has, and what the
@@ -28,7 +21,12 @@ interface FieldSource {
  */
 export async function findPersonalFields(
   { personalFields, aliases, perPage }: Pick<Config, "personalFields" | "aliases" | "perPage">,
-  source: FieldSource,
+  source: {
+    readonly client: Pick<HttpClient, "readAs">;
+    /** Looks custom fields up by their names. */
+    readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;
+    readonly signal: AbortSignal;
+  },
 ): Promise<PersonalFields> {
   if (personalFields.length === 0) return NO_PERSONAL_FIELDS;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];

@@ -27,11 +27,8 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse runs
   $ content-warehouse runs show 42
-  $ content-warehouse runs rollback 000041-20261119T020000Z
   $ content-warehouse runs rollback 41 --deliver
   $ content-warehouse runs prune --keep 14
-
-RUN is a run's name, its number, or "current".
 `;
 
 export function runsCommand(environment = processEnvironment()): CliCommand {
@@ -59,9 +56,8 @@ function listCommand({ out }: CliEnvironment): CliCommand {
     });
 }
 
-const ROLLBACK_HELP = `
-Exit code 0: the run is current; without --deliver each target that serves another one is named. 26: it is current, and a
-target has not got it; the message says why, and the same command goes on where it stopped.
+const ROLLBACK_HELP = `Exit code 0: the run is current. 26: it is current, and a target has not got it;
+the same command goes on where it stopped.
 `;
 
 function rollbackCommand(environment: CliEnvironment): CliCommand {
@@ -72,7 +68,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
     .action(async (wanted: string, options: TargetOptions & { readonly deliver?: true }) => {
       const { out } = environment;
       const folder = existingFolder(options.warehouse);
-      const targets = options.deliver === true ? await chosenTargets(environment.cwd, options) : null;
+      const targets = options.deliver === true ? await chosenTargets(environment, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using lock = await acquireLock(folder);
       const current = await rollback(folder, wanted);
@@ -101,11 +97,7 @@ function writeLines(out: Output, lines: readonly string[]): Promise<void> {
 
 function pruneCommand(environment: CliEnvironment): CliCommand {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
-    .option(
-      "--keep <n>",
-      `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
-      positive,
-    )
+    .option("--keep <n>", `runs to keep (default: keepRuns or ${RUNS_KEPT})`, positive)
     .action(async ({ keep: wanted, ...flags }: Options) => {
       const { warehouse } = flags;
       const folder = existingFolder(warehouse);
