@@ -229,12 +229,6 @@ async function* sectionMarkdown(section: Section): AsyncIterable<string> {
   }
 }
 
-/** The rows of a section alone. */
-export async function* sectionJson(section: Section): AsyncIterable<string> {
-  yield* jsonArray(streamOf(section));
-  yield "\n";
-}
-
 /** The facts, what is said before and after the tables, then the sections by their names, a row a line. */
 async function* jsonTexts({ lead, facts, sections, next = [] }: Answer): AsyncIterable<string> {
   const said = { ...(lead !== "" && { lead }), ...(next.length > 0 && { next }) };
