@@ -84,7 +84,6 @@ const VALUE = {
   since: col.count(),
   causes: col.text(),
 } as const;
-type ValueRow = RowOf<typeof VALUE>;
 
 /** The first of the chosen items, up to a size of their rows in bytes. */
 async function chosenRows(connection: DuckDBConnection, bytesLimit: number) {
@@ -118,7 +117,7 @@ async function* rowsOf(connection: DuckDBConnection, chosen: number, passthrough
   }
 }
 
-function itemOf(rows: readonly ValueRow[], passthrough: boolean) {
+function itemOf(rows: readonly RowOf<typeof VALUE>[], passthrough: boolean) {
   const [item] = rows;
   return {
     id: item?.contentId,
@@ -132,7 +131,10 @@ function itemOf(rows: readonly ValueRow[], passthrough: boolean) {
   };
 }
 
-function answerOf(row: ValueRow & Pick<MappedValue, "status" | "mappingId">, passthrough: boolean) {
+function answerOf(
+  row: RowOf<typeof VALUE> & Pick<MappedValue, "status" | "mappingId">,
+  passthrough: boolean,
+) {
   const { status, value, externalValue } = row;
   const { valueArchived: archived, ambiguous, matchedByText: matched_by_text, collision } = row;
   const flags = Object.entries({ archived, ambiguous, matched_by_text, collision });
