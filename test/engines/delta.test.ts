@@ -123,7 +123,7 @@ async function deliver(instance: string, sequence: number, table: Table = CONTEN
         path,
         bytes: (await stat(file)).size,
         rows,
-        bounds: { column: "content_id", min: name, max: name, nulls: 0 },
+        bounds: { column: "content_id", min: name, max: name },
       };
     }),
   );

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { DeliveredRun } from "../../pipeline.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
@@ -52,16 +53,15 @@ async function statisticsOf(
 ): Promise<readonly (FileStatistics & { readonly file: string })[]> {
   const column = columns.find(({ name, type }) => name === key[0] && (type === "text" || type === "integer"));
   const name = column && quoteIdentifier(column.name);
-  const bounds = name === undefined ? "" : `, min(${name}), max(${name}), count(*) - count(${name})`;
-  const asked = files.map((file, at) => `SELECT ${at}, count(*)${bounds} FROM ${readParquet([file])}`);
-  const found = await connection.runAndReadAll(`${asked.join(" UNION ALL ")} ORDER BY 1`);
-  return found.getRows().map(([at, rows, min, max, nulls]) => ({
-    file: files[Number(at)] ?? "",
-    rows: Number(rows),
-    bounds:
-      column !== undefined && isBound(min) && isBound(max)
-        ? { column: column.name, min, max, nulls: Number(nulls) }
-        : null,
+  const bounds = name === undefined ? "" : `, min(${name}) AS min, max(${name}) AS max`;
+  const asked = files.map(
+    (file, at) => `SELECT ${at} AS place, count(*) AS rows${bounds} FROM ${readParquet([file])}`,
+  );
+  const found = await all(connection, `${asked.join(" UNION ALL ")} ORDER BY place`);
+  return found.map(({ rows, min, max }, at) => ({
+    file: files[at] ?? "",
+    rows: toSafeInteger(rows ?? null),
+    bounds: column !== undefined && isBound(min) && isBound(max) ? { column: column.name, min, max } : null,
   }));
 }
 

@@ -11,24 +11,23 @@ export const NO_COMPLETE_STATISTICS = { "delta.dataSkippingNumIndexedCols": "0" 
 
 export interface FileStatistics {
   readonly rows: number;
-  /** Bounds and NULLs of one column; null: they are not known. */
+  /** Of a column without NULLs; null: they are not known. */
   readonly bounds: {
     readonly column: string;
     readonly min: string | number;
     readonly max: string | number;
-    readonly nulls: number;
   } | null;
 }
 
 /** As JSON, for an `add`. */
 export function statisticsText({ rows, bounds }: FileStatistics): string {
   if (bounds === null) return JSON.stringify({ numRecords: rows });
-  const { column, min, max, nulls } = bounds;
+  const { column, min, max } = bounds;
   return JSON.stringify({
     numRecords: rows,
     minValues: { [column]: min },
     maxValues: { [column]: max },
-    nullCount: { [column]: nulls },
+    nullCount: { [column]: 0 },
   });
 }
 
