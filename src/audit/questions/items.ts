@@ -85,7 +85,6 @@ const VALUE = {
   causes: col.text(),
 } as const;
 type ValueRow = RowOf<typeof VALUE>;
-type Present = Pick<MappedValue, "status" | "mappingId">;
 
 /** The first of the chosen items, up to a size of their rows in bytes. */
 async function chosenRows(connection: DuckDBConnection, bytesLimit: number) {
@@ -133,7 +132,7 @@ function itemOf(rows: readonly ValueRow[], passthrough: boolean) {
   };
 }
 
-function answerOf(row: ValueRow & Present, passthrough: boolean) {
+function answerOf(row: ValueRow & Pick<MappedValue, "status" | "mappingId">, passthrough: boolean) {
   const { status, value, externalValue } = row;
   const { valueArchived: archived, ambiguous, matchedByText: matched_by_text, collision } = row;
   const flags = Object.entries({ archived, ambiguous, matched_by_text, collision });
