@@ -230,13 +230,13 @@ test("what cannot be built again is refused in one sentence, and nothing changes
   await refused(2, others, ...(await configured({ personalFields: ["color", "repository_notes"] })));
   await refused(
     2,
-    /^The pipeline "titles" needs what run 000001-\S+ did not ask for: the columns \S+, .* and \d+ more; replay with /,
+    /^The pipeline "titles" needs what run 000001-\S+ did not ask for: the column \S+, .* and \d+ more; replay with /,
     "--pipeline",
     TITLES,
     ...(await configured({})),
   );
   const mall = { destinations: [SHOP, { name: "Mall", platform: "External" }] };
-  await refused(2, /: the destination Mall; replay with/, ...(await configured(mall)));
+  await refused(2, /: the destination Mall \(External\); replay with/, ...(await configured(mall)));
   const [full = ""] = await readdir(join(directory, "raw/full"));
   const file = join(directory, "raw/full", full);
   const bytes = await readFile(file);
