@@ -21,7 +21,7 @@ import { exportFrom, MAPPING, rowsOf, temporaryFolder, treeOf } from "./running.
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
 const TITLES = fileURLToPath(new URL("./titles-pipeline.ts", import.meta.url));
-const LATER = fileURLToPath(new URL("./later-history-pipeline.ts", import.meta.url));
+const LATER = fileURLToPath(new URL("./history-pipeline.ts", import.meta.url));
 const BASE = new URL("./history-pipeline.ts", import.meta.url).href;
 /** All that the two pipelines ask for: one with a function of its own asks for all that is configured. */
 const COLUMNS = ["title", "custom_fields", "custom_field_value_ids"];
