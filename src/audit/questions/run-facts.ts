@@ -1,4 +1,4 @@
-/** What a run says of itself, from its own tables: passes, checks, rejects, requests, tables. */
+/** Sections about one run, read from its own tables: passes, checks, rejects, requests, tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
