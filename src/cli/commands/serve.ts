@@ -17,11 +17,8 @@ interface Options extends ServiceOptions {
 const EXAMPLES = `
 Examples:
   $ content-warehouse serve
-  $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
-  $ content-warehouse serve --night 2             the sample a night later, to see what changed
-  $ content-warehouse serve --repeat 20           10,000 items of the sample's 500
-  $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
-  $ content-warehouse serve --latency 300         each answer takes a third of a second
+  $ content-warehouse serve --night 2
+  $ content-warehouse serve --repeat 20 --rate-limit 5 --latency 300
 `;
 
 export function serveCommand(environment = processEnvironment()): CliCommand {
@@ -34,25 +31,21 @@ export function serveCommand(environment = processEnvironment()): CliCommand {
       ),
     )
     .addOption(
-      new Option("--night <n>", "night of the sample: 2 has what a night of work changes in it")
+      new Option("--night <n>", "1 or 2: the sample, or what a night of work made of it")
         .argParser(wholeNumber(1, 2))
         .default(1)
         .conflicts("data"),
     )
     .addOption(
-      new Option("--repeat <n>", "serve the set so many times, under new IDs, slugs and times")
+      new Option("--repeat <n>", "serve the set so many times, under new IDs")
         .argParser(wholeNumber(1, 100_000))
         .default(1),
     )
     .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--max-per-page <n>", "largest page", wholeNumber(1), 100)
-    .option(
-      "--rate-limit <n>",
-      "requests a second for each token; more are refused with 429 and Retry-After",
-      rateLimit,
-    )
-    .option("--latency <ms>", "milliseconds for which every answer is held back", wholeNumber(0, 600_000), 0)
+    .option("--rate-limit <n>", "requests a second for each token; then 429", rateLimit)
+    .option("--latency <ms>", "milliseconds before each answer", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
     .action((options: Options) => serveUntilStopped(options, environment));
 }
