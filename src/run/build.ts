@@ -31,7 +31,7 @@ export async function build(building: Building): Promise<Built> {
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
   const { verdict } = statement;
-  if (verdict !== "limited") await loads.stage(building, tables, verdict);
+  if (verdict !== "limited") await loads.stage({ ...building, signal: options.signal }, tables, verdict);
   options.signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;

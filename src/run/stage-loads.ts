@@ -10,7 +10,6 @@ import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } 
 import { RUN_TABLES } from "../tables/all.ts";
 import { placeOf } from "../transform/fitting.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
-import type { PublishingRun } from "./context.ts";
 
 /** What loaders have written where no reader looks. */
 export class StagedLoads implements AsyncDisposable {
@@ -26,10 +25,11 @@ export class StagedLoads implements AsyncDisposable {
    * table for that; and the reason of the signal, which no loader is waited for after.
    */
   async stage(
-    { pipeline, staging, options: { signal } }: PublishingRun,
+    run: Pick<LoadRun, "signal"> & { readonly pipeline: Pipeline; readonly staging: StagingFolder },
     tables: readonly LoadedTable[],
     verdict: LoadRun["verdict"],
   ): Promise<void> {
+    const { pipeline, staging, signal } = run;
     const shared = {
       run: staging.run,
       sequence: staging.sequence,
