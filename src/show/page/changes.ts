@@ -54,7 +54,7 @@ async function mappedChanges(connection: DuckDBConnection, account: RunAccount):
   const before = runNamed(after?.previousRun ?? "", known, []);
   if (after === undefined || before === undefined) return { lead: BEGINS };
   const pair = { before: comparedRun(before), after: comparedRun(after), basis: account.run };
-  const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
+  const { lead, sections, totals } = await diffForPage(connection, pair);
   return { lead, sections, compared: { ...totals, before: pair.before } };
 }
 
