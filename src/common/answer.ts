@@ -22,7 +22,7 @@ export type Cell = CellTypes[CellKind];
 
 export interface Column<K extends CellKind = CellKind> {
   readonly kind: K;
-  /** What people read above it; undefined: its name, with blanks. */
+  /** What people read above it; undefined: its name, with blanks; empty: a mark, which a page goes without. */
   readonly head?: string | undefined;
   /** In JSON and CSV alone. */
   readonly hidden?: boolean | undefined;
@@ -32,8 +32,6 @@ export interface Column<K extends CellKind = CellKind> {
   readonly dispensable?: number | undefined;
   /** Whether it is never empty; of a flag: what is not known is false. */
   readonly required?: boolean | undefined;
-  /** Whether a page goes without it. */
-  readonly notOnPage?: boolean | undefined;
   /** Whether a page marks what needs attention among its words: `unmapped`, `failed`. */
   readonly judged?: boolean | undefined;
   /** All that a text may be; undefined: anything. */

@@ -129,7 +129,7 @@ async function stageAndPublish(
     const begun = await begin(place, staging, resumeRecord, resumable);
     run = begun;
     place.observers.started(name);
-    return await landAndPublish(begun, { land: () => land(begun), replayOf: null });
+    return await landAndPublish(begun, () => land(begun), null);
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
     throw run === undefined ? thrown : await withRoom(run, thrown, left);

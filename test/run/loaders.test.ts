@@ -1,11 +1,11 @@
 /** Loaders of a user's own: what they get, when, and what becomes of a run in which one fails. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { truncate, writeFile } from "node:fs/promises";
+import { readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
-import { WarehouseError } from "../../src/common/errors.ts";
+import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
@@ -15,7 +15,7 @@ import { RUN_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
 import { startRun } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
-import { either, few, long } from "../long.ts";
+import { either, long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { until } from "../until.ts";
 import { type Hooks, tell, valuesOf } from "./loading.ts";
@@ -214,161 +214,129 @@ test("loaders stage one after another, and commit when the run is published", as
   ]);
 });
 
-suite("nothing is published, and what was staged is taken back, where", () => {
-  test("another loader cannot stage the run", async (t) => {
-    const { run, said, out } = await world(t, {
-      stage: async (loader) => {
-        if (loader === "second") throw new Error("the lake is shut");
-      },
-    });
-    const error = await failsWith("load.failed", run());
-    assert.match(
-      error.message,
+/** What becomes of the run where the second loader does this; in the last case what was staged is looked into. */
+const FAILING: readonly {
+  readonly stage: (out: string) => unknown;
+  readonly code: ErrorCode;
+  readonly exitCode: number;
+  readonly message: RegExp;
+}[] = [
+  {
+    stage: () => {
+      throw new Error("the lake is shut");
+    },
+    code: "load.failed",
+    exitCode: 26,
+    message:
       /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/,
-    );
-    assert.equal(error.exitCode, 26);
-    assert.equal((error.cause as Error).message, "the lake is shut");
-    assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
+  },
+  ...(["source.unavailable", "disk.io"] as const).map((code) => ({
+    stage: () => {
+      throw new WarehouseError(code, "The lake says 503.");
+    },
+    code: "load.failed" as const,
+    exitCode: 26,
+    message:
+      /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/,
+  })),
+  ...[null, { abort: async () => {} }, { commit: async () => {} }].map((given) => ({
+    stage: () => given,
+    code: "load.failed" as const,
+    exitCode: 26,
+    message: /its stage gives no object with commit and abort; nothing was published\.$/,
+  })),
+  {
+    stage: () => {
+      throw new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined);
+    },
+    code: "disk.io",
+    exitCode: 30,
+    message: /The disk is full/,
+  },
+  {
+    stage: async (out) => {
+      const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
+      await truncate(join(out, database ?? ""), 100_000);
+    },
+    code: "verify.failed",
+    exitCode: 31,
+    message: /warehouse\.duckdb/,
+  },
+];
+
+test("nothing is published, and what was staged is taken back, where another loader fails", async (t) => {
+  let failing = FAILING[0];
+  const { run, said, out } = await world(t, {
+    stage: async (loader) => (loader === "second" ? failing?.stage(out) : undefined),
+    // That hides nothing.
+    abort: async () => {
+      throw new Error("and cannot be cleaned");
+    },
+  });
+  for (failing of FAILING) {
+    const { code, exitCode, message } = failing;
+    await assert.rejects(run(), { code, exitCode, message });
+    const aborted = code === "verify.failed" ? ["abort first", "abort second"] : ["abort first"];
+    assert.deepEqual(said.splice(0), ["stage first", "stage second", ...aborted]);
     assert.deepEqual(await visibleIn(out), []);
-    tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
-    const { sequence, resumed } = await run();
-    assert.equal(sequence, 1);
-    assert.ok((resumed?.pages ?? 0) > 0, "the next run goes on from what was read");
-  });
-
-  for (const code of few(["source.unavailable", "disk.io"] as const, 1)) {
-    test(`another loader says ${code} of its own: it is the loader's failure all the same`, async (t) => {
-      const { run } = await world(t, {
-        stage: async (loader) => {
-          if (loader === "second") throw new WarehouseError(code, "The lake says 503.");
-        },
-      });
-      const { message } = await failsWith("load.failed", run());
-      assert.match(
-        message,
-        /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/,
-      );
-    });
+    if (code !== "load.failed") continue;
+    const [staged] = (await treeOf(out)).filter((path) => path.endsWith("resume.json"));
+    assert.ok(staged !== undefined, "the next run goes on from what was read");
   }
-
-  long("the disk fails while a loader reads a table, which is no fault of the loader", async (t) => {
-    const { run } = await world(t, {
-      stage: async () => {
-        throw new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined);
-      },
-    });
-    assert.equal((await failsWith("disk.io", run())).exitCode, 30);
-  });
-
-  const unfit = [
-    ["nothing", null],
-    ["no commit", { abort: async () => {} }],
-    ["no abort", { commit: async () => {} }],
-  ] as const;
-  for (const [what, given] of few(unfit, 1)) {
-    test(`a stage gives ${what}`, async (t) => {
-      const { run, said } = await world(t, {
-        stage: async (loader) => (loader === "second" ? given : undefined),
-      });
-      const error = await failsWith("load.failed", run());
-      assert.match(
-        error.message,
-        /its stage gives no object with commit and abort; nothing was published\.$/,
-      );
-      assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
-    });
-  }
-
-  long("the run cannot be proven", async (t) => {
-    const { run, said, out } = await world(t, {
-      stage: async (loader) => {
-        if (loader === "first") return;
-        const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
-        await truncate(join(out, database ?? ""), 100_000);
-      },
-    });
-    await assert.rejects(run(), { code: "verify.failed" });
-    assert.deepEqual(said, ["stage first", "stage second", "abort first", "abort second"]);
-    assert.deepEqual(await visibleIn(out), []);
-  });
-
-  for (const hangs of [true, false]) {
-    long(
-      `a signal comes while one stages${hangs ? ", and it does not heed it" : ""}`,
-      {
-        timeout: 30_000,
-      },
-      async (t) => {
-        const controller = new AbortController();
-        const late = Promise.withResolvers<void>();
-        const { run, said, out } = await world(t, {
-          stage: async (loader, { signal }) => {
-            if (loader === "first") return undefined;
-            controller.abort(
-              new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for."),
-            );
-            assert.equal(signal.aborted, true);
-            if (hangs) await late.promise;
-            else signal.throwIfAborted();
-            return undefined;
-          },
-        });
-        await failsWith("run.terminated", run({ signal: controller.signal }));
-        assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
-        assert.deepEqual(await visibleIn(out), []);
-        if (!hangs) return;
-        late.resolve();
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
-      },
-    );
-  }
-
-  long("a signal comes after all have staged", async (t) => {
-    const controller = new AbortController();
-    const { run, said } = await world(t, {
-      stage: async (loader) => {
-        if (loader === "second")
-          setImmediate(() =>
-            controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published.")),
-          );
-      },
-    });
-    await failsWith("run.interrupted", run({ signal: controller.signal }));
-    assert.deepEqual(said.slice(0, 2), ["stage first", "stage second"]);
-    assert.deepEqual(said.slice(2).sort(), ["abort first", "abort second"]);
-  });
-
-  long("a loader cannot take back what it staged: that hides nothing", async (t) => {
-    const { run, said } = await world(t, {
-      stage: async (loader) => {
-        if (loader === "second") throw new Error("the lake is shut");
-      },
-      abort: async () => {
-        throw new Error("and cannot be cleaned");
-      },
-    });
-    const { message } = await failsWith("load.failed", run());
-    assert.match(message, /the lake is shut/);
-    assert.equal(said.at(-1), "abort first");
-  });
+  tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+  assert.equal((await run()).sequence, 1);
 });
 
-for (const thrown of few(
-  [new Error("no space"), new WarehouseError("source.unavailable", "No space."), "no space"],
-  1,
-)) {
-  test(`a commit that fails with ${String(thrown)} leaves the run published, and the loaders after it are taken back`, async (t) => {
-    const { run, said, out } = await world(t, {
-      commit: async (loader) => {
-        if (loader === "first") throw thrown;
-      },
-    });
-    const outcomes: RunOutcome[] = [];
-    const observe = { ...NOBODY, onFinish: (outcome: RunOutcome) => outcomes.push(outcome) };
-    const error = await failsWith("load.failed", run({ config: { observe } }));
+long("a signal ends the run while a loader stages and does not heed it", { timeout: 30_000 }, async (t) => {
+  const controller = new AbortController();
+  const late = Promise.withResolvers<void>();
+  const { run, said, out } = await world(t, {
+    stage: async (loader, { signal }) => {
+      if (loader === "first") return undefined;
+      controller.abort(
+        new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for."),
+      );
+      assert.equal(signal.aborted, true);
+      await late.promise;
+      return undefined;
+    },
+  });
+  await failsWith("run.terminated", run({ signal: controller.signal }));
+  assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
+  assert.deepEqual(await visibleIn(out), []);
+  late.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
+});
+
+long("a signal ends the run after all have staged", async (t) => {
+  const controller = new AbortController();
+  const { run, said } = await world(t, {
+    stage: async (loader) => {
+      if (loader === "second")
+        setImmediate(() =>
+          controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published.")),
+        );
+    },
+  });
+  await failsWith("run.interrupted", run({ signal: controller.signal }));
+  assert.deepEqual(said.slice(0, 2), ["stage first", "stage second"]);
+  assert.deepEqual(said.slice(2).sort(), ["abort first", "abort second"]);
+});
+
+test("a commit that fails leaves the run published and takes back the loaders after it; old runs still go", async (t) => {
+  let thrown: unknown;
+  const { run, said, out } = await world(t, {
+    commit: async (loader) => {
+      if (loader === "first") throw thrown;
+    },
+  });
+  const outcomes: RunOutcome[] = [];
+  const observe = { ...NOBODY, onFinish: (outcome: RunOutcome) => outcomes.push(outcome) };
+  for (thrown of [new Error("no space"), new WarehouseError("source.unavailable", "No space."), "no space"]) {
+    const error = await failsWith("load.failed", run({ config: { observe, keepRuns: 2 } }));
     assert.equal(error.exitCode, 26);
-    const [told] = outcomes;
+    const told = outcomes.pop();
     assert.ok(told?.ok);
     assert.deepEqual([told.exitCode, told.warnings.at(-1)], [26, error.message]);
     assert.match(
@@ -376,37 +344,21 @@ for (const thrown of few(
       /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; in the warehouse folder it is published and stays so: run "content-warehouse run" again\.$/,
     );
     assert.equal(error.message.includes("loaders.test.ts:"), thrown instanceof Error);
-    assert.deepEqual(said, [
+    assert.deepEqual(said.splice(0), [
       "stage first",
       "stage second",
       "commit first after publication",
       "abort first",
       "abort second",
     ]);
-    const directory = join(out, "current");
-    assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content"), [["3"]]);
-    assert.deepEqual(
-      (await treeOf(out)).filter((path) => path.startsWith(".staging/") && path !== ".staging/"),
-      [],
-    );
-    tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
-    const { sequence, resumed } = await run();
-    assert.deepEqual([sequence, resumed], [2, null], "and the next run is as any other");
-  });
-}
-
-long("old runs are removed though a commit fails, night after night", async (t) => {
-  const { run, out } = await world(t, {
-    commit: async (loader) => {
-      if (loader === "first") throw new Error("the lake is shut");
-    },
-  });
-  for (let night = 0; night < 3; night++) await failsWith("load.failed", run({ config: { keepRuns: 2 } }));
-  const runs = (await visibleIn(out)).filter((path) => path.endsWith("/manifest.json"));
-  assert.deepEqual(
-    runs.map((path) => Number(/00000\d/.exec(path)?.[0])),
-    [2, 3],
-  );
+    assert.deepEqual(await readdir(join(out, ".staging")), []);
+  }
+  assert.deepEqual(await rowsOf(join(out, "current"), "SELECT count(*) FROM content"), [["3"]]);
+  const runs = (await readdir(join(out, "runs"))).map((run) => Number(run.slice(0, 6)));
+  assert.deepEqual(runs.sort(), [2, 3]);
+  tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+  const { sequence, resumed } = await run();
+  assert.deepEqual([sequence, resumed], [4, null], "and the next run is as any other");
 });
 
 long(

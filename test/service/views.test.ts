@@ -311,26 +311,6 @@ test("every dynamic column shows what an item has", async (t) => {
   });
 });
 
-test("every fact of a document has a place in the dynamic set", async (t) => {
-  const service = await serve(t);
-  const answer = await ask(service, `/api/v1/content/c-rich?${ALL_COLUMNS}&gallery=true`);
-  const shown = json(answer) as { response: object };
-  const elsewhere = [
-    "state",
-    "owner",
-    "last_updated_by",
-    "tasks",
-    "favorites",
-    "gallery",
-    "custom_fields_updated_at",
-  ];
-  const facts = Object.keys(RICH).filter((name) => !elsewhere.includes(name));
-  assert.deepEqual(
-    facts.filter((name) => !Object.hasOwn(shown.response, name)),
-    [],
-  );
-});
-
 test("event fields are shown on events, and are null on items of other types whatever their document says", async (t) => {
   const service = await serve(t);
   const fields = [

@@ -1,6 +1,6 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, type Column, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
@@ -94,9 +94,6 @@ const VALUES = {
   matched_by_text: col.count({ ...some, hidden: true }),
   collision: col.count({ ...some, hidden: true }),
 } as const;
-
-/** Columns of the values, some of them in another form. */
-export type ValueColumns = Partial<Record<keyof typeof VALUES, Column>>;
 
 const UNUSED_ENTRIES = {
   ...DESTINATION,

@@ -238,7 +238,7 @@ function sinceCells(
 }
 
 /** Why a value is sent, or not. */
-export function whyOf(
+function whyOf(
   row: Outcome & Pick<MappedValue, "valueArchived">,
   fieldType: string | null,
   passthrough: boolean,

@@ -169,12 +169,22 @@ function columnsOf(result: DuckDBResult): TextColumn[] {
   }));
 }
 
-const NUMBERS: ReadonlySet<string | undefined> = new Set(
-  (
-    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT " +
-    "FLOAT DOUBLE DECIMAL BIGNUM"
-  ).split(" "),
-);
+const NUMBERS: ReadonlySet<string | undefined> = new Set([
+  "TINYINT",
+  "SMALLINT",
+  "INTEGER",
+  "BIGINT",
+  "HUGEINT",
+  "UTINYINT",
+  "USMALLINT",
+  "UINTEGER",
+  "UBIGINT",
+  "UHUGEINT",
+  "FLOAT",
+  "DOUBLE",
+  "DECIMAL",
+  "BIGNUM",
+]);
 
 /** A plan as the engine draws it. */
 export function planTexts(result: DuckDBResult): Texts {

@@ -8,12 +8,6 @@ import type { RawLookups } from "../../raw/raw-file.ts";
 
 const EXTENT = ["none", "events", "all"] as const;
 
-const SINGLE_ITEMS = {
-  none: "",
-  events: "single items of events",
-  all: "single items of all items",
-} as const;
-
 /** What a run asked for, and what it was answered to lookups. */
 interface Answered {
   readonly facts: ExtractRecord;
@@ -35,7 +29,7 @@ export function missingFor(pipeline: Pipeline, wishes: Wishes, answered: Answere
       "column",
       columns.map(nameOf(wishes.aliases)).filter((column) => !had.has(column)),
     ),
-    ...(isLess ? [SINGLE_ITEMS[details]] : []),
+    ...(isLess ? [`single items of ${details === "all" ? "all items" : details}`] : []),
     ...named("destination", missingDestinations(pipeline, wishes, answered)),
     ...missingDefinitions(pipeline, wishes, answered),
   ];

@@ -111,10 +111,7 @@ async function landAndBuild(run: ReplayRun, published: ReadableRun, facts: Extra
   await using peak = PeakUse.watch(staging.root, published.manifest.peakBytes);
   try {
     await createStaging(folder, staging.run);
-    return await landAndPublish(
-      { ...run, peak },
-      { land: () => landAgain(run, published, facts), replayOf: published.manifest.run },
-    );
+    return await landAndPublish({ ...run, peak }, () => landAgain(run, published, facts), published.run);
   } finally {
     await discardStaging(folder, staging.run);
   }

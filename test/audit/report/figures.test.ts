@@ -9,18 +9,13 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
-import { DUCKDB_TYPES, PARQUET_TYPES } from "../../../src/storage/ddl.ts";
 import { all, scalar } from "../../../src/storage/duckdb.ts";
-import { TABLES } from "../../../src/tables/all.ts";
-import { type Table, underPolicy } from "../../../src/tables/declare.ts";
-import { VIEWS } from "../../../src/tables/views.ts";
-import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { capture, outcome } from "../../cli/capture.ts";
 import { long } from "../../long.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { parsePage, tableRecords } from "./dom.ts";
-import { type PageItem, pageColumns, pageItems } from "./page-data.ts";
+import { type PageItem, pageItems } from "./page-data.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
@@ -98,38 +93,6 @@ test("each item's payloads are what the rules give, with the mapping and entry o
   }
 });
 
-test("the columns are those of the run's tables and views, as declared, with their origins", async () => {
-  const told = (tables: readonly Table[], types: Readonly<Record<string, string>>) =>
-    tables
-      .map((table) => underPolicy(table, "drop"))
-      .flatMap(({ name: table, columns }) =>
-        columns.map(({ name, type, comment, origins }) => {
-          const from = origins.map(({ resource, path }) => `${resource}:${path}`).toSorted();
-          return [`${table}.${name}`, types[type], comment, from.join(", ")].join(" | ");
-        }),
-      );
-  for (const [warehouse, types] of [
-    [out, DUCKDB_TYPES],
-    [parquet, PARQUET_TYPES],
-  ] as const) {
-    const shown = pageColumns(await readFile(join(warehouse, "current", "report.html"), "utf8"));
-    const { rows } = await readManifest(join(warehouse, "current"));
-    const declared = told(
-      TABLES.filter(({ name }) => Object.hasOwn(rows, name)),
-      types,
-    );
-    assert.deepEqual(shown.slice(0, declared.length).toSorted(), declared.toSorted());
-    const views = shown.slice(declared.length);
-    const expected = warehouse === out ? VIEWS : [];
-    assert.deepEqual(
-      [...new Set(views.map((each) => each.split(".")[0]))],
-      expected.map(({ name }) => name).toSorted(),
-    );
-    const region = views.filter((each) => each.startsWith("content_wide.region | VARCHAR[] | "));
-    assert.equal(region.length, expected.length > 0 ? 1 : 0, "columns of the custom fields too");
-  }
-});
-
 test("the figures of the first screen and the tables are those of the run", async () => {
   await using run = await opened(out);
   const items = await scalar(run.connection, "SELECT count(*) FROM content");
@@ -148,7 +111,7 @@ test("the figures of the first screen and the tables are those of the run", asyn
       .map(([table, rows]) => `${table} ${rows}`)
       .sort(),
   );
-  const checks = await scalar(run.connection, "SELECT count(*) FROM run_checks");
+  const checks = await scalar(run.connection, "SELECT count(*) FROM run_checks WHERE verdict <> 'passed'");
   assert.equal(recordsOf("Checks").length, checks);
 });
 
@@ -218,6 +181,6 @@ test("a page with room for few items has those that need attention most", async 
       shown.map((id) => numbers.get(id)),
       [...numbers.values()].slice(0, shown.length),
     );
-    assert.match(small, new RegExp(`The page holds ${shown.length} items of 500`));
+    assert.match(small, new RegExp(`The page has room for ${shown.length} items of 500, `));
   }
 });

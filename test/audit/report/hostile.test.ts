@@ -10,7 +10,7 @@ import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { capture } from "../../cli/capture.ts";
 import { long } from "../../long.ts";
 import { parsePage, tableRecords } from "./dom.ts";
-import { pageColumns, pageItems } from "./page-data.ts";
+import { pageItems } from "./page-data.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
 const nights = await twoNights();
@@ -39,16 +39,16 @@ test("hostile texts make no element, no attribute and no address", () => {
   assert.equal(root.all("style").length, 1);
 });
 
-test("the second night is compared with the first, and stands beside it", async () => {
+test("the second night is compared with the first, and stands below it", async () => {
   assert.match(root.first("#drift .lead")?.textContent ?? "", /Compared with run 1\.$/);
-  const rows = tableRecords(root, "Runs").map(({ run, items, rejected, unmapped }) => [
+  const rows = tableRecords(root, "Runs before this one").map(({ run, items, rejected, unmapped }) => [
     run,
     items,
     rejected,
     unmapped,
   ]);
   const figures = await Promise.all(
-    nights.runs.toReversed().map(async (run) => {
+    nights.runs.slice(0, 1).map(async (run) => {
       const text = await readFile(join(nights.out, "runs", run, "manifest.json"), "utf8");
       const { items, mappedValues } = JSON.parse(text);
       return [run, items.loaded, items.rejected, mappedValues.unmapped].map(String);
@@ -92,6 +92,8 @@ const HEADS: Readonly<Record<string, string>> = {
   duplicates: "repeats",
   bytes: "received",
   parquet_bytes: "Parquet",
+  took_ms: "took",
+  size_bytes: "size",
 };
 const STAND_INS: Readonly<Record<string, string>> = {
   destination: "destination_id",
@@ -131,12 +133,7 @@ test("each figure of a table is the one that a command gives", async () => {
     "Fields with values that no destination maps": audit.unmapped_fields,
     "Many-to-one values": audit.many_to_one,
     Destinations: audit.destinations,
-    "Values without an external value": audit.values.filter(
-      (row: Json) => without(row) && row.reception === "receiving",
-    ),
-    "The same at destinations that receive no values": audit.values.filter(
-      (row: Json) => without(row) && row.reception !== "receiving",
-    ),
+    "Values without an external value": audit.values.filter(without),
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
     "Changes of definitions": diff.definitions,
@@ -145,16 +142,18 @@ test("each figure of a table is the one that a command gives", async () => {
     "New fields (not in the specification)": drift.newFields,
     "Values outside the contract": drift.outsideContract,
     "Done by the personal-data policy": drift.policy,
-    Checks: show.checks,
+    Checks: show.checks.filter(({ verdict }: Json) => verdict !== "passed"),
     "Failing rows": show.failing_rows,
     "Passes over the listing": show.passes,
-    Runs: runs.runs.map(
-      ({ without_external_value: without, without_external_value_receiving: receiving, ...row }: Json) => ({
-        ...row,
-        without,
-        receiving,
-      }),
-    ),
+    "Runs before this one": runs.runs
+      .slice(1)
+      .map(
+        ({ without_external_value: without, without_external_value_receiving: receiving, ...row }: Json) => ({
+          ...row,
+          without,
+          receiving,
+        }),
+      ),
     Requests: show.requests,
     Tables: show.tables,
   };
@@ -166,8 +165,8 @@ test("each figure of a table is the one that a command gives", async () => {
     .filter((caption) => !Object.hasOwn(captions, caption));
   assert.deepEqual(
     others.map((caption) => caption.split(",")[0]),
-    ["Item by item", "Changes of content", "Items whose content changed", "Items", "Columns"],
-    "all tables were compared, but for one of more rows than a page has, those that the tests of changes compare, and the two searches",
+    ["Item by item", "Changes of content", "Items whose content changed", "Items"],
+    "all tables were compared, but for one of more rows than a page has, those that the tests of changes compare, and the search",
   );
 });
 
@@ -244,12 +243,6 @@ test("each figure of the first screen is the one that commands and the summary o
     points.some((point) => /of several fields/.test(point)),
     collisions.length > 0,
   );
-  assert.match(
-    root.first("#rejects .lead")?.textContent ?? "",
-    new RegExp(
-      `^${accounting.listed} items listed, ${accounting.loaded} loaded, ${accounting.rejected} rejected\\.$`,
-    ),
-  );
 });
 
 long("a page that is made again is the same, byte by byte", async () => {
@@ -282,7 +275,6 @@ test("the data of the items cannot end their element, and are what the service s
       told.some((each) => each.includes(text)),
       text,
     );
-  assert.ok(pageColumns(page).some((each) => each.startsWith(`content_wide.${HOSTILE.field} | `)));
 });
 
 test("the policy of the page allows its own style and script, by their hashes, and nothing else", () => {

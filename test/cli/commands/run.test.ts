@@ -67,7 +67,7 @@ suite("a run that cannot begin ends with 2, says why, and writes nothing:", () =
     "a setting that there is not": [
       "c.json",
       '{ "perpage": 5 }',
-      /^c\.json: `perpage` is not a setting; did you mean `perPage`\?/,
+      /^c\.json: Unrecognized key: "perpage" \(did you mean "perPage"\?\)\.$/,
     ],
     "a pipeline that cannot be imported": [
       "own.ts",
@@ -78,12 +78,12 @@ suite("a run that cannot begin ends with 2, says why, and writes nothing:", () =
       "own.ts",
       `import { contentTables, definePipeline, singleItems } from "content-warehouse";
        export default definePipeline({
-         name: "Own",
+         name: "own",
          extract: [singleItems()],
          transform: [contentTables({ only: ["content"] })],
          load: [],
        });`,
-      /own\.ts: The pipeline "Own" cannot be run: its name .*; extract has no listing.*; singleItems needs.*; load .*\.$/,
+      /own\.ts: The pipeline "own" cannot be run: extract has no listing.*; singleItems needs.*; load .*\.$/,
     ],
     "a pipeline that is none": [
       "own.mjs",

