@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
+import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
@@ -180,68 +180,49 @@ test("loaders stage one after another, and commit when the run is published", as
   ]);
 });
 
-/** What becomes of the run where the second loader does this; in the last case what was staged is looked into. */
-const FAILING: readonly {
-  readonly stage: (out: string) => unknown;
-  readonly code: ErrorCode;
-  readonly exitCode: number;
-  readonly message: RegExp;
-}[] = [
-  {
-    stage: () => {
-      throw new Error("the lake is shut");
-    },
-    code: "load.failed",
-    exitCode: 26,
-    message:
-      /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/,
-  },
-  ...(["source.unavailable", "disk.io"] as const).map((code) => ({
-    stage: () => {
-      throw new WarehouseError(code, "The lake says 503.");
-    },
-    code: "load.failed" as const,
-    exitCode: 26,
-    message:
-      /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/,
-  })),
-  ...[null, { abort: async () => {} }, { commit: async () => {} }].map((given) => ({
-    stage: () => given,
-    code: "load.failed" as const,
-    exitCode: 26,
-    message: /its stage gives no object with commit and abort; nothing was published\.$/,
-  })),
-  {
-    stage: () => {
-      throw new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined);
-    },
-    code: "disk.io",
-    exitCode: 30,
-    message: /The disk is full/,
-  },
-  {
-    stage: async (out) => {
-      const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
-      await truncate(join(out, database ?? ""), 100_000);
-    },
-    code: "verify.failed",
-    exitCode: 31,
-    message: /warehouse\.duckdb/,
-  },
+const thrown = (error: unknown) => () => {
+  throw error;
+};
+
+async function damage(out: string): Promise<void> {
+  const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
+  await truncate(join(out, database ?? ""), 100_000);
+}
+
+const SHUT =
+  /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/;
+const SAYS_503 =
+  /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/;
+const NO_OBJECT = /its stage gives no object with commit and abort; nothing was published\.$/;
+
+/** What the second loader does, and how the run ends; in the last case what was staged is left to be looked into. */
+const FAILING: readonly (readonly [stage: (out: string) => unknown, message: RegExp, code?: ErrorCode])[] = [
+  [thrown(new Error("the lake is shut")), SHUT],
+  [thrown(new WarehouseError("source.unavailable", "The lake says 503.")), SAYS_503],
+  [thrown(new WarehouseError("disk.io", "The lake says 503.")), SAYS_503],
+  [() => null, NO_OBJECT],
+  [() => ({ abort: async () => {} }), NO_OBJECT],
+  [() => ({ commit: async () => {} }), NO_OBJECT],
+  [
+    thrown(new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined)),
+    /full/,
+    "disk.io",
+  ],
+  [damage, /warehouse\.duckdb/, "verify.failed"],
 ];
 
 test("nothing is published, and what was staged is taken back, where another loader fails", async (t) => {
-  let failing = FAILING[0];
+  let failing: (typeof FAILING)[number] | undefined;
   const { run, said, out } = await world(t, {
-    stage: async (loader) => (loader === "second" ? failing?.stage(out) : undefined),
+    stage: async (loader) => (loader === "second" ? failing?.[0](out) : undefined),
     // That hides nothing.
     abort: async () => {
       throw new Error("and cannot be cleaned");
     },
   });
   for (failing of FAILING) {
-    const { code, exitCode, message } = failing;
-    await assert.rejects(run(), { code, exitCode, message });
+    const [, message, code = "load.failed"] = failing;
+    await assert.rejects(run(), { code, exitCode: exitCodeFor(code), message });
     const aborted = code === "verify.failed" ? ["abort first", "abort second"] : ["abort first"];
     assert.deepEqual(said.splice(0), ["stage first", "stage second", ...aborted]);
     assert.deepEqual(await visibleIn(out), []);
