@@ -136,7 +136,6 @@ test("each figure of a table is the one that a command gives", async () => {
     "Values without an external value": audit.values.filter(without),
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
-    "Changes by cause, destination and field": diff.groups,
     "Changes of definitions": diff.definitions,
     "What changed": diff.lines.filter(isSent),
     "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
