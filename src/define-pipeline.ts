@@ -1,8 +1,9 @@
 /** Makes a pipeline of stages, and says all that is wrong where they do not fit together. */
+import { z } from "zod";
 import { WarehouseError } from "./common/errors.ts";
 import { hint } from "./common/nearest.ts";
 import { isObject } from "./common/objects.ts";
-import { isArrayOf, isText } from "./common/options.ts";
+import { checked } from "./common/options.ts";
 import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
@@ -11,9 +12,10 @@ import type { Table } from "./tables/declare.ts";
 
 /** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
-  const faults = faultsOf(spec);
+  const form = checked(specForm, spec);
+  const faults = "faults" in form ? form.faults : faultsOf(spec);
   if (faults.length > 0) {
-    const name = isObject(spec) && isText(spec.name) ? ` "${printable(spec.name)}"` : "";
+    const name = isObject(spec) && typeof spec.name === "string" ? ` "${printable(spec.name)}"` : "";
     const all = [...new Set(faults)].map((fault) => printable(fault, 1000)).join("; ");
     throw new WarehouseError("config.invalid", `The pipeline${name} cannot be run: ${all}.`);
   }
@@ -41,152 +43,64 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
   };
 }
 
-const LISTS = ["extract", "transform", "load", "audit"] as const;
-type List = (typeof LISTS)[number];
+const method = z.custom((value) => typeof value === "function", "expected a function").optional();
 
-const KEYS = ["name", "description", ...LISTS];
+const extractor = z.discriminatedUnion("extract", [
+  z.object({ extract: z.literal("listing"), mode: z.enum(["dynamic", "full"]) }),
+  z.object({ extract: z.literal("single_items"), of: z.enum(["events", "all"]) }),
+  z.object({
+    extract: z.literal("destinations"),
+    names: z.array(z.object({ name: z.string(), platform: z.string() })).optional(),
+  }),
+  z.object({ extract: z.literal("custom_fields"), names: z.array(z.string()) }),
+]);
 
+const transformer = z.object({
+  name: z.string(),
+  tables: z.array(z.looseObject({ name: z.string() })),
+  reads: z.array(z.string()),
+  rows: method,
+  sql: z.string().optional(),
+});
+
+const loader = z
+  .object({ name: z.string(), publishes: z.enum(["duckdb", "parquet"]).optional(), stage: method })
+  .refine(
+    ({ publishes, stage }) => publishes !== undefined || stage !== undefined,
+    "expected a loader: duckdb(), parquet(), or one with a stage",
+  );
+
+const tableTest = z
+  .looseObject({ name: z.string(), severity: z.enum(["error", "warning"]) })
+  .refine((given) => "sql" in given || "failOn" in given, "expected a test, made by test or mappingCoverage");
+
+/** Stages of one's own have this form; of those that factories make, it tells the ones that stand in another's list. */
+const specForm = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and -"),
+  description: z.string().optional(),
+  extract: z.array(extractor),
+  transform: z.array(transformer),
+  load: z.array(loader),
+  audit: z.array(tableTest).optional(),
+});
+
+/** What is wrong with stages that have their form, and fit together or not. */
 function faultsOf(spec: PipelineSpec): string[] {
-  if (!isObject(spec)) return ["definePipeline takes an object"];
-  const unknown = Object.keys(spec).filter((key) => !KEYS.includes(key));
-  const lists = LISTS.filter(
-    (key) => !Array.isArray(spec[key]) && !(key === "audit" && spec[key] === undefined),
-  );
-  const faults = [
-    ...unknown.map((key) => `there is no key ${JSON.stringify(key)}${hint(key, KEYS)}`),
-    ...unless(
-      typeof spec.name === "string" && /^[a-z][a-z0-9-]*$/.test(spec.name),
-      "its name is not in lower-case letters, digits and -",
-    ),
-    ...unless(
-      spec.description === undefined || typeof spec.description === "string",
-      "its description is not a text",
-    ),
-    ...lists.map((key) => `${key} is not a list of stages`),
-  ];
-  const strange = LISTS.flatMap((list) => strangers(spec, list));
-  // What lists that can be read say together; of one that cannot, nobody knows what it lacks.
-  if (lists.length > 0 || strange.length > 0) return [...faults, ...strange];
-  return [
-    ...faults,
-    ...extractFaults(spec),
-    ...transformFaults(spec),
-    ...loadFaults(spec),
-    ...auditFaults(spec),
-  ];
+  const own = spec.transform.flatMap(ownTableFaults);
+  if (own.length > 0) return own;
+  return [...extractFaults(spec), ...transformFaults(spec), ...loadFaults(spec), ...auditFaults(spec)];
 }
 
-type Stage = Readonly<Record<string, unknown>>;
-
-/** What is wrong with the stages of a list, each by itself. Undefined: it is none. */
-function strangers(spec: Readonly<Record<List, unknown>>, list: List): string[] {
-  const stages = spec[list];
-  if (!Array.isArray(stages)) return [];
-  // A list may have holes, which no callback sees.
-  return Array.from(stages, (stage: unknown) => stage).flatMap((stage, place) => {
-    const where = `${list}[${place}]`;
-    const faults = isObject(stage) ? FAULTS_OF_STAGES[list](stage) : undefined;
-    if (faults === undefined) return [`${where} ${misplaced(stage, list)}`];
-    const own = isObject(stage) && Array.isArray(stage.faults) ? stage.faults.map(String) : [];
-    return own.length > 0 ? own : faults.map((fault) => `${where} ${fault}`);
-  });
-}
-
-const FAULTS_OF_STAGES: Readonly<Record<List, (stage: Stage) => readonly string[] | undefined>> = {
-  extract: extractorFaults,
-  transform: transformerFaults,
-  load: loaderFaults,
-  audit: testFaults,
-};
-
-const EXAMPLES = {
-  extract: 'listing("full")',
-  transform: "contentTables()",
-  load: "duckdb()",
-  audit: "test({ name, sql })",
-} as const;
-
-function misplaced(stage: unknown, list: List): string {
-  const home = isObject(stage) ? LISTS.find((each) => FAULTS_OF_STAGES[each](stage)) : undefined;
-  return home === undefined
-    ? `is no stage: call its factory, as in ${EXAMPLES[list]}`
-    : `belongs into ${home}`;
-}
-
-/** What the factories check, of a stage that somebody has put together. */
-function extractorFaults(stage: Stage): readonly string[] | undefined {
-  const { extract, mode, of, names } = stage;
-  if (!isFaultList(stage.faults)) return undefined;
-  const isName = (each: unknown) => isObject(each) && isText(each.name) && isText(each.platform);
-  switch (extract) {
-    case "listing":
-      return unless(mode === "dynamic" || mode === "full", "lists neither dynamic nor full");
-    case "single_items":
-      return unless(of === "events" || of === "all", "is of neither events nor all");
-    case "destinations":
-      return unless(names === undefined || isArrayOf(names, isName), "has names that are none");
-    case "custom_fields":
-      return unless(isTexts(names), "has names that are none");
-    default:
-      return undefined;
-  }
-}
-
-function transformerFaults(stage: Stage): readonly string[] | undefined {
-  const { name, tables, reads, rows, sql, faults } = stage;
-  if (!isText(name) || !Array.isArray(tables) || !isTexts(reads) || !isFaultList(faults)) return undefined;
-  if (rows !== undefined && typeof rows !== "function") return ["has rows that are not a function"];
-  if (sql !== undefined && !isText(sql)) return ["has sql that is not a text"];
-  if (Array.isArray(faults) && faults.length > 0) return [];
-  const own = Array.from(tables).filter((table: unknown) => !DATA_TABLES.some((known) => known === table));
-  const wrong = own.flatMap((table) =>
-    customTableFaults(table).map((fault) => `has a table of which ${fault}`),
-  );
-  if (wrong.length > 0) return wrong;
-  if (rows === undefined && sql === undefined)
-    return own
-      .map(({ name }) => `has ${name}, a table of its own, and neither rows nor sql for it`)
-      .slice(0, 1);
-  if (rows !== undefined && sql !== undefined) return ["has both rows and sql"];
-  if (tables.length !== 1 || own.length !== 1)
-    return ["has rows or sql, and so must have one table, which is its own"];
+function ownTableFaults({ name, tables, rows, sql }: Transformer): string[] {
+  const own = tables.filter((table) => !DATA_TABLES.includes(table));
+  const wrong = own.flatMap(customTableFaults);
+  if (wrong.length > 0) return wrong.map((fault) => `${name}: ${fault}`);
+  const stages = [...(rows === undefined ? [] : ["item"]), ...(sql === undefined ? [] : ["query"])];
+  const fits = [tables.length, ...own.map(({ stage }) => stage)].join() === [1, ...stages].join();
   return unless(
-    own[0].stage === (sql === undefined ? "item" : "query") && own[0].rows.kind === "program",
-    'has a table of another stage: with rows it is of "item", with sql of "query", and its rows are a program',
+    fits || (own.length === 0 && stages.length === 0),
+    `${name}: a table of one's own has a stage to itself, with either rows or sql`,
   );
-}
-
-function loaderFaults({ name, publishes: what, stage, faults }: Stage) {
-  if (!isText(name) || name === "" || !isFaultList(faults)) return undefined;
-  if (what === undefined && stage === undefined) return undefined;
-  return [
-    ...unless(
-      [undefined, "duckdb", "parquet"].some((known) => known === what),
-      "publishes neither duckdb nor parquet",
-    ),
-    ...unless(stage === undefined || typeof stage === "function", "has a stage that is not a function"),
-  ];
-}
-
-function testFaults({ name, sql, failOn, severity, limit, tables, faults }: Stage) {
-  if (!isText(name) || tables !== undefined || !isFaultList(faults)) return undefined;
-  const limits = isObject(failOn) ? Object.values(failOn) : [limit];
-  if (!isText(sql) && !isObject(failOn)) return undefined;
-  return [
-    ...unless(severity === "error" || severity === "warning", "has a severity that is not error or warning"),
-    ...unless(
-      limits.every((each) => Number.isSafeInteger(each) && Number(each) >= 0),
-      "has a limit that is not a number of rows",
-    ),
-  ];
-}
-
-function isTexts(value: unknown): boolean {
-  return isArrayOf(value, isText);
-}
-
-function isFaultList(value: unknown): boolean {
-  return value === undefined || isArrayOf(value, (fault) => isText(fault) && fault.trim() !== "");
 }
 
 const FACTORIES = {

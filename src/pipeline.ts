@@ -19,7 +19,6 @@
  * A pipeline that is run by the command is a module whose default export is what `definePipeline` gives: worker
  * threads import it too, since functions do not cross threads.
  */
-import type { RecordBatch } from "apache-arrow";
 import type { DestinationName } from "./api/destination.ts";
 import type { DynamicItem } from "./api/dynamic.ts";
 import type { FullItem } from "./api/full.ts";
@@ -31,18 +30,13 @@ import type { CellOf, Column, ColumnType, Table } from "./tables/declare.ts";
 /** What a run reads. Made by `listing`, `singleItems`, `destinations` and `customFields`. */
 export type Extractor =
   /** All items of a listing with their documents. */
-  (
-    | { readonly extract: "listing"; readonly mode: Shape }
-    /** Items that are asked for singly after the dynamic listing, for the fields that no list gives. */
-    | { readonly extract: "single_items"; readonly of: "events" | "all" }
-    /** Destinations by name; undefined: those of the configuration. */
-    | { readonly extract: "destinations"; readonly names: readonly DestinationName[] | undefined }
-    /** Definitions of the custom fields that items carry, and of these. */
-    | { readonly extract: "custom_fields"; readonly names: readonly string[] }
-  ) & {
-    /** What was wrong with the options that it was made with. */
-    readonly faults?: readonly string[];
-  };
+  | { readonly extract: "listing"; readonly mode: Shape }
+  /** Items that are asked for singly after the dynamic listing, for the fields that no list gives. */
+  | { readonly extract: "single_items"; readonly of: "events" | "all" }
+  /** Destinations by name; undefined: those of the configuration. */
+  | { readonly extract: "destinations"; readonly names: readonly DestinationName[] | undefined }
+  /** Definitions of the custom fields that items carry, and of these. */
+  | { readonly extract: "custom_fields"; readonly names: readonly string[] };
 
 /** A row by column name: what it leaves out, or has no value, is NULL. */
 export type Row = Readonly<Record<string, Cell | undefined>>;
@@ -101,8 +95,6 @@ export interface Transformer {
   readonly passthrough?: boolean;
   /** Whether tables that the extractors cannot fill are left out; otherwise they are a fault. */
   readonly takesWhatThereIs?: boolean;
-  /** What was wrong with the options that it was made with. */
-  readonly faults?: readonly string[];
 }
 
 /** A table of a run, checked, for a loader. */
@@ -116,11 +108,6 @@ export interface LoadTable {
    * BigInt where a number would round them; dates are days since 1970; of a `bigint` column all cells are BigInt.
    */
   readonly cells: () => AsyncIterable<readonly Cell[]>;
-  /**
-   * The same as Arrow record batches of a few thousand rows. `apache-arrow` itself leaves out a U+FEFF at the beginning of a
-   * text that it reads from them; its bytes are there.
-   */
-  readonly batches: () => AsyncIterable<RecordBatch>;
 }
 
 /** A run whose tables are built and checked, before anybody can see them. */
@@ -156,8 +143,6 @@ export interface Loader {
    * A run that is killed takes nothing back, so begin by clearing what an earlier one has left.
    */
   readonly stage?: (run: LoadRun) => Promise<StagedLoad>;
-  /** What was wrong with the options that it was made with. */
-  readonly faults?: readonly string[];
 }
 
 /** What the tables of a run must hold before it is published. Made by `test` and `mappingCoverage`. */
@@ -168,8 +153,6 @@ interface TestOfTables {
   readonly name: string;
   /** `error`: nothing is published where there is more than is allowed. `warning`: the run says so. */
   readonly severity: Severity;
-  /** What was wrong with the options that it was made with. */
-  readonly faults?: readonly string[];
 }
 
 export interface QueryTest extends TestOfTables {
@@ -269,8 +252,6 @@ export interface Target {
   readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
   /** The bytes of the manifest of the run that `restore` would give. */
   readonly manifest?: (run: TargetRun, signal: AbortSignal) => Promise<Uint8Array>;
-  /** What was wrong with the options that it was made with. */
-  readonly faults?: readonly string[];
 }
 
 export interface PipelineSpec {

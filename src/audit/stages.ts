@@ -1,7 +1,6 @@
 /** Stages of the list `audit`: what the tables of a run must hold before it is published. */
-import { hint, listed } from "../common/nearest.ts";
-import { isObject } from "../common/objects.ts";
-import { isText, type Options, optionFaults } from "../common/options.ts";
+import { z } from "zod";
+import { checkedOptions } from "../common/options.ts";
 import { shown } from "../common/shown.ts";
 import type { CoverageTest, QueryTest, Severity } from "../pipeline.ts";
 import { COUNTED, type Counted } from "./mapping/value-counts.ts";
@@ -28,30 +27,24 @@ export interface TestOptions {
  *     })
  */
 export function test(options: TestOptions): QueryTest {
-  const { name, sql, severity = "error", limit = 0 }: Partial<TestOptions> = options ?? {};
-  const stage = `test ${shown(name)}`;
-  const faults = optionFaults(stage, options, OPTIONS, ["name", "sql"]);
-  return { name: isText(name) ? name : stage, sql: isText(sql) ? sql : "", severity, limit, faults };
+  return checkedOptions(`test ${shown(options?.name)}`, testOptions, options);
 }
-
-/** A name is read in tables and in sentences. */
-const NAME = /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u;
 
 /** The checks of `mappingCoverage` are called so. */
 const COVERAGE = "mapping coverage";
 
-const isSeverity: Options[string] = (value) =>
-  value === "error" || value === "warning" || 'is not "error" or "warning"';
-const isLimit = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+const severity = z.enum(["error", "warning"]).default("error");
 
-const OPTIONS: Options = {
-  name: (value) =>
-    (isText(value) && NAME.test(value) && !value.startsWith(COVERAGE)) ||
-    `is not one line of 1 to 100 characters, or begins with "${COVERAGE}"`,
-  sql: (value) => (isText(value) ? value.trim() !== "" || "is empty: give a query" : "is not a text"),
-  severity: isSeverity,
-  limit: (value) => isLimit(value) || "is not a number of rows",
-};
+const testOptions = z.strictObject({
+  // A name is read in tables and in sentences.
+  name: z
+    .string()
+    .regex(/^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u, "expected one line of 1 to 100 characters")
+    .refine((name) => !name.startsWith(COVERAGE), `"${COVERAGE}" begins the names of mappingCoverage`),
+  sql: z.string().regex(/\S/, "expected a query"),
+  severity,
+  limit: z.int().min(0).default(0),
+});
 
 export interface MappingCoverageOptions {
   /** By kind, values that are allowed. */
@@ -65,17 +58,12 @@ export interface MappingCoverageOptions {
  * `mappingCoverage({ failOn: { unmapped: 10, unknown_value: 0 } })`. Needs `mappedValues()`.
  */
 export function mappingCoverage(options: MappingCoverageOptions): CoverageTest {
-  const { failOn, severity = "error" }: Partial<MappingCoverageOptions> = options ?? {};
-  const checks = { failOn: isFailOn, severity: isSeverity };
-  const faults = optionFaults("mappingCoverage", options, checks, ["failOn"]);
-  return { name: COVERAGE, failOn: faults.length > 0 ? {} : { ...failOn }, severity, faults };
+  return { name: COVERAGE, ...checkedOptions("mappingCoverage", coverageOptions, options) };
 }
 
-const isFailOn: Options[string] = (value) => {
-  if (!isObject(value) || Object.keys(value).length === 0)
-    return `has no limit: give ${listed(COUNTED, "or")}`;
-  const strange = Object.keys(value).find((kind) => !COUNTED.some((counted) => counted === kind));
-  if (strange !== undefined)
-    return `has no kind ${JSON.stringify(strange)}${hint(strange, COUNTED)}: give ${listed(COUNTED, "or")}`;
-  return Object.values(value).every(isLimit) || "has a limit that is not a number of values";
-};
+const coverageOptions = z.strictObject({
+  failOn: z
+    .partialRecord(z.enum(COUNTED), z.int().min(0))
+    .refine((limits) => Object.keys(limits).length > 0, `expected a limit of ${COUNTED.join(", ")}`),
+  severity,
+});

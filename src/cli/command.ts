@@ -117,22 +117,16 @@ export class CliCommand extends Command {
 
   /** With the configuration, which may say where it is. */
   warehouseOption(): this {
-    return this.option(
-      "--warehouse <dir>",
-      "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
-    ).config();
+    return this.option("--warehouse <dir>", "warehouse folder (default: configured or ./warehouse)").config();
   }
 
   url(): this {
-    return this.option("--url <url>", "address of the service; CONTENT_API_URL otherwise");
+    return this.option("--url <url>", "address of the service (default: CONTENT_API_URL)");
   }
 
   config(): this {
     if (this.options.some(({ long }) => long === "--config")) return this;
-    return this.option(
-      "--config <file>",
-      "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",
-    );
+    return this.option("--config <file>", "configuration (default: content-warehouse.config.*)");
   }
 
   /** The service, and the configuration. */
@@ -146,40 +140,36 @@ export class CliCommand extends Command {
 
   /** Options that say how its answer is drawn. `sections`: keys of its parts, if it has several; `inCsv`: the one that CSV has. */
   answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
-    this.choice("--format <format>", "form of the answer", ANSWER_FORMATS, "table").json().spreadsheet();
+    this.choice("--format <format>", "form", ANSWER_FORMATS, "table").json().spreadsheet();
     if (sections.length === 0) return this;
-    const csv = `csv has one part: ${sectionName(inCsv)} unless given`;
-    const description = `only this part of the answer (${csv})`;
+    const description = `only this part (CSV: ${sectionName(inCsv)} unless given)`;
     return this.choice("--section <section>", description, sections.map(sectionName));
   }
 
   /** Beside --format. */
   json(): this {
-    return this.addOption(new Option("--json", "the same as --format json").implies({ format: "json" })).hook(
+    return this.addOption(new Option("--json", "same as --format json").implies({ format: "json" })).hook(
       "preAction",
       refuseTwoForms,
     );
   }
 
   logFormat(): this {
-    return this.choice("--log-format <format>", "form of each line on standard error", LOG_FORMATS, "text");
+    return this.choice("--log-format <format>", "lines of the log", LOG_FORMATS, "text");
   }
 
   /** Beside --format: CSV holds values as they are unless this is given. */
   spreadsheet(): this {
     return this.addOption(
-      new Option(
-        "--spreadsheet",
-        "CSV for Excel and the like: a byte order mark, and an apostrophe before texts that would run as formulas",
-      ).implies({ format: "csv" }),
+      new Option("--spreadsheet", "CSV that Excel opens, and runs no formula of").implies({ format: "csv" }),
     ).hook("preAction", onlyForCsv);
   }
 
   /** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one. */
-  destinations(ofWhat: string): this {
+  destinations(): this {
     return this.option(
-      "--destination <name[:platform]>",
-      `destination whose external values are wanted${ofWhat}; may be repeated (platform: ${DEFAULT_PLATFORM} unless given)`,
+      "--destination <name>",
+      "destination to map values for; may be repeated",
       (text, before: Destinations = []) => {
         const destination = destinationIn(text);
         if (destination === null) throw new InvalidArgumentError(NO_DESTINATION);

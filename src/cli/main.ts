@@ -42,7 +42,7 @@ function sayAndEnd(signal: "SIGINT" | "SIGTERM"): void {
   process.kill(process.pid, signal);
 }
 
-/** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */
+/** Reports that the database's library could not be loaded for lack of memory. Throws any other failure. */
 async function cannotLoad(thrown: unknown): Promise<undefined> {
   const { asWarehouseError, isOutOfMemory } = await import("../common/errors.ts");
   if (!isOutOfMemory(thrown)) throw thrown;

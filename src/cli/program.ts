@@ -2,16 +2,15 @@ import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
-import { jsonLine, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
+import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { invalid, logTo, processEnvironment } from "./command.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
-import { HELP_WIDTH, wrapHelp } from "./help.ts";
+import { HELP, HELP_WIDTH } from "./help.ts";
 import { usageError } from "./usage-error.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `
-Exit codes: ${exitCodesLine()}.
-
+${paragraph("", `Exit codes: ${exitCodesLine()}.`, HELP_WIDTH)}
 "content-warehouse help exit-codes" says what to do after each, and
 "content-warehouse help configuration" lists the settings.
 
@@ -82,7 +81,6 @@ export async function program(
     .option("--no-color", "no colours; so does NO_COLOR")
     .addHelpText("after", AFTER)
     .helpCommand(false)
-    .configureHelp({ subcommandTerm: (command) => command.name() })
     .hook("preAction", (_root, command) => refuseEmptyText(command));
   for (const { name, group, make } of COMMANDS)
     if (names.includes(name)) root.addCommand((await make()).helpGroup(group));
@@ -92,18 +90,20 @@ export async function program(
 
 /** Wrong arguments are thrown, and told where all failures are; what ends for help or a version stays commander's. */
 function tellErrorsOnce(command: Command, printed: Printed): void {
-  command.configureOutput(outputTo(printed)).exitOverride((ended) => {
-    throw usageError(ended, command) ?? ended;
-  });
+  command
+    .configureHelp(HELP)
+    .configureOutput(outputTo(printed))
+    .exitOverride((ended) => {
+      throw usageError(ended, command) ?? ended;
+    });
 }
 
-/** Help is as wide as a terminal of old, whoever wrote its lines. */
 function outputTo({ out, err }: Printed): OutputConfiguration {
   return {
     getOutHelpWidth: () => HELP_WIDTH,
     getErrHelpWidth: () => HELP_WIDTH,
-    writeOut: (text) => out.push(wrapHelp(text)),
-    writeErr: (text) => err.push(wrapHelp(text)),
+    writeOut: (text) => out.push(text),
+    writeErr: (text) => err.push(text),
     outputError: () => {},
   };
 }

@@ -9,7 +9,7 @@ import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts"
 import { deliveredRun, runsOf } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
-import { invalid } from "./command.ts";
+import { type CliEnvironment, invalid } from "./command.ts";
 
 export interface TargetOptions {
   readonly warehouse: string;
@@ -23,10 +23,10 @@ type TargetFlags = Pick<TargetOptions, "config" | "target">;
 
 /** Throws `config.invalid` where none is configured, `config.not_found` where the one that is named is not. */
 export async function chosenTargets(
-  cwd: string,
+  { cwd, env }: Pick<CliEnvironment, "cwd" | "env">,
   { config, target }: TargetFlags,
 ): Promise<readonly Target[]> {
-  const { targets } = await configuredSettings({ cwd, env: process.env, flags: { config } });
+  const { targets } = await configuredSettings({ cwd, env, flags: { config } });
   if (targets.length === 0) {
     throw invalid(
       "No targets are configured; set `targets` in the configuration file, or name that file with --config.",
@@ -47,12 +47,12 @@ export async function chosenTargets(
  * {@link chosenTargets} throws.
  */
 export async function chosenTarget<Kind extends Target>(
-  cwd: string,
+  environment: Pick<CliEnvironment, "cwd" | "env">,
   flags: TargetFlags,
   what: string,
   isOfKind: (target: Target) => target is Kind,
 ): Promise<Kind> {
-  const targets = (await chosenTargets(cwd, flags)).filter(isOfKind);
+  const targets = (await chosenTargets(environment, flags)).filter(isOfKind);
   const [only, ...others] = targets;
   if (only !== undefined && others.length === 0) return only;
   const names = targets.map(({ name }) => name).join(", ");

@@ -4,7 +4,7 @@ import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
 import type { CliCommand, CliEnvironment } from "./command.ts";
 
-export const PIPELINE = "name of a pipeline of the package, or path of a module of your own";
+export const PIPELINE = "nightly, parquet, or the path of a module of your own";
 
 export interface WantedFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
@@ -15,17 +15,11 @@ export function wantedOptions(command: CliCommand, sample: string): CliCommand {
   return command
     .warehouseOption()
     .service(sample)
-    .choice("--contract <contract>", "freeze: publish nothing that departs from the specification", CONTRACTS)
-    .option("--accept-shrink", "publish even where there is far less than in the run before")
-    .option(
-      "--reread",
-      "request all single items, also those of which the run before has an unchanged document",
-    )
-    .destinations(", in place of those of the configuration")
-    .option(
-      "--accept-new-address",
-      "go on in a warehouse whose service has another address now; its instance ID must be the same",
-    );
+    .choice("--contract <contract>", "departures from the specification", CONTRACTS)
+    .option("--accept-shrink", "publish although there is far less than before")
+    .option("--reread", "request all single items, also unchanged ones")
+    .destinations()
+    .option("--accept-new-address", "go on although the service has another address");
 }
 
 export function wantedOf(

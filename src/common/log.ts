@@ -8,26 +8,17 @@ export type LogLevel = (typeof LEVELS)[number];
 
 /** All that a log line may carry: on purpose no header, body, query string or value of a document, so none is logged. */
 const FIELDS = [
-  "instance",
   "run",
-  "pipeline",
-  "stage",
-  "pass",
-  "table",
   "file",
-  "page",
   "pages",
   "items",
-  "rows",
   "bytes",
-  "host",
   "method",
   "path",
   "status",
   "attempt",
   "milliseconds",
   "code",
-  "count",
 ] as const;
 
 /** `path` is the path of a request without its query; `milliseconds` how long something took or will wait. */
@@ -54,7 +45,7 @@ export interface LogOptions {
   readonly write: (line: string) => void;
 }
 
-/** A log of one line an event; `{"level":"info","time":"2026-11-20T02:00:00.000Z","page":3,"msg":"page read"}`. */
+/** A log of one line an event; `{"level":"info","time":"2026-11-20T02:00:00.000Z","pages":3,"msg":"pages read"}`. */
 export function createLog(options: LogOptions): Log {
   const redact = redactor(options.secrets);
   const show = options.format === "json" ? (line: string) => line : textLine;
@@ -82,7 +73,7 @@ function allowed(fields: LogFields): LogFields {
   );
 }
 
-/** `02:00:00 warn  the page came again page=3 status=503` */
+/** `02:00:00 warn  the page came again pages=3 status=503` */
 function textLine(json: string): string {
   const { level, time, msg, ...fields } = JSON.parse(json) as Record<string, string | number | null>;
   const details = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`);

@@ -1,52 +1,52 @@
-/** Options of a factory, as a module in plain JavaScript may give them. */
+/** Options and settings that people write, checked by a schema: zod says what is wrong with them. */
+import { z } from "zod";
+import { WarehouseError } from "./errors.ts";
 import { hint } from "./nearest.ts";
-import { isObject } from "./objects.ts";
+import { printable } from "./printable.ts";
 
-/** By option: true, or what is wrong with its value. */
-export type Options = Readonly<Record<string, (value: unknown) => true | string>>;
+/** Options of a factory, as a module in plain JavaScript may give them. Throws `config.invalid` with the factory's name. */
+export function checkedOptions<Output>(factory: string, schema: z.ZodType<Output>, given: unknown): Output {
+  const result = checked(schema, given);
+  if ("value" in result) return result.value;
+  throw invalidOptions(factory, result.faults);
+}
 
-/** One phrase for each fault: options that there are not, that are `required` and not given, and bad values. */
-export function optionFaults(
-  factory: string,
+export function invalidOptions(factory: string, faults: readonly string[]): WarehouseError {
+  return new WarehouseError("config.invalid", `${printable(factory)}: ${faults.join("; ")}.`);
+}
+
+/** A value in its form, or a phrase for each fault. None shows a value, which may be a secret. */
+export function checked<Output>(
+  schema: z.ZodType<Output>,
   given: unknown,
-  options: Options,
-  required: readonly string[] = [],
-): string[] {
-  if (!isObject(given)) return [`${factory} takes an object`];
-  const strange = Object.entries(given).flatMap(([name, value]) => {
-    const check = Object.hasOwn(options, name) ? options[name] : undefined;
-    if (check === undefined)
-      return [`${factory} has no option ${JSON.stringify(name)}${hint(name, Object.keys(options))}`];
-    const verdict = value === undefined || check(value);
-    return verdict === true ? [] : [`${factory}: ${name} ${verdict}`];
-  });
-  const missing = required.filter((name) => given[name] === undefined);
-  return [...strange, ...missing.map((name) => `${factory}: ${name} is missing`)];
+): { readonly value: Output } | { readonly faults: readonly string[] } {
+  const result = schema.safeParse(given, { error: unknownKeys });
+  if (result.success) return { value: result.data };
+  return {
+    faults: result.error.issues.map(({ path, message }) => {
+      const place = z.core.toDotPath(path);
+      return printable(place === "" ? message : `\`${place}\`: ${message}`, 1000);
+    }),
+  };
 }
 
-/** An option that takes a list whose elements are all as they should be. */
-export function isListOf(what: string, fits: (element: unknown) => boolean): Options[string] {
-  return (value) => isArrayOf(value, fits) || `is not a list of ${what}`;
+/** A key that is called as a credential is may hold one. */
+const CREDENTIAL = /token|password|secret|credential|authorization|api_?key/i;
+
+/** Names the nearest key beside one that is unknown; of all else zod's own words do. */
+export function unknownKeys(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "unrecognized_keys") return undefined;
+  const { inst } = issue;
+  const known = inst instanceof z.ZodObject ? Object.keys(inst.shape).filter((key) => key !== "$schema") : [];
+  const named = issue.keys.map((key) => `"${printable(key)}"${hint(key, known)}`).join(", ");
+  const wayOut = issue.keys.some((key) => CREDENTIAL.test(key))
+    ? "; credentials come from the environment, or from files of their own"
+    : "";
+  return `Unrecognized ${issue.keys.length === 1 ? "key" : "keys"}: ${named}${wayOut}`;
 }
 
-/** Whether all elements fit. A hole is an element that is undefined, which `every` would not see. */
-export function isArrayOf<Element>(
-  value: unknown,
-  fits: (element: unknown) => element is Element,
-): value is Element[];
-export function isArrayOf(value: unknown, fits: (element: unknown) => boolean): boolean;
-export function isArrayOf(value: unknown, fits: (element: unknown) => boolean): boolean {
-  return Array.isArray(value) && Array.from(value).every(fits);
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-/** Of a target or an instance: also part of paths in a lake. */
+/** Name of a target or of an instance, which is also part of paths in a lake. */
 export const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-/** An option that takes the name of a target or of an instance. */
-export const isName: Options[string] = (value) =>
-  (isText(value) && NAME.test(value)) ||
-  "is not a name of lower-case letters, digits and hyphens, 63 at most";
+export const nameOption = z
+  .string()
+  .regex(NAME, "expected a name of lower-case letters, digits and hyphens, 63 at most");

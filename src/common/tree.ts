@@ -55,7 +55,7 @@ export async function sync(path: string): Promise<void> {
   try {
     await handle.sync();
   } catch (thrown) {
-    // Even for want of room: what was written before may be lost by now, so nobody may go on from it.
+    // Even a full disk: what was written before may be lost by now, so nobody may go on from it.
     if (codeOf(thrown) !== "ENOSPC" && codeOf(thrown) !== "EDQUOT") throw thrown;
     throw new WarehouseError("disk.io", `The disk has no room for ${path}; free space.`, { cause: thrown });
   } finally {

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { codeOf } from "../common/errors.ts";
+import { codeOf, WarehouseError } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
 import { Secret } from "../common/secret.ts";
-import { ConfigError, invalid, invalidToken } from "./faults.ts";
+import { invalid } from "./faults.ts";
 
 /** What configuration files say, before anybody has looked at it; and the file with the token. */
 
@@ -90,14 +90,14 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
     const { mode } = await file.stat();
     if ((mode & OTHERS) !== 0) {
       const found = (mode & 0o777).toString(8).padStart(4, "0");
-      throw invalidToken(
+      throw invalid(
         `${setting}: expected a file that only its owner can read, found ${printable(path)} with mode ${found}; run chmod 600 on it.`,
       );
     }
     return new Secret((await file.readFile("utf8")).trim());
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw invalidToken(
+    if (error instanceof WarehouseError) throw error;
+    throw invalid(
       `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
       error,
     );

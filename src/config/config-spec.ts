@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
-import { PROXY_ADDRESS } from "../common/network/proxy.ts";
-import { SERVICE_ADDRESS } from "../extract/http/service-url.ts";
+import { PROXY_ADDRESS, readProxy } from "../common/network/proxy.ts";
+import { printable } from "../common/printable.ts";
+import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";
 import { onFinish } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
-import { schemaAddress } from "./form-faults.ts";
 import { DEFAULT_WAREHOUSE } from "./places.ts";
-import { declaredTarget, LAKE, target } from "./target-spec.ts";
+import { target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
 
@@ -19,73 +19,63 @@ import { declaredTarget, LAKE, target } from "./target-spec.ts";
 export const DETAILS = ["events", "all", "none"] as const;
 
 const text = z.string().min(1);
-const path = text.meta({ expected: "the path of a file" });
+const texts = z.array(text).readonly().default([]);
 const amountOrNull = z.number().positive().nullable();
-const listOf = <Element extends z.ZodType>(element: Element, expected: string) =>
-  z.array(element).meta({ expected }).readonly().default([]);
-
-const targets = <Element extends z.ZodType>(element: Element) =>
-  listOf(element, `a list such as [${LAKE}]`).describe(
-    "Where published runs are delivered to besides: lakes and PostgreSQL.",
-  );
-
-const destination = z
-  .strictObject({
-    name: text.meta({ expected: "the name of a destination" }),
-    platform: text.meta({ expected: 'a platform such as "External"' }).default(DEFAULT_PLATFORM),
-  })
-  .meta({ expected: 'an object such as { name: "Website", platform: "External" }' });
 const personalPolicy = z.enum(PERSONAL_POLICIES);
-const personalData = z
-  .strictObject({ policy: personalPolicy })
-  .meta({ expected: "{ policy: ... } with one of them" });
 /** A number of items, or a share of those that are listed. */
-const rejectLimits = z.union([
-  z
-    .int()
-    .min(0)
-    .transform((items) => ({ items, share: 0 })),
-  z
-    .string()
-    .regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/)
-    .meta({ expected: 'a share such as "1%"' })
-    .transform((text) => ({ items: 0, share: Number(text.slice(0, -1)) / 100 })),
-]);
+const rejectLimits = z.union(
+  [
+    z
+      .int()
+      .min(0)
+      .transform((items) => ({ items, share: 0 })),
+    z
+      .string()
+      .regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/)
+      .transform((text) => ({ items: 0, share: Number(text.slice(0, -1)) / 100 })),
+  ],
+  'expected a whole number, or a share such as "1%"',
+);
+
+/** Fields that the listings are compared by: passes read them where aliases are not looked at. */
+export const COMPARED = ["id", "updated_at"];
 
 export const configSpec = z.strictObject({
-  $schema: schemaAddress,
+  $schema: z
+    .string()
+    .optional()
+    .describe("JSON Schema of this file, for editors. The program does not read it."),
   url: z
     .string()
-    .meta({ expected: SERVICE_ADDRESS })
+    .superRefine((url, { addIssue }) => {
+      const result = readServiceUrl(url);
+      if ("problem" in result) addIssue(result.problem);
+    })
     .optional()
     .describe("Address of the service. CONTENT_API_URL and --url win over it."),
-  tokenFile: path
+  tokenFile: text
     .optional()
     .describe(
       "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
     ),
   proxy: text
-    .meta({ expected: PROXY_ADDRESS })
+    .refine((proxy) => readProxy(proxy, "") !== null, `expected ${PROXY_ADDRESS}`)
     .optional()
     .describe(
       "Proxy by which https addresses are reached: service and buckets; HTTPS_PROXY else. NO_PROXY names the hosts that are reached directly.",
     ),
-  destinations: listOf(destination, 'a list such as [{ name: "Website" }]').describe(
-    "Destinations whose external values are wanted.",
-  ),
-  ignoreDestinations: listOf(
-    text.meta({ expected: "the name or ID of a destination" }),
-    'a list such as ["Print Archive:Archive"]',
-  ).describe(
+  destinations: z
+    .array(z.strictObject({ name: text, platform: text.default(DEFAULT_PLATFORM) }))
+    .readonly()
+    .default([])
+    .describe("Destinations whose external values are wanted."),
+  ignoreDestinations: texts.describe(
     "Destinations, by ID, name or name:platform, that nobody needs to be warned of: their values without an external value count apart, and the report names them.",
   ),
-  customFields: listOf(text.meta({ expected: "the name of a custom field" }), "a list of names").describe(
-    "Custom fields to look up besides those that items carry.",
-  ),
+  customFields: texts.describe("Custom fields to look up besides those that items carry."),
   columns: z
-    .array(text.meta({ expected: "the name of a column" }))
+    .array(text)
     .min(1)
-    .meta({ expected: "a list of at least one column name" })
     .optional()
     .describe("Columns of the dynamic listing, by their names at the service; all of them unless given."),
   details: z
@@ -100,7 +90,7 @@ export const configSpec = z.strictObject({
       "Days at the latest after which a single item is requested again though nothing in the listing says that it changed, each at a time of its own within them: for up to so long a change of its single-item fields alone may go unseen; 0: each night.",
     ),
   perPage: z
-    .union([z.int().min(1).max(1000), z.literal("auto")])
+    .union([z.int().min(1).max(1000), z.literal("auto")], 'expected a whole number from 1 to 1000, or "auto"')
     .default("auto")
     .describe('Items a page; "auto" takes the largest page that the service grants and answers quickly.'),
   concurrency: z.int().min(1).max(64).default(4).describe("Requests at the same time."),
@@ -121,16 +111,24 @@ export const configSpec = z.strictObject({
     .describe('How destinations and custom fields are looked up; "auto": by GET, else by a form POST.'),
   raw: z.boolean().default(true).describe("Whether raw documents are published with the run."),
   personalData: z
-    .union([personalPolicy, personalData.transform(({ policy }) => policy)])
+    .union(
+      [personalPolicy, z.strictObject({ policy: personalPolicy }).transform(({ policy }) => policy)],
+      'expected "drop", "hash" or "keep"',
+    )
     .default("drop")
     .describe("What becomes of e-mail addresses, names, biographies, telephone numbers and pictures."),
-  personalFields: listOf(
-    text.meta({ expected: "the name of a custom field or of an API field" }),
-    "a list of names",
-  ).describe("Custom fields and API fields that the personal-data policy covers too, by their names."),
+  personalFields: texts.describe(
+    "Custom fields and API fields that the personal-data policy covers too, by their names.",
+  ),
   aliases: z
-    .record(text, text.meta({ expected: "the name of a field in the specification" }))
-    .meta({ expected: 'an object such as { "name_at_the_service": "name_in_the_specification" }' })
+    .record(text, text)
+    .superRefine((aliases, { addIssue }) => {
+      const names = Object.values(aliases);
+      for (const name of COMPARED.filter((each) => names.includes(each) && aliases[each] !== each))
+        addIssue(`no other name may stand for "${name}", which the listings are compared by; leave it out`);
+      for (const name of names.filter((each, index) => names.indexOf(each) !== index))
+        addIssue(`expected each name of the specification once, found "${printable(name)}" twice`);
+    })
     .default({})
     .describe("Fields that the service spells otherwise: its name to the name in the specification."),
   contract: z
@@ -158,26 +156,25 @@ export const configSpec = z.strictObject({
     .default(RUNS_KEPT)
     .describe("Published runs to keep, the newest; the current one is kept besides."),
   warehouse: text
-    .meta({ expected: "the path of a folder" })
     .default(DEFAULT_WAREHOUSE)
     .describe(
       "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
     ),
-  targets: targets(target),
+  targets: z
+    .array(target)
+    .readonly()
+    .default([])
+    .describe("Where published runs are delivered to besides: lakes and PostgreSQL."),
   onFinish: onFinish
     .optional()
     .describe("A function that gets the summary of a run, or its failure, when it has ended. Not in JSON."),
-  metricsFile: path
+  metricsFile: text
     .optional()
     .describe(
       "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
     ),
 });
 
-/** What a configuration file can say: a target by its options, not one that a module makes. */
-export const fileSpec = configSpec
-  .extend({ targets: targets(declaredTarget) })
-  .meta({ expected: "an object with settings" });
 export type ConfigSpec = z.input<typeof configSpec>;
 /** The same, complete. */
 export type Settings = z.output<typeof configSpec>;

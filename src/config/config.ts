@@ -10,10 +10,10 @@ import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
-import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
+import { invalid } from "./faults.ts";
 import { configFileName, namedWarehouse, nonEmpty } from "./places.ts";
 import { proxiesOf } from "./proxy.ts";
-import { readConfigSpec } from "./read-spec.ts";
+import { readSettings } from "./read-spec.ts";
 import { type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
@@ -91,16 +91,16 @@ export interface ConfigInputs {
 }
 
 const MIN_KEY_BYTES = 32;
-const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 
 /**
  * Reads the configuration completely, before any request: flags win over the environment, the environment over the
  * file. With `--sample` only a file that `--config` names is read, and no address and no token.
- * @throws {ConfigError} with all that is wrong: `config.missing_service` where that is all, else `config.invalid`
+ * Throws `config.invalid` with all that is wrong with the file, or else with the first that is wrong around it, and
+ * `config.missing_service`.
  */
 export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
-  const { settings, faults } = settingsIn(file, env);
+  const settings = settingsIn(file, env);
   const {
     $schema: _schema,
     url: _url,
@@ -110,28 +110,26 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     metricsFile,
     ...others
   } = settings;
-  const proxyFor = proxiesIn(file, settings, env);
-  const source =
-    flags.sample === true
-      ? sampleSource(flags)
-      : serviceSource({ env, flags, sampleBy, file, settings, proxyFor });
-  const personalData = personalDataOf(settings.personalData, env);
-  const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
-  const limit = limitOf(flags);
-  await throwFaults(faults, [refuseUncheckedTls(env), limit, source, personalData, warehouse]);
-  const folder = file?.folder ?? cwd;
+  refuseUncheckedTls(env);
+  const { limit = null } = flags;
+  if (limit !== null && (!Number.isSafeInteger(limit) || limit < 1))
+    throw invalid(`\`limit\` is ${limit}; give a whole number from 1.`);
+  const proxyFor = proxiesIn(file, settings.proxy, env);
   return {
     ...others,
-    source: await source,
+    source:
+      flags.sample === true
+        ? sampleSource(flags)
+        : await serviceSource({ env, flags, sampleBy, file, settings, proxyFor }),
     details: settings.details,
     columns: settings.columns ?? columnsAtService(settings.aliases),
-    personalData: await personalData,
-    warehouse: await warehouse,
+    personalData: personalDataOf(settings.personalData, env),
+    warehouse: warehouseOf({ cwd, env, flags }, file, settings),
     observe: observeSettings({
       onFinish,
       metricsFile,
       instance: instanceIn(env),
-      folder,
+      folder: file?.folder ?? cwd,
     }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
@@ -139,25 +137,12 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     reread: flags.reread === true,
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
-    limit: await limit,
+    limit,
   };
 }
 
-function proxiesIn(
-  file: ConfigFile | null,
-  { proxy }: Pick<Settings, "proxy">,
-  env: ConfigInputs["env"],
-): ProxyFor {
-  return proxiesOf({ env, setting: proxy, settingIn: `${file?.name}: \`proxy\`` });
-}
-
-async function limitOf({
-  limit = null,
-}: {
-  readonly limit?: number | null | undefined;
-}): Promise<number | null> {
-  if (limit === null || (Number.isSafeInteger(limit) && limit >= 1)) return limit;
-  throw invalid(`\`limit\` is ${limit}; give a whole number from 1.`);
+function proxiesIn(file: ConfigFile | null, setting: string | undefined, env: ConfigInputs["env"]): ProxyFor {
+  return proxiesOf({ env, setting, settingIn: `${file?.name}: \`proxy\`` });
 }
 
 /**
@@ -167,7 +152,7 @@ async function limitOf({
 export async function configuredSettings(
   inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
 ): Promise<Settings> {
-  return validSettings(await configFileOf(inputs), inputs.env);
+  return settingsIn(await configFileOf(inputs), inputs.env);
 }
 
 /** What a replay needs of the configuration: what decides what a run asks for, and what becomes of a run. */
@@ -194,29 +179,13 @@ function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): 
   return nonEmpty(name);
 }
 
-/** What a file says; where it is wrong, the defaults and what is wrong. */
-function settingsIn(
-  file: ConfigFile | null,
-  env: ConfigInputs["env"],
-): { settings: Settings; faults: readonly ConfigFault[] } {
-  const result = readConfigSpec(file === null ? {} : file.value, instanceIn(env), (proxy) =>
-    proxiesIn(file, { proxy }, env),
-  );
-  if ("settings" in result) return { settings: result.settings, faults: [] };
-  const faults = result.problems.map((problem): ConfigFault => {
-    return { code: "config.invalid", about: "settings", sentence: `${file?.name}: ${problem}` };
-  });
-  return { settings: DEFAULT_SETTINGS, faults };
+/** What a file says. Throws `config.invalid`. */
+function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
+  if (file === null) return configSpec.parse({});
+  return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
 }
 
-/** Throws `config.invalid`. */
-function validSettings(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
-  const { settings, faults } = settingsIn(file, env);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return settings;
-}
-
-async function sampleSource(flags: ConfigFlags): Promise<Source> {
+function sampleSource(flags: ConfigFlags): Source {
   if (flags.url === undefined) return { kind: "sample" };
   throw invalid("--sample and --url name two services; leave one of them out.");
 }
@@ -224,14 +193,14 @@ async function sampleSource(flags: ConfigFlags): Promise<Source> {
 /** Of the file that is named or found. Throws `config.invalid`. */
 export async function configuredWarehouse(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
-  return resolve(file?.folder ?? inputs.cwd, validSettings(file, inputs.env).warehouse);
+  return resolve(file?.folder ?? inputs.cwd, settingsIn(file, inputs.env).warehouse);
 }
 
-async function warehouseOf(
+function warehouseOf(
   inputs: Omit<ConfigInputs, "sampleBy">,
   file: ConfigFile | null,
   { warehouse }: Settings,
-): Promise<string> {
+): string {
   return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
 }
 
@@ -241,7 +210,7 @@ async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">)
   return name === null ? null : readConfigFile(cwd, name);
 }
 
-async function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): Promise<PersonalData> {
+function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalData {
   if (policy !== "hash") return { policy, key: null };
   const text = env.CONTENT_WAREHOUSE_HASH_KEY ?? "";
   if (Buffer.byteLength(text) >= MIN_KEY_BYTES) return { policy, key: new Secret(text) };
@@ -258,7 +227,7 @@ function columnsAtService(aliases: Readonly<Record<string, string>>): string[] {
 }
 
 /** The client checks certificates whatever this says; a person who set it should know. */
-async function refuseUncheckedTls(env: ConfigInputs["env"]): Promise<void> {
+function refuseUncheckedTls(env: ConfigInputs["env"]): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== "0") return;
   throw invalid(
     "NODE_TLS_REJECT_UNAUTHORIZED is 0, which would show the token to anybody in between; unset it, and name your own authority in NODE_EXTRA_CA_CERTS.",

@@ -4,7 +4,7 @@ import { Secret } from "../common/secret.ts";
 import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
-import { type ConfigError, invalid, invalidToken, missing, throwFaults } from "./faults.ts";
+import { invalid, missing } from "./faults.ts";
 import { nonEmpty } from "./places.ts";
 
 /** Where the service is, and the token for it: flags win over the environment, the environment over the file. */
@@ -22,7 +22,7 @@ export interface ServiceSource {
   readonly secrets: readonly Secret[];
 }
 
-export interface ServiceInputs {
+interface ServiceInputs {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: { readonly url?: string | undefined };
   /** How the caller has the sample instead of a service. */
@@ -32,18 +32,34 @@ export interface ServiceInputs {
   readonly proxyFor: ProxyFor;
 }
 
-/** Throws a ConfigError with what is wrong with both. */
+/** Throws `config.invalid` or `config.missing_service`. */
 export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSource> {
   const address = addressOf(inputs);
   const tokenPlace = tokenPlaceOf(inputs);
-  if (address === null && tokenPlace === null) throw nothingNamed(inputs.sampleBy);
-  const url = urlOf(address, inputs);
-  const token = tokenOf(tokenPlace, inputs.sampleBy);
-  await throwFaults([], [url, token]);
-  const { place, ...named } = await url;
-  const { setting, ...secret } = await token;
-  const secrets = [secret.token, ...(named.proxy?.secrets ?? [])];
-  return { kind: "service", ...named, ...secret, namedIn: { url: place, token: setting }, secrets };
+  const { sampleBy, proxyFor } = inputs;
+  if (address === null) {
+    const wayOut =
+      tokenPlace === null
+        ? 'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"'
+        : "give --url, set CONTENT_API_URL, or `url` in a configuration file";
+    throw missing(`No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
+  }
+  if (tokenPlace === null) {
+    const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
+    throw missing(`There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
+  }
+  const { url, proxy } = reached(address, proxyFor);
+  const { token, tokenFrom, setting } = await tokenIn(tokenPlace);
+  const secrets = [token, ...(proxy?.secrets ?? [])];
+  return {
+    kind: "service",
+    url,
+    proxy,
+    token,
+    tokenFrom,
+    namedIn: { url: address.place, token: setting },
+    secrets,
+  };
 }
 
 /** An address, and where it is said. */
@@ -62,22 +78,12 @@ function addressOf({ flags, env, file, settings }: ServiceInputs): Address | nul
   return found[0] ?? null;
 }
 
-interface Reached extends Pick<ServiceSource, "url" | "proxy"> {
-  readonly place: string;
-}
-
-async function urlOf(address: Address | null, inputs: ServiceInputs): Promise<Reached> {
-  const { sampleBy, proxyFor } = inputs;
-  if (address === null) {
-    const wayOut = "give --url, set CONTENT_API_URL, or `url` in a configuration file";
-    throw missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
-  }
-  const result = readServiceUrl(address.text);
-  const { place } = address;
+function reached({ place, text }: Address, proxyFor: ProxyFor): Pick<ServiceSource, "url" | "proxy"> {
+  const result = readServiceUrl(text);
   if ("problem" in result) throw invalid(`${place}: ${result.problem}.`);
   const { url } = result;
   const proxy = proxyFor(new URL(url.origin));
-  if (proxy === null || url.origin.startsWith("https:")) return { url, place, proxy };
+  if (proxy === null || url.origin.startsWith("https:")) return { url, proxy };
   throw invalid(
     `${place}: an http:// address is not asked by a proxy (${proxy.namedIn}), which would read the token; name ${url.host} in NO_PROXY, or give an https:// address.`,
   );
@@ -95,32 +101,21 @@ function tokenPlaceOf({ env, file, settings }: ServiceInputs): TokenPlace | null
   return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
 }
 
-async function tokenOf(
-  place: TokenPlace | null,
-  sampleBy: string,
-): Promise<{ token: Secret; tokenFrom: string; setting: string }> {
-  if (place === null) {
-    const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
-    throw missing("token", `There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
-  }
-  if ("text" in place) {
-    const token = checkedToken(new Secret(place.text.trim()), VARIABLE);
-    return { token, tokenFrom: VARIABLE, setting: VARIABLE };
-  }
-  const token = checkedToken(await readTokenFile(place.file, place.setting), place.setting);
-  return { token, tokenFrom: place.file, setting: place.setting };
-}
-
-function nothingNamed(sampleBy: string): ConfigError {
-  const wayOut =
-    'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"';
-  return missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
+async function tokenIn(place: TokenPlace): Promise<{ token: Secret; tokenFrom: string; setting: string }> {
+  if ("text" in place)
+    return {
+      token: checkedToken(new Secret(place.text.trim()), VARIABLE),
+      tokenFrom: VARIABLE,
+      setting: VARIABLE,
+    };
+  const { file, setting } = place;
+  return { token: checkedToken(await readTokenFile(file, setting), setting), tokenFrom: file, setting };
 }
 
 /** What Basic credentials can carry as a user name. The sentence says nothing of the token itself. */
-export function checkedToken(token: Secret, place: string): Secret {
+function checkedToken(token: Secret, place: string): Secret {
   if (/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal())) return token;
-  throw invalidToken(
+  throw invalid(
     `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,
   );
 }

@@ -1,16 +1,13 @@
 /** Extractor stages: what a run reads. */
+import { z } from "zod";
 import type { DestinationName } from "../api/destination.ts";
-import { isObject } from "../common/objects.ts";
-import { isListOf, isText, optionFaults } from "../common/options.ts";
-import { shown } from "../common/shown.ts";
+import { checkedOptions } from "../common/options.ts";
 import type { Extractor } from "../pipeline.ts";
 import type { Shape } from "../raw/document.ts";
 
 /** All items of a listing: `dynamic` has the columns that the tables need, `full` the whole documents. */
 export function listing(mode: Shape): Extractor {
-  const faults =
-    mode === "dynamic" || mode === "full" ? [] : [`listing takes "dynamic" or "full", not ${shown(mode)}`];
-  return withFaults({ extract: "listing", mode }, faults);
+  return { extract: "listing", mode: checkedOptions("listing", z.enum(["dynamic", "full"]), mode) };
 }
 
 export interface SingleItemsOptions {
@@ -18,13 +15,11 @@ export interface SingleItemsOptions {
   readonly of?: "events" | "all";
 }
 
+const singleItemsOptions = z.strictObject({ of: z.enum(["events", "all"]).default("events") });
+
 /** Items that are asked for one by one after the dynamic listing. `details` in the configuration goes before. */
 export function singleItems(options: SingleItemsOptions = {}): Extractor {
-  const { of = "events" } = options ?? {};
-  const faults = optionFaults("singleItems", options, {
-    of: (value) => value === "events" || value === "all" || 'is not "events" or "all"',
-  });
-  return withFaults({ extract: "single_items", of }, faults);
+  return { extract: "single_items", ...checkedOptions("singleItems", singleItemsOptions, options) };
 }
 
 export interface DestinationsOptions {
@@ -32,10 +27,14 @@ export interface DestinationsOptions {
   readonly names?: readonly DestinationName[];
 }
 
+const destinationsOptions = z.strictObject({
+  names: z.array(z.object({ name: z.string(), platform: z.string() })).optional(),
+});
+
 /** Destinations by name and platform, for their rows and for mapped values. */
 export function destinations(options: DestinationsOptions = {}): Extractor {
-  const faults = optionFaults("destinations", options, { names: areDestinations });
-  return withFaults({ extract: "destinations", names: options?.names }, faults);
+  const { names } = checkedOptions("destinations", destinationsOptions, options);
+  return { extract: "destinations", names };
 }
 
 export interface CustomFieldsOptions {
@@ -43,21 +42,12 @@ export interface CustomFieldsOptions {
   readonly names?: readonly string[];
 }
 
+const customFieldsOptions = z.strictObject({ names: z.array(z.string()).default([]) });
+
 /**
  * Definitions of the custom fields that items carry: their select values, and their mappings. Only full documents name
  * the fields; without listing("full") the names must be given.
  */
 export function customFields(options: CustomFieldsOptions = {}): Extractor {
-  const faults = optionFaults("customFields", options, { names: areNames });
-  return withFaults({ extract: "custom_fields", names: options?.names ?? [] }, faults);
-}
-
-const areDestinations = isListOf(
-  'objects such as { name: "Website", platform: "External" }',
-  (each) => isObject(each) && isText(each.name) && isText(each.platform),
-);
-const areNames = isListOf("names", isText);
-
-function withFaults(extractor: Extractor, faults: readonly string[]): Extractor {
-  return faults.length === 0 ? extractor : { ...extractor, faults };
+  return { extract: "custom_fields", ...checkedOptions("customFields", customFieldsOptions, options) };
 }

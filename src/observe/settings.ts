@@ -6,8 +6,7 @@ import type { OnFinish } from "./outcome.ts";
 /** No `z.custom`: that has no JSON Schema, and the settings have one. */
 export const onFinish: z.ZodType<OnFinish, OnFinish> = z
   .any()
-  .refine((value) => typeof value === "function")
-  .meta({ expected: "a function, which a JSON file cannot have" });
+  .refine((value) => typeof value === "function", "expected a function, which a JSON file cannot have");
 
 /** Stands for the name of the instance in `metricsFile`, for a configuration that several instances share. */
 const INSTANCE = "{instance}";
@@ -27,10 +26,10 @@ interface Given {
   readonly folder: string;
 }
 
-/** A sentence if `metricsFile` needs the name of the instance, and none is set. */
-export function metricsFileProblems(metricsFile: string | undefined, instance: string | undefined): string[] {
+/** What is wrong if `metricsFile` needs the name of the instance, and none is set. */
+export function metricsFileFaults(metricsFile: string | undefined, instance: string | undefined): string[] {
   if (metricsFile?.includes(INSTANCE) !== true || instance !== undefined) return [];
-  return [`\`metricsFile\`: set CONTENT_WAREHOUSE_INSTANCE, the name that \`${INSTANCE}\` stands for.`];
+  return [`\`metricsFile\`: set CONTENT_WAREHOUSE_INSTANCE, the name that \`${INSTANCE}\` stands for`];
 }
 
 /** Of settings without problems. */

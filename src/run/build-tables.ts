@@ -28,7 +28,7 @@ import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import { accountingOf, contradictionReasons, judgeSingles, limitReasons } from "./accounting.ts";
-import type { Building } from "./building.ts";
+import type { Building } from "./context.ts";
 import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
@@ -43,17 +43,18 @@ export interface TablesBuilt extends Pick<RunSummary, "accounting" | "noMappedVa
 
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
 export async function buildTables(building: Building, transformed: RawTransformed): Promise<TablesBuilt> {
-  const { before, folder, pipeline, landed } = building;
+  const { baseline, folder, pipeline, landed } = building;
   const { facts } = landed;
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: facts.origin };
   const comparison = comparisonOf({ acceptNewAddress: facts.accepted.newAddress });
-  assertSameInstance(instanceOf(before), instance, folder.root, comparison);
+  assertSameInstance(instanceOf(baseline), instance, folder.root, comparison);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = landed.lookups();
   const conclusion = concludedFrom(facts, tally.sorted());
-  const request = buildRequest(building, { transformed, lookups, drift: tally, ...conclusion });
+  const { verdict } = conclusion;
+  const request = buildRequest(building, { transformed, lookups, drift: tally, verdict });
   judgeDrift(facts, tally);
   await using build = await WarehouseBuild.open(request);
   const data = await build.loadData();
@@ -64,12 +65,11 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const isLimited = facts.limit !== null;
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
   const loaded = await inspect(build, inspected);
-  const found = { transformed, lookups, loaded, drift, ...conclusion };
+  const found = { transformed, lookups, loaded, drift, reasons: conclusion.reasons };
   const { ignoredDestinations, ...judged } = judge(building, found);
-  const stated = statedOf(building, conclusion);
+  const stated = { ...statementOf(building, conclusion, judged.accounting), instance };
   const all = [...loaded.tables];
-  const findings = { ...judged, ignoredDestinations, loaded, drift };
-  for (const made of runTables(building, stated, findings)) {
+  for (const made of runTables(building, { stated, ignoredDestinations, loaded, drift })) {
     if ("query" in made) all.push(await build.loadQuery(made.table, made.query));
     else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
   }
@@ -84,8 +84,6 @@ export async function buildTables(building: Building, transformed: RawTransforme
   assertTestsHold(tested);
   const statement = {
     ...stated,
-    ...statementOf(building, judged.accounting),
-    instance,
     rows: rowCounts(all),
     emptyColumns: loaded.emptyColumns,
     columns: loaded.columns,
@@ -93,15 +91,11 @@ export async function buildTables(building: Building, transformed: RawTransforme
   return { ...judged, ...told, tables: all, statement };
 }
 
-/** What the run says of itself: in its statement, its tables and the history that it carries on. */
-interface Conclusion {
-  readonly verdict: Verdict;
-  /** Why the run is not complete. */
-  readonly reasons: readonly string[];
-}
-
-/** Documents may contradict each other in a run whose passes agreed. `drift`: of all items. */
-function concludedFrom(facts: ExtractRecord, drift: readonly DriftEntry[]): Conclusion {
+/** Verdict, and why the run is not complete: documents may contradict each other though the passes agreed. */
+function concludedFrom(
+  facts: ExtractRecord,
+  drift: readonly DriftEntry[],
+): Pick<BuiltStatement, "verdict" | "reasons"> {
   const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, facts)];
   const isContradicted = facts.verdict === "complete" && reasons.length > 0;
   return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
@@ -112,7 +106,7 @@ const NOT_ASKED =
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
-  const { pipeline, staging, before, landed, signal } = building;
+  const { pipeline, staging, baseline: before, landed, options } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
   if (landed.facts.limit !== null) return { checks: [], warnings: [NOT_ASKED] };
@@ -123,16 +117,9 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
     before,
     temporaryDirectory: staging.temporary,
     personalData: treatmentIn(landed.facts),
-    signal,
+    signal: options.signal,
   };
   return build.whileClosed(() => runTests(run));
-}
-
-interface Found extends Pick<Conclusion, "reasons"> {
-  readonly transformed: RawTransformed;
-  readonly lookups: RawLookups;
-  readonly loaded: Loaded;
-  readonly drift: readonly CountedDrift[];
 }
 
 type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
@@ -141,9 +128,16 @@ type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
 
 /** The checks and what is said of them. Throws what forbids to publish. */
 function judge(
-  { before, pipeline, history, landed }: Building,
-  { transformed, lookups, loaded, drift, reasons }: Found,
+  { baseline: before, pipeline, history, landed }: Building,
+  found: {
+    readonly transformed: RawTransformed;
+    readonly lookups: RawLookups;
+    readonly loaded: Loaded;
+    readonly drift: readonly CountedDrift[];
+    readonly reasons: readonly string[];
+  },
 ): Judgement {
+  const { transformed, lookups, loaded, drift, reasons } = found;
   const { facts } = landed;
   const accounting = accountingOf(facts, loaded, reasons);
   const tables = judgeTables({ before, loaded, facts });
@@ -182,16 +176,18 @@ function instanceIdOf({ store }: RawTransformed): string | null {
   return first !== undefined && second === undefined ? first.id : null;
 }
 
-interface Ingredients extends Pick<Conclusion, "verdict"> {
-  readonly transformed: RawTransformed;
-  readonly lookups: RawLookups;
-  /** Notes what is found in the definitions. */
-  readonly drift: Drift;
-}
-
+/** Notes in the drift what is found in the definitions. */
 function buildRequest(
-  { pipeline, staging, landed, history, signal, onProgress }: Building,
-  { transformed, lookups, drift, verdict }: Ingredients,
+  { pipeline, staging, landed, history, options }: Building,
+  {
+    transformed,
+    ...found
+  }: {
+    readonly transformed: RawTransformed;
+    readonly lookups: RawLookups;
+    readonly drift: Drift;
+    readonly verdict: Verdict;
+  },
 ): BuildRequest {
   const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
   const { items, personalData } = landed.facts;
@@ -199,7 +195,7 @@ function buildRequest(
     tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
     parts,
     stagedBytes,
-    entityRows: entityRows({ store, lookups, drift }),
+    entityRows: entityRows({ store, lookups: found.lookups, drift: found.drift }),
     bounds,
     fileBounds,
     boundsBefore,
@@ -211,9 +207,9 @@ function buildRequest(
     database: databaseOf(staging, publishes(pipeline, "duckdb")),
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
     memoryLimitMb: memoryLimitMb(vectorBytes),
-    signal,
-    history: historyOf({ staging, pipeline, history, verdict }, landed.facts),
-    onTable: (done, total) => onProgress({ stage: "load", done, total, items, bytes: 0 }),
+    signal: options.signal,
+    history: historyOf({ staging, pipeline, history, verdict: found.verdict }, landed.facts),
+    onTable: (done, total) => options.onProgress({ stage: "load", done, total, items, bytes: 0 }),
   };
 }
 
@@ -237,45 +233,22 @@ function matchingOf(
   return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
 }
 
-function statedOf({ staging, pipeline, nodeVersion, replayOf }: Building, { verdict, reasons }: Conclusion) {
-  return {
-    run: staging.run,
-    sequence: staging.sequence,
-    pipeline: pipeline.name,
-    verdict,
-    reasons: [...reasons],
-    versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
-    ...(replayOf !== null && { replayOf }),
-  };
-}
-
-interface Findings extends Pick<TablesBuilt, "accounting">, Pick<JudgedMatching, "ignoredDestinations"> {
-  readonly loaded: Loaded;
-  readonly drift: readonly CountedDrift[];
-}
-
 /** Rows of the run's own tables, or where they landed, or the query that gives them; those of its checks come last. */
 function runTables(
-  { pipeline, landed, clock, replayOf }: Building,
-  stated: ReturnType<typeof statedOf>,
-  { loaded, accounting, drift, ignoredDestinations }: Findings,
+  { pipeline, landed, clock }: Building,
+  findings: Pick<Judgement, "ignoredDestinations"> & {
+    readonly stated: Parameters<typeof runRows>[0];
+    readonly loaded: Loaded;
+    readonly drift: readonly CountedDrift[];
+  },
 ): (RunRows | StagedTable | { readonly table: Table; readonly query: Query })[] {
-  const { origin, startedAt, passes, throttled, personalData } = landed.facts;
-  const startedMs = Date.parse(startedAt);
+  const { stated, loaded, drift, ignoredDestinations } = findings;
+  const { startedAt, passes, throttled } = landed.facts;
+  const { passthrough } = pipeline;
+  const endedMs = endMs(Date.parse(startedAt), clock);
   const counting = documentsQuery(landed);
   return [
-    runRows({
-      ...stated,
-      instanceUrl: origin,
-      startedMs,
-      endedMs: endMs(startedMs, clock),
-      accounting,
-      passthrough: pipeline.passthrough,
-      ignoredDestinations,
-      throttled,
-      replayOf,
-      personalData: personalData.policy,
-    }),
+    runRows(stated, { endedMs, passthrough, ignoredDestinations, throttled }),
     passRows(passes),
     { table: requests, query: requestsQuery(landed) },
     { table: rejects, parts: landed.rejects },
@@ -297,14 +270,21 @@ function treatmentIn({ personalData, documentSettings }: ExtractRecord): BuiltSt
   };
 }
 
-/** What the manifest states besides of how the run was made. */
+/** What the manifest states of the run but for its instance and what its tables hold. */
 function statementOf(
-  { pipeline, before, landed }: Building,
+  { staging, pipeline, baseline: before, landed, options, replayOf }: Building,
+  conclusion: ReturnType<typeof concludedFrom>,
   { listed, loaded, rejected, vanished, unread }: Accounting,
 ) {
   const { facts } = landed;
   const ratePerSecond = facts.throttled?.ratePerSecond ?? null;
   return {
+    run: staging.run,
+    sequence: staging.sequence,
+    pipeline: pipeline.name,
+    ...conclusion,
+    versions: { package: VERSION, duckdb: duckdbVersion(), node: options.nodeVersion },
+    ...(replayOf !== null && { replayOf }),
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     startedAt: facts.startedAt,
     requests: facts.requests,

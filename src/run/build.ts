@@ -9,12 +9,13 @@ import { earlierRuns } from "../audit/questions/earlier-runs.ts";
 import { readItemChanges } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
-import { type Pipeline, publishes } from "../pipeline.ts";
-import { type Baseline, mayShow } from "../warehouse/baseline.ts";
-import { databaseOf, type StagingFolder } from "../warehouse/layout.ts";
+import { publishes } from "../pipeline.ts";
+import { mayShow } from "../warehouse/baseline.ts";
+import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement, Manifest } from "../warehouse/manifest.ts";
+import { listRuns } from "../warehouse/retention.ts";
 import { buildTables, type TablesBuilt } from "./build-tables.ts";
-import type { Building } from "./building.ts";
+import type { Building } from "./context.ts";
 import { transformRaw } from "./transform-raw.ts";
 
 export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
@@ -24,14 +25,14 @@ export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
 
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
-  const { staging, pipeline, signal, loads } = building;
+  const { loads, peak, options } = building;
   const transformed = await transformRaw(building);
-  await building.measure();
+  await peak.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
   const { verdict } = statement;
-  if (verdict !== "limited") await loads.stage({ staging, pipeline, signal, tables, verdict });
-  signal.throwIfAborted();
+  if (verdict !== "limited") await loads.stage({ ...building, signal: options.signal }, tables, verdict);
+  options.signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
   const { file, warnings } = await writeReportOf(building, statement);
@@ -45,7 +46,10 @@ export async function build(building: Building): Promise<Built> {
 }
 
 /** Writes the report of the run. A failure is told, and takes nothing from the run. */
-async function writeReportOf({ runs, staging, log, pipeline }: Building, statement: BuiltStatement) {
+async function writeReportOf(
+  { folder, staging, options: { log }, pipeline }: Building,
+  statement: BuiltStatement,
+) {
   try {
     const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
     const isWritten = await writeReport({
@@ -54,7 +58,7 @@ async function writeReportOf({ runs, staging, log, pipeline }: Building, stateme
       temporaryDirectory: staging.temporary,
       rows: statement.rows,
       emptyColumns: statement.emptyColumns,
-      earlier: earlierRuns(await runs(), statement),
+      earlier: earlierRuns(await listRuns(folder), statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {
@@ -68,15 +72,9 @@ async function writeReportOf({ runs, staging, log, pipeline }: Building, stateme
 /** The run compared with the run before; no failure of that takes anything from the run. */
 type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 
-interface Compared {
-  readonly staging: StagingFolder;
-  readonly pipeline: Pipeline;
-  readonly before: Baseline;
-}
-
 /** Compares the staged tables, which nobody has open. */
-async function compareWithPrevious(run: Compared, statement: BuiltStatement): Promise<Comparison> {
-  const before = run.before.kind === "run" ? run.before : undefined;
+async function compareWithPrevious(run: Building, statement: BuiltStatement): Promise<Comparison> {
+  const before = run.baseline.kind === "run" ? run.baseline : undefined;
   try {
     return await readComparison(run, statement, before);
   } catch (thrown) {
@@ -96,7 +94,7 @@ function unread(thrown: unknown): Comparison {
 const MEMORY_LIMIT_MB = 128;
 
 async function readComparison(
-  { staging, pipeline }: Compared,
+  { staging, pipeline }: Building,
   statement: BuiltStatement,
   before: { readonly directory: string; readonly manifest: Manifest } | undefined,
 ): Promise<Comparison> {

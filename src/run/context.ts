@@ -11,11 +11,13 @@ import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
+import type { Landed } from "../raw/read-raw.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { type FreeBytes, freeBytes, type PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { ResumeRecord } from "./resume.ts";
 import type { OpenSource } from "./source.ts";
+import type { StagedLoads } from "./stage-loads.ts";
 
 export interface RunOptions {
   readonly config: Config;
@@ -55,6 +57,14 @@ export interface PublishingRun {
   readonly kept: KeptAnswers;
   /** Of the staging folder. */
   readonly peak: PeakUse;
+}
+
+/** A run whose documents have landed in the folder `raw` of its result. */
+export interface Building extends PublishingRun {
+  readonly landed: Landed;
+  /** Name of the run whose raw documents these are, in a replay; null: the run read its own. */
+  readonly replayOf: string | null;
+  readonly loads: StagedLoads;
 }
 
 export interface RunContext extends PublishingRun {

@@ -2,7 +2,7 @@
 import { suggestion } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/faults.ts";
+import { allInvalid } from "../config/faults.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { probeFieldNames } from "../extract/probe.ts";
@@ -14,13 +14,6 @@ import {
 } from "../raw/personal/fields.ts";
 import type { PolicyOptions } from "../raw/personal/policy.ts";
 
-interface FieldSource {
-  readonly client: Pick<HttpClient, "readAs">;
-  /** Looks custom fields up by their names. */
-  readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The fields that the configuration calls personal, with the IDs of custom fields. Makes no request where there are none.
  * Throws `config.invalid` for a name that neither the specification, `aliases` nor a custom field has, and what the
@@ -28,7 +21,12 @@ interface FieldSource {
  */
 export async function findPersonalFields(
   { personalFields, aliases, perPage }: Pick<Config, "personalFields" | "aliases" | "perPage">,
-  source: FieldSource,
+  source: {
+    readonly client: Pick<HttpClient, "readAs">;
+    /** Looks custom fields up by their names. */
+    readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;
+    readonly signal: AbortSignal;
+  },
 ): Promise<PersonalFields> {
   if (personalFields.length === 0) return NO_PERSONAL_FIELDS;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
@@ -38,9 +36,7 @@ export async function findPersonalFields(
   if (unknown.length > 0) {
     const others = await probeFieldNames(source.client, { perPage, signal: source.signal });
     const sentences = unknown.map((name) => sentenceOf(name, [...others, ...ITEM_FIELD_NAMES]));
-    throw new ConfigError(
-      sentences.map((sentence) => ({ code: "config.invalid", about: "settings", sentence })),
-    );
+    throw allInvalid(sentences);
   }
   const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
     name === undefined ? [] : [[id, name]],

@@ -1,12 +1,12 @@
 /** All that a run needs before it begins. `run` calls it, and `check` calls it as a rehearsal. */
 import { readFile } from "node:fs/promises";
 import { assertTestsFit } from "../audit/checks/tests-fit.ts";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import type { Retry } from "../extract/http/retry.ts";
+import { RETRY_LIMITS, type Retry } from "../extract/http/retry.ts";
 import { createLookups } from "../extract/lookups.ts";
 import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
@@ -170,7 +170,8 @@ export async function preparePipeline({
   threads,
   config,
 }: Pick<PublishingRun["options"], "pipeline" | "threads" | "config">): Promise<Pipeline> {
-  assertAddressSpace(await processLimits(), threads);
+  // Other systems than Linux have no such file.
+  assertAddressSpace(await readFile("/proc/self/limits", "utf8").catch(() => ""), threads);
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
   await assertTestsFit(loaded);
   const { name } = loaded;
@@ -187,22 +188,12 @@ const MIN_ADDRESS_SPACE = 10_400_000_000;
 /** Address space that V8 reserves for each thread. */
 const THREAD_ADDRESS_SPACE = 600_000_000;
 
-/** Limits that the kernel sets this process; undefined on systems that have no such file. */
-async function processLimits(): Promise<string | undefined> {
-  try {
-    return await readFile("/proc/self/limits", "utf8");
-  } catch (thrown) {
-    if (codeOf(thrown) === "ENOENT") return undefined;
-    throw thrown;
-  }
-}
-
 /**
  * Throws `config.invalid` if a run of so many threads cannot have the address space that it needs (`ulimit -v`): V8 would
  * end the process in the middle of the run, without a word.
  */
-export function assertAddressSpace(limits: string | undefined, threads: number): void {
-  const [, limit] = /^Max address space +(\d+) /m.exec(limits ?? "") ?? [];
+export function assertAddressSpace(limits: string, threads: number): void {
+  const [, limit] = /^Max address space +(\d+) /m.exec(limits) ?? [];
   const needed = MIN_ADDRESS_SPACE + threads * THREAD_ADDRESS_SPACE;
   if (limit === undefined || Number(limit) >= needed) return;
   throw new WarehouseError(
@@ -330,6 +321,7 @@ async function prepareService(
   const retry = openRetry(source, options, {
     startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline),
     outageMinutes: config.outageMinutes,
+    limits: RETRY_LIMITS,
     isKnown,
   });
   const client = isRehearsal ? openHastyClient(source, options) : openClient(source, options, { retry });
@@ -382,17 +374,12 @@ async function readEachKind(
   await createLookups(client, config.lookupMethod).customFields(names?.slice(0, 1) ?? [], signal);
 }
 
-interface Asked {
-  readonly source: OpenSource;
-  readonly client: HttpClient;
-  readonly listener: StepListener;
-}
-
 async function rehearseDestinations(
   { config, signal }: RunOptions,
   pipeline: Pipeline,
-  { source, client, listener }: Asked,
+  asked: Required<Pick<Opened, "source" | "client">> & Pick<Preparation, "listener">,
 ): Promise<void> {
+  const { source, client, listener } = asked;
   listener.begin("destinations");
   const wanted = pipeline.destinations ?? source.destinations;
   if (wanted.length === 0) return listener.warn("none are configured, so there will be no mapped values");

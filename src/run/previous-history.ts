@@ -9,7 +9,8 @@ import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Baseline, PersonalTreatment } from "../warehouse/baseline.ts";
-import { type OutputFolder, parseRunName, type StagingFolder } from "../warehouse/layout.ts";
+import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
+import type { PublishingRun } from "./context.ts";
 
 /** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
@@ -72,11 +73,12 @@ export function historyWarnings(history: PreviousHistory): string[] {
   ];
 }
 
-/** What the history says of a run whose documents have landed. */
+/** What the history says of a run whose documents have landed; its passes may agree where its documents do not. */
 export function historyOf(
-  { staging, pipeline, history, verdict }: HistoryPlace,
+  run: Pick<PublishingRun, "staging" | "pipeline" | "history"> & { readonly verdict: Verdict },
   facts: ExtractRecord,
 ): BuildRequest["history"] {
+  const { staging, pipeline, history, verdict } = run;
   const { removed, vanished, unreadable, rejectedWithoutId } = facts;
   const identity = parseRunName(staging.run);
   return {
@@ -96,13 +98,4 @@ export function historyOf(
       listIsWhole: verdict === "complete" && !rejectedWithoutId,
     },
   };
-}
-
-/** Whose history it is, and what it carries on. */
-interface HistoryPlace {
-  readonly staging: StagingFolder;
-  readonly pipeline: Pipeline;
-  readonly history: PreviousHistory;
-  /** Of the run; its passes may agree where its documents do not. */
-  readonly verdict: Verdict;
 }

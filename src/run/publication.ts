@@ -12,7 +12,7 @@ import { deliveryWarnings } from "../targets/deliver.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newCauses } from "../warehouse/new-warnings.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { listRuns, prune } from "../warehouse/retention.ts";
+import { prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
 import { type Built, build } from "./build.ts";
 import { type PublishingRun, reportProgress } from "./context.ts";
@@ -20,18 +20,23 @@ import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts"
 import type { Exported } from "./observed.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-/** Where the documents of a run come from. */
-export interface Landing {
-  /** Has them land in the staging folder. */
-  readonly land: () => Promise<Landed>;
-  /** The run that read them; null: this one. */
-  readonly replayOf: string | null;
-}
-
-export async function landAndPublish(run: PublishingRun, landing: Landing): Promise<Exported> {
+/** `land` has the documents land in the staging folder. `replayOf`: the run that read them; null: this one. */
+export async function landAndPublish(
+  run: PublishingRun,
+  land: () => Promise<Landed>,
+  replayOf: string | null,
+): Promise<Exported> {
   const { folder, staging, options, pipeline, peak } = run;
   await using loads = new StagedLoads(pipeline.loaders);
-  const { facts, built } = await landAndBuild(run, landing, loads);
+  const { facts, built } = await land()
+    .then(async (landed) => ({
+      facts: landed.facts,
+      built: await build({ ...run, landed, replayOf, loads }),
+    }))
+    .catch((thrown: unknown) => {
+      // What was ended by the signal fails in many ways; the reason is the signal's.
+      throw options.signal.aborted ? options.signal.reason : thrown;
+    });
   collectGarbage();
   options.signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
@@ -54,7 +59,7 @@ export async function landAndPublish(run: PublishingRun, landing: Landing): Prom
   const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
   const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
   const summary = {
-    ...publishedFacts(run, { facts, built, manifest }),
+    ...publishedFacts(run, facts, built, manifest),
     current: { run: manifest.run, publishedAt: manifest.endedAt },
     previousRun,
     changes,
@@ -74,51 +79,13 @@ export async function landAndPublish(run: PublishingRun, landing: Landing): Prom
   return { summary, failure };
 }
 
-/** Makes the run, and has the loaders stage it: nothing is visible yet. */
-async function landAndBuild(
-  run: PublishingRun,
-  { land, replayOf }: Landing,
-  loads: StagedLoads,
-): Promise<{ facts: ExtractRecord; built: Built }> {
-  const { options, pipeline, folder, staging, baseline, history, peak, clock } = run;
-  const { signal, threads, nodeVersion, onProgress, log } = options;
-  try {
-    const landed = await land();
-    const built = await build({
-      folder,
-      runs: () => listRuns(folder),
-      staging,
-      landed,
-      pipeline,
-      pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
-      before: baseline,
-      ranges: baseline.kind === "run" ? baseline : undefined,
-      history,
-      replayOf,
-      loads,
-      threads,
-      nodeVersion,
-      signal,
-      onProgress,
-      clock,
-      log,
-      measure: () => peak.measure(),
-    });
-    return { facts: landed.facts, built };
-  } catch (thrown) {
-    // What was ended by the signal fails in many ways; the reason is the signal's.
-    throw signal.aborted ? signal.reason : thrown;
-  }
-}
-
-interface PublishedRun {
-  readonly facts: ExtractRecord;
-  readonly built: Built;
-  readonly manifest: Manifest;
-}
-
 /** What the summary says of the run itself. */
-function publishedFacts({ folder, kept, baseline }: PublishingRun, { facts, built, manifest }: PublishedRun) {
+function publishedFacts(
+  { folder, kept, baseline }: PublishingRun,
+  facts: ExtractRecord,
+  built: Built,
+  manifest: Manifest,
+) {
   return {
     run: manifest.run,
     sequence: manifest.sequence,

@@ -1,35 +1,17 @@
 /** Rows of the run's own tables. */
 
 import { hash } from "node:crypto";
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
-import type { Throttled } from "../extract/http/pace.ts";
 import type { Requests } from "../extract/http/requests.ts";
 import type { Reject } from "../extract/landing/tasks.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
-import type { PassRecord } from "../raw/extract-record.ts";
+import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
-
-interface RunFacts
-  extends Pick<BuiltStatement, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
-  readonly instanceUrl: string;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly endedMs: number;
-  readonly accounting: Accounting;
-  readonly passthrough: boolean;
-  /** IDs. */
-  readonly ignoredDestinations: readonly string[];
-  /** Null: the service refused no request. */
-  readonly throttled: Throttled | null;
-  /** Null: the run is no replay. */
-  readonly replayOf: string | null;
-  readonly personalData: string;
-}
 
 /** Rows of a table, once: column `per_page` is `perPage` of a record or of what is said `besides`, else a TypeError. */
 function rowsOf<One extends object>(
@@ -59,19 +41,31 @@ function interval({ startedMs, endedMs }: { readonly startedMs: number; readonly
   return { startedAt: Math.floor(startedMs * 1000), endedAt: Math.floor(endedMs * 1000) };
 }
 
-export function runRows(facts: RunFacts): RunRows {
-  const { reasons, accounting, throttled, versions } = facts;
-  return rowsOf(run, [facts], () => ({
-    ...interval(facts),
+/** The row of the table `run`. `endedMs`: milliseconds since 1970; `ignoredDestinations`: IDs. */
+export function runRows(
+  statement: Omit<BuiltStatement, "rows" | "emptyColumns" | "columns">,
+  more: {
+    readonly endedMs: number;
+    readonly passthrough: boolean;
+    readonly ignoredDestinations: readonly string[];
+    readonly throttled: ExtractRecord["throttled"];
+  },
+): RunRows {
+  const { reasons, items, versions, instance, startedAt } = statement;
+  return rowsOf(run, [{ ...statement, ...more }], () => ({
+    ...interval({ startedMs: Date.parse(startedAt), endedMs: more.endedMs }),
+    instanceUrl: instance.origin,
     reason: reasons.length === 0 ? null : reasons.join("; "),
-    itemsListed: accounting.listed,
-    itemsLoaded: accounting.loaded,
-    itemsRejected: accounting.rejected,
-    itemsRemoved: accounting.vanished,
-    itemsUnread: accounting.unread,
-    ignoredDestinations: JSON.stringify(facts.ignoredDestinations),
-    requestsRefused: throttled?.refused ?? 0,
-    ratePerSecond: throttled?.ratePerSecond ?? null,
+    itemsListed: items.listed,
+    itemsLoaded: items.loaded,
+    itemsRejected: items.rejected,
+    itemsRemoved: items.vanished,
+    itemsUnread: items.unread,
+    ignoredDestinations: JSON.stringify(more.ignoredDestinations),
+    requestsRefused: more.throttled?.refused ?? 0,
+    ratePerSecond: more.throttled?.ratePerSecond ?? null,
+    replayOf: statement.replayOf ?? null,
+    personalData: statement.personalData.policy,
     packageVersion: versions.package,
     duckdbVersion: versions.duckdb,
     nodeVersion: versions.node,

@@ -58,7 +58,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
       isRehearsal: false,
       onPipeline: (name) => observers.loaded(name),
     });
-    const { pipeline, folder, source, personalFields, baseline, retry, above } = ready;
+    const { folder, personalFields, baseline, past, fingerprint, startedMs, ...prepared } = ready;
     const personalFieldIds = idsOf(personalFields);
     let resumable = ready.resumable;
     if (resumable !== null && !isDeepStrictEqual(resumable.resumeRecord.personalFieldIds, personalFieldIds)) {
@@ -68,12 +68,10 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
       resumable = null;
     }
     const treatment = { ...treatmentOf(options.config.personalData), customFieldIds: personalFieldIds };
-    const history = withoutPersonal(ready.past, baseline, treatment);
+    const history = withoutPersonal(past, baseline, treatment);
     const unmeasured = { ratePerSecond: null, peakBytes: 0 };
-    const { fingerprint, startedMs } = ready;
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
-    const asked = { source, personalFields, retry };
-    const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
+    const place = { ...prepared, options, folder, personalFields, baseline, history, observers };
     return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
   } catch (thrown) {
     const { folder } = opened;
@@ -97,19 +95,8 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
   inspect: "What was staged is left as it is, until the next run.",
 };
 
-type Place = Pick<
-  RunContext,
-  | "options"
-  | "pipeline"
-  | "folder"
-  | "source"
-  | "personalFields"
-  | "retry"
-  | "baseline"
-  | "history"
-  | "observers"
-> & {
-  /** The number of the run is above this one, which a target has. */
+/** A run before it has a staging folder. `above`: a target has this number, so that of the run is higher. */
+type Place = Omit<RunContext, "clock" | "staging" | "kept" | "resumeRecord" | "journal" | "peak"> & {
   readonly above: number;
 };
 
@@ -127,7 +114,7 @@ async function stageAndPublish(
     const begun = await begin(place, staging, resumeRecord, resumable);
     run = begun;
     place.observers.started(name);
-    return await landAndPublish(begun, { land: () => land(begun), replayOf: null });
+    return await landAndPublish(begun, () => land(begun), null);
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
     throw run === undefined ? thrown : await withRoom(run, thrown, left);

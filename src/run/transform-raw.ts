@@ -6,7 +6,7 @@ import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
 import { leftOut } from "../raw/extract-record.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Transformed, transformItems } from "../transform/transform-items.ts";
-import type { Building } from "./building.ts";
+import type { Building } from "./context.ts";
 
 export interface RawTransformed extends Transformed {
   /** Of the ranges of items that the widest table is loaded by. */
@@ -28,21 +28,21 @@ export async function transformRaw(building: Building): Promise<RawTransformed> 
 }
 
 async function transformIndexed(building: Building): Promise<RawTransformed> {
-  const { landed, staging } = building;
+  const { landed, staging, pipeline, options } = building;
   const { items, index } = landed.takeItems();
   const without = new Set(leftOut(landed.facts).flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
-    pipeline: building.pipeline,
-    pipelineUrl: building.pipelineUrl,
-    threads: building.threads,
+    pipeline,
+    pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
+    threads: options.threads,
     index,
     isLeftOut: (item) => without.has(item),
     weightOf: (item) => items.weightAt(item),
     parts: staging.parts,
     directory: staging.root,
     temporaryDirectory: staging.temporary,
-    signal: building.signal,
-    onProgress: building.onProgress,
+    signal: options.signal,
+    onProgress: options.onProgress,
   });
   const sorted = items.sorted();
   const weighing = {
@@ -62,13 +62,13 @@ async function transformIndexed(building: Building): Promise<RawTransformed> {
 }
 
 /** None where the files of the run cannot be read: then this one cuts its ranges as a first run does. */
-async function boundsBefore({ ranges, pipeline, staging, log }: Building): Promise<BoundsByTable> {
-  if (ranges === undefined) return new Map();
+async function boundsBefore({ baseline, pipeline, staging, options }: Building): Promise<BoundsByTable> {
+  if (baseline.kind !== "run") return new Map();
   try {
-    return await boundsIn(ranges, pipeline.tables, staging.temporary);
+    return await boundsIn(baseline, pipeline.tables, staging.temporary);
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
-    log.warn(`All files are cut anew, because those of the run before cannot be read: ${message}`, {
+    options.log.warn(`All files are cut anew, because those of the run before cannot be read: ${message}`, {
       run: staging.run,
     });
     return new Map();

@@ -11,16 +11,14 @@ import { checkAccepts, sendJson } from "./answer.ts";
 import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts";
 import { type Caller, identify } from "./permissions.ts";
 import { type PageBounds, parsePage, parseView } from "./query.ts";
-import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import type { ServedContent } from "./served.ts";
 
 export interface AppOptions {
   readonly content: ServedContent;
   readonly bounds: PageBounds;
-  /** Of each token. */
-  readonly rateLimit: RateLimitSpec | undefined;
-  /** Requests at the same time for each token. */
-  readonly maxConcurrent: number | undefined;
+  /** Requests a second for each token. */
+  readonly rateLimit: number | undefined;
   /** Every answer is held back for so long. */
   readonly latencyMs: number;
   /** How long a request may take to arrive, its body included. */
@@ -82,7 +80,6 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppOptions): void {
     closing = true;
   });
   app.addHook("onRequest", async ({ headers }) => checkAccepts(headers.accept));
-  // Not before the limits are checked: a request that waits is under way.
   app.addHook("onSend", async (_request, reply) => {
     await holdBack(reply, latencyMs);
     reply.header("date", new Date(now()).toUTCString());
@@ -132,7 +129,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
   });
 }
 
-type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+type Admit = (request: FastifyRequest) => Promise<void>;
 
 /** Waits, unless the client goes: its answer is not kept then. */
 async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void> {
@@ -144,13 +141,11 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
   raw.off("close", leave);
 }
 
-/** Lets a request in whose token is known and within its limits. */
-function admission({ content, rateLimit, maxConcurrent, now }: AppOptions): Admit {
+/** Lets a request in whose token is known and within its limit. */
+function admission({ content, rateLimit, now }: AppOptions): Admit {
   const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
-  const enter = maxConcurrent === undefined ? undefined : createConcurrencyLimit(maxConcurrent);
-  return async (request, reply) => {
+  return async (request) => {
     const caller = identify(request.headers.authorization, content.actors);
-    if (enter !== undefined) reply.raw.once("close", enter(caller.token));
     count?.(caller.token);
     request.setDecorator<Caller>("caller", caller);
   };

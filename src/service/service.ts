@@ -2,7 +2,6 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";
-import type { RateLimitSpec } from "./rate-limit.ts";
 import { repeated } from "./repeat.ts";
 import { servedContent } from "./served.ts";
 
@@ -19,10 +18,8 @@ export interface ServiceOptions {
   readonly maxPerPage?: number;
   /** Page size of a request that names none, 25 unless told otherwise. */
   readonly defaultPerPage?: number;
-  /** Requests for each token, a number of them a second; no limit unless told otherwise. */
-  readonly rateLimit?: number | RateLimitSpec;
-  /** Requests of each token at the same time; no limit unless told otherwise. */
-  readonly maxConcurrent?: number;
+  /** Requests a second for each token; no limit unless told otherwise. */
+  readonly rateLimit?: number;
   /** Milliseconds for which every answer is held back, but to what is not HTTP; 0 unless told otherwise. */
   readonly latency?: number;
   /** How long a request may take to arrive, its body included; 30 seconds unless told otherwise. Then: 408. */
@@ -51,7 +48,7 @@ const CLOSE_GRACE_MS = 1000;
  * `config.invalid` for an address that cannot be listened on.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { data, repeat = 1, rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
+  const { data, repeat = 1, rateLimit, host = "127.0.0.1", port = 0 } = options;
   const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
   const { requestTimeoutMs = 30_000 } = options;
   if (data === undefined) {
@@ -64,8 +61,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const app = buildApp({
     content: servedContent(contentSet),
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
-    rateLimit: typeof rateLimit === "number" ? { requests: rateLimit, per: "second" } : rateLimit,
-    maxConcurrent,
+    rateLimit,
     latencyMs: latency,
     requestTimeoutMs,
     logger,

@@ -1,8 +1,8 @@
 /** How a table is declared, once: DDL, Parquet schema, lineage, documentation, checks and the transform follow from it. */
+import { z } from "zod";
 import { API_FIELD_NAMES, type ApiField, isApiField, type Resource } from "../api/fields.ts";
 import { hint } from "../common/nearest.ts";
-import { isObject } from "../common/objects.ts";
-import { isArrayOf, isText, type Options, optionFaults } from "../common/options.ts";
+import { checkedOptions } from "../common/options.ts";
 import { shown } from "../common/shown.ts";
 
 /**
@@ -32,7 +32,6 @@ const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
 const EMPTY_DEFAULTS = ["text", "null"] as const;
-type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
 
 export interface Column<
   Name extends string = string,
@@ -51,11 +50,9 @@ export interface Column<
    * The specification's default is the empty string: then an empty string and null in two views are one. `null`: an empty
    * string is NULL, whoever sends it.
    */
-  readonly emptyDefault: EmptyDefault | undefined;
+  readonly emptyDefault: (typeof EMPTY_DEFAULTS)[number] | undefined;
   /** Of a derived column: its value, made from those of its API fields. */
   readonly make: Make | undefined;
-  /** What was wrong with the options that it was made with. */
-  readonly faults: readonly string[];
 }
 
 /** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
@@ -130,13 +127,10 @@ export interface ShownTable extends Omit<Table, "columns" | "rows"> {
   readonly columns: readonly ShownColumn[];
 }
 
-/** What is done with personal data: `keep` writes it as it is. */
-type PersonalPolicy = "drop" | "hash" | "keep";
-
 const DONE_BY_POLICY = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
 
 /** The table as a run under the policy has it: the comments of its personal columns say what they hold. */
-export function underPolicy(table: Table, policy: PersonalPolicy): Table {
+export function underPolicy(table: Table, policy: "drop" | "hash" | "keep"): Table {
   const done = DONE_BY_POLICY[policy];
   if (done === undefined || !table.columns.some(({ personal }) => personal)) return table;
   const columns = table.columns.map((column) => {
@@ -182,37 +176,26 @@ interface ColumnOptions<
   readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
   readonly personal?: boolean;
   readonly format?: WireFormat;
-  readonly emptyDefault?: EmptyDefault;
+  readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-const isFlag: Options[string] = (value) => typeof value === "boolean" || "is not true or false";
+const columnOptions = z
+  .strictObject({
+    from: z.array(z.string().superRefine(assertApiField)).default([]),
+    comment: z.string(),
+    required: z.boolean().default(false),
+    make: z.custom<Make>((value) => typeof value === "function", "expected a function").optional(),
+    personal: z.boolean().default(false),
+    format: z.enum(WIRE_FORMATS).default("plain"),
+    emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),
+  })
+  .refine(({ make, from }) => make === undefined || from.length > 0, "make needs from");
 
-const COLUMN_OPTIONS: Options = {
-  from: (value) => {
-    if (!isArrayOf(value, isText)) return 'is not a list of API fields, such as ["full:title"]';
-    const strangers = value.filter((field) => !isApiField(field));
-    const named = strangers.map(
-      (field) => `${shown(field)}, which is no API field${hint(field, API_FIELD_NAMES)}`,
-    );
-    return strangers.length === 0 || `has ${named.join(" and ")}`;
-  },
-  comment: (value) => isText(value) || "is not a text",
-  required: isFlag,
-  make: (value) => typeof value === "function" || "is not a function",
-  personal: isFlag,
-  format: (value) =>
-    WIRE_FORMATS.some((format) => format === value) || `is not one of ${WIRE_FORMATS.join(", ")}`,
-  emptyDefault: (value) =>
-    EMPTY_DEFAULTS.some((form) => form === value) || `is not one of ${EMPTY_DEFAULTS.join(", ")}`,
-};
-
-function columnFaults(column: string, options: unknown): string[] {
-  if (!isObject(options)) return [`${column} takes options, as in { comment: "Title." }`];
-  const needed = options.make === undefined ? ["comment"] : ["comment", "from"];
-  return optionFaults(column, options, COLUMN_OPTIONS, needed);
+function assertApiField(field: string, { addIssue }: { readonly addIssue: (issue: string) => void }): void {
+  if (!isApiField(field)) addIssue(`"${field}" is no API field${hint(field, API_FIELD_NAMES)}`);
 }
 
-/** A column; what is wrong with its options is said where its table is used, with all else that is. */
+/** A column. Throws `config.invalid` for options that it has not. */
 export function column<
   const Name extends string,
   Type extends ColumnType,
@@ -223,29 +206,14 @@ export function column<
   type: Type,
   options: ColumnOptions<Type, Field, Required>,
 ): Column<Name, Type, IsNullable<Required>> {
-  const faults = columnFaults(`column ${shown(name)}`, options);
-  const {
-    from = [],
-    comment,
-    required = false,
-    make,
-    personal = false,
-    format = "plain",
-    emptyDefault,
-  }: ColumnOptions<Type, Field> = faults.length > 0 ? { comment: "" } : options;
+  const { from, required, make, emptyDefault, ...others } = checkedOptions(
+    `column ${shown(name)}`,
+    columnOptions,
+    options,
+  );
   const nullable = !required as IsNullable<Required>;
-  return {
-    name,
-    type,
-    nullable,
-    comment,
-    personal,
-    origins: origins(from),
-    format,
-    emptyDefault,
-    make,
-    faults,
-  };
+  // Its fields were looked at.
+  return { name, type, nullable, ...others, origins: origins(from as ApiField[]), emptyDefault, make };
 }
 
 type IsNullable<Required> = Required extends true ? false : true;
@@ -293,8 +261,6 @@ export function defineTable<const Name extends string>(declaration: Declaration<
   const table: Table<Name> = { rows: { kind: "program" }, references: [], ...declaration };
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
   if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
-  const [fault] = table.columns.flatMap(({ faults }) => faults);
-  if (fault !== undefined) throw new TypeError(`${table.name}: ${fault}`);
   // A view shows what the function made for its table.
   const derived = isView(table) ? undefined : table.columns.find(({ make }) => make !== undefined);
   if (derived !== undefined && table.rows.kind === "program")

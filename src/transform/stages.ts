@@ -1,11 +1,10 @@
 /** Transformer stages: tables from documents, and tables from tables. */
+import { z } from "zod";
 import { hint } from "../common/nearest.ts";
-import { isObject } from "../common/objects.ts";
-import { isListOf, isText, type Options, optionFaults } from "../common/options.ts";
+import { checkedOptions } from "../common/options.ts";
 import { shown } from "../common/shown.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
 import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
-import { customTableFaults } from "../tables/custom-tables.ts";
 import { type Column, contentId, type Table } from "../tables/declare.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
 
@@ -16,45 +15,42 @@ export interface ContentTablesOptions {
   readonly except?: readonly ContentTableName[];
 }
 
+const contentTablesOptions = z
+  .strictObject({ only: z.array(tableName()).optional(), except: z.array(tableName()).optional() })
+  .refine(({ only, except }) => only === undefined || except === undefined, "takes only or except, not both");
+
+function tableName() {
+  const names = CONTENT_TABLES.map(({ name }): string => name);
+  return z.string().superRefine((name, { addIssue }) => {
+    if (!names.includes(name)) addIssue(`no content table is called "${name}"${hint(name, names)}`);
+  });
+}
+
 /**
  * The tables that the specification's fields land in: all that the pipeline's extractors can fill, unless options say
  * which. Extraction asks only for what the tables need.
  */
 export function contentTables(options: ContentTablesOptions = {}): Transformer {
-  const faults = optionFaults("contentTables", options, { only: areTables, except: areTables });
-  const { only, except }: ContentTablesOptions = options ?? {};
-  if (only !== undefined && except !== undefined)
-    faults.push("contentTables takes either only or except, not both");
-  const isChosen = (name: ContentTableName) => only?.includes(name) ?? !except?.includes(name);
+  const { only, except } = checkedOptions("contentTables", contentTablesOptions, options);
   return {
     name: "contentTables",
-    tables: faults.length > 0 ? [] : CONTENT_TABLES.filter(({ name }) => isChosen(name)),
+    tables: CONTENT_TABLES.filter(({ name }) => only?.includes(name) ?? !except?.includes(name)),
     reads: [],
     takesWhatThereIs: only === undefined,
-    faults,
   };
 }
-
-const areTables: Options[string] = (value) => {
-  if (!Array.isArray(value)) return "is not a list of tables";
-  const names = CONTENT_TABLES.map(({ name }): string => name);
-  const strangers = value.filter((name) => !names.includes(name));
-  const named = strangers.map((name) => `${shown(name)}${isText(name) ? hint(name, names) : ""}`);
-  return strangers.length === 0 || `names ${named.join(", ")}, which no content table is called`;
-};
 
 export interface MappedValuesOptions {
   /** Whether values of fields without value mappings are sent as they are; false unless given. */
   readonly passthrough?: boolean;
 }
 
+const mappedValuesOptions = z.strictObject({ passthrough: z.boolean().default(false) });
+
 /** The external values that each item gives at each destination, and the payloads (rules 1 to 8 of the specification). */
 export function mappedValues(options: MappedValuesOptions = {}): Transformer {
-  const faults = optionFaults("mappedValues", options, {
-    passthrough: (value) => typeof value === "boolean" || "is not true or false",
-  });
-  const passthrough = options?.passthrough === true;
-  return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough, faults };
+  const { passthrough } = checkedOptions("mappedValues", mappedValuesOptions, options);
+  return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough };
 }
 
 const MAPPED_FROM: readonly ContentTableName[] = [
@@ -112,15 +108,17 @@ type Exactly<Given, Allowed> = string extends keyof Given
 export function customTable<const Columns extends readonly Column[], Given extends Row>(
   options: CustomTableOptions<Columns, Given>,
 ): Transformer {
-  const { columns, key = [], rows } = objectOf(options);
-  const declared = declaredTable("customTable", options, { rows: isFunction }, () => ({
-    reads: [],
+  const stage = `customTable ${shown(options?.name)}`;
+  const { rows, ...given } = checkedOptions(stage, customTableOptions, options);
+  const table: Table = {
+    ...given,
+    rows: { kind: "program" },
     stage: "item",
-    key: ["content_id", ...key],
+    key: ["content_id", ...given.key],
     references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
-    columns: [contentId, ...columns],
-  }));
-  return { ...declared, rows };
+    columns: [contentId, ...given.columns],
+  };
+  return { name: stage, tables: [table], reads: [], rows };
 }
 
 export interface SqlTableOptions<Columns extends readonly Column[]> extends TableOptions<Columns> {
@@ -150,48 +148,24 @@ export interface SqlTableOptions<Columns extends readonly Column[]> extends Tabl
 export function sqlTable<const Columns extends readonly Column[]>(
   options: SqlTableOptions<Columns>,
 ): Transformer {
-  const { columns, key, reads, sql } = objectOf(options);
-  const checks = { key: isKey, reads: isListOf("names of tables", isText), sql: isOneText };
-  const declared = declaredTable("sqlTable", options, checks, () => ({
-    reads,
-    stage: "query",
-    key,
-    references: [],
-    columns,
-  }));
-  return { ...declared, sql };
+  const stage = `sqlTable ${shown(options?.name)}`;
+  const { reads, sql, ...given } = checkedOptions(stage, sqlTableOptions, options);
+  const table: Table = { ...given, rows: { kind: "program" }, stage: "query", references: [] };
+  return { name: stage, tables: [table], reads, sql };
 }
 
-/** What was given in the place of options; of what is no object, nothing. */
-function objectOf<Given extends object>(options: Given): Given {
-  return isObject(options) ? options : ({} as Given);
-}
-
-const isOneText: Options[string] = (value) => isText(value) || "is not a text";
-const isFunction: Options[string] = (value) => typeof value === "function" || "is not a function";
-const isKey = isListOf("names of columns", isText);
-
-/** Options that every table of the user's own must have. */
-const NEEDED: Options = {
-  name: isOneText,
-  comment: isOneText,
-  columns: (value) => Array.isArray(value) || "is not a list of columns",
+/** Whether its columns are columns, and its key is one, `definePipeline` says, as of tables that others have made. */
+const tableOptions = {
+  name: z.string(),
+  comment: z.string(),
+  columns: z.array(z.custom<Column>(() => true)),
+  key: z.array(z.string()).default([]),
 };
-
-/** A declared table of the user's own, or what is wrong with it. `checks`: of options that it must have besides. */
-function declaredTable(
-  factory: string,
-  options: TableOptions<readonly Column[]>,
-  checks: Options,
-  declare: () => Pick<Table, "stage" | "key" | "references" | "columns"> & Pick<Transformer, "reads">,
-): Transformer {
-  const { name, comment } = objectOf(options);
-  const stage = `${factory} ${shown(name)}`;
-  const needed = { ...NEEDED, ...checks };
-  const faults = optionFaults(stage, options, { key: isKey, ...needed }, Object.keys(needed));
-  if (faults.length > 0) return { name: stage, tables: [], reads: [], faults };
-  const { reads, ...declared } = declare();
-  const table: Table = { name, comment, rows: { kind: "program" }, ...declared };
-  const wrong = customTableFaults(table).map((fault) => `${stage}: ${fault}`);
-  return { name: stage, tables: wrong.length > 0 ? [] : [table], reads, faults: wrong };
-}
+const customTableOptions = z.strictObject({
+  ...tableOptions,
+  rows: z.custom<NonNullable<Transformer["rows"]>>(
+    (value) => typeof value === "function",
+    "expected a function",
+  ),
+});
+const sqlTableOptions = z.strictObject({ ...tableOptions, reads: z.array(z.string()), sql: z.string() });

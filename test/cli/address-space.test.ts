@@ -8,7 +8,7 @@ const limits = (bytes: string) =>
 
 test("F11: a limit on address space is refused where a run of so many threads does not fit into it", () => {
   assertAddressSpace(limits("unlimited"), 8);
-  assertAddressSpace(undefined, 8);
+  assertAddressSpace("", 8);
   assertAddressSpace(limits("12000000000"), 2);
   assert.throws(() => assertAddressSpace(limits("12000000000"), 3), {
     code: "config.invalid",
@@ -16,7 +16,7 @@ test("F11: a limit on address space is refused where a run of so many threads do
   });
 });
 
-test("F11: a want of memory is told as such, wherever it shows", () => {
+test("F11: running out of memory is reported as such, wherever it shows", () => {
   const failed = (message: string, code?: string) => Object.assign(new Error(message), { code });
   for (const thrown of [
     failed(

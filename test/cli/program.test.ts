@@ -99,13 +99,13 @@ suite("the help", () => {
 
   for (const command of everyCommand(wholeProgram).slice(1)) {
     const path = pathOf(command);
-    test(`of ${path} has an example, and fits 80 columns`, async () => {
+    test(`of ${path} has an example, and fits 40 lines of 80 columns`, async () => {
       await assert.rejects(command.parseAsync(["--help"], { from: "user" }), { exitCode: 0 });
       const help = printed.out.splice(0).join("");
       assert.deepEqual(tooWide(help), []);
+      assert.ok(help.split("\n").length <= 40);
       assert.match(help, new RegExp(`^Usage: content-warehouse ${path} `));
-      const commands = help.replaceAll(/ \\\n +/g, " ");
-      assert.match(commands, new RegExp(`\\$ (?:[A-Z_]+=\\S+ )*content-warehouse ${path}`));
+      assert.match(help, new RegExp(`\\$ (?:[A-Z_]+=\\S+ )*content-warehouse ${path}`));
     });
   }
 });

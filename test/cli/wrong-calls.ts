@@ -57,7 +57,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["serve --port 99999", "option '--port <n>' argument '99999' is invalid"],
   ["serve --data nope", "The content set nope has no readable"],
-  ["serve --rate-limit 5/day", "option '--rate-limit <n>' argument '5/day' is invalid"],
+  ["serve --rate-limit fast", "option '--rate-limit <n>' argument 'fast' is invalid"],
   ["serve --max-per-page 0", "option '--max-per-page <n>' argument '0' is invalid"],
   ["serve --latency -1", "option '--latency <ms>' argument '-1' is invalid"],
   ["serve sample", "too many arguments"],

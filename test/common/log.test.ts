@@ -17,11 +17,11 @@ function logTo(lines: string[], format: "json" | "text" = "json", level: LogLeve
 
 test("an event is one JSON object a line, with the time of the clock and no word of the machine", () => {
   const lines: string[] = [];
-  logTo(lines).info("page read", { page: 3, status: 200 });
+  logTo(lines).info("page read", { pages: 3, status: 200 });
   assert.equal(lines.length, 1);
   assert.equal(
     lines[0],
-    '{"level":"info","time":"2026-11-20T02:00:00.000Z","page":3,"status":200,"msg":"page read"}\n',
+    '{"level":"info","time":"2026-11-20T02:00:00.000Z","pages":3,"status":200,"msg":"page read"}\n',
   );
 });
 
@@ -36,9 +36,9 @@ test("S4: a secret is replaced in messages and fields", () => {
 
 test("S5: fields that are not on the list are not written", () => {
   const lines: string[] = [];
-  const fields = { page: 1, headers: { authorization: "x" }, body: "jane@example.com" } as LogFields;
+  const fields = { pages: 1, headers: { authorization: "x" }, body: "jane@example.com" } as LogFields;
   logTo(lines).error("failed", fields);
-  assert.deepEqual(Object.keys(JSON.parse(lines.join())), ["level", "time", "page", "msg"]);
+  assert.deepEqual(Object.keys(JSON.parse(lines.join())), ["level", "time", "pages", "msg"]);
 });
 
 test("S19, S20: no text makes a second line or steers the terminal", () => {
@@ -55,8 +55,8 @@ test("S19, S20: no text makes a second line or steers the terminal", () => {
 
 test("the text form is for a person", () => {
   const lines: string[] = [];
-  logTo(lines, "text").warn("the page came again", { page: 3, status: 503 });
-  assert.deepEqual(lines, ["02:00:00 warn  the page came again page=3 status=503\n"]);
+  logTo(lines, "text").warn("the page came again", { pages: 3, status: 503 });
+  assert.deepEqual(lines, ["02:00:00 warn  the page came again pages=3 status=503\n"]);
 });
 
 test("events below the level are not written", () => {

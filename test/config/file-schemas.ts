@@ -1,13 +1,22 @@
-import { fileSpec } from "../../src/config/config-spec.ts";
-import { schemaOf } from "../../src/config/form-faults.ts";
+import { z } from "zod";
+import { configSpec } from "../../src/config/config-spec.ts";
+import { declaredTarget } from "../../src/config/target-spec.ts";
 
-/** The JSON Schema of a configuration that the package has, as text. A function is nothing that JSON can say. */
+/** What a JSON file can say: a target by its options, not one that a module makes, and no function. */
+const fileSpec = configSpec.omit({ onFinish: true }).extend({
+  targets: z
+    .array(declaredTarget)
+    .default([])
+    .describe(configSpec.shape.targets.description ?? ""),
+});
+
+/** The JSON Schema of a configuration that the package has, as text. Draft 7 is what editors know best. */
 export function configSchema(): string {
-  const { $schema, ...schema } = schemaOf(fileSpec.omit({ onFinish: true }), ({ jsonSchema }) => {
-    delete jsonSchema.expected;
-    delete jsonSchema.isSecret;
+  const { $schema, ...schema } = z.toJSONSchema(fileSpec, {
+    io: "input",
+    target: "draft-7",
     // In a schema of a file it would say that nobody may write the list.
-    delete jsonSchema.readOnly;
+    override: ({ jsonSchema }) => void delete jsonSchema.readOnly,
   });
   const title = "Configuration of content-warehouse";
   return `${JSON.stringify({ $schema, title, ...schema }, undefined, 2)}\n`;

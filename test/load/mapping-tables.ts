@@ -2,7 +2,6 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { Destination, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
 import { type MappedValue, STATUSES } from "../../src/audit/mapping/mapped-value.ts";
-import type { Item } from "../../src/audit/mapping/procedure.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
 import type { Connections } from "../../src/storage/parallel.ts";
@@ -22,6 +21,7 @@ import {
   customFieldMappingValues,
   destinations,
 } from "../../src/tables/destinations.ts";
+import type { Item } from "../audit/mapping/procedure.ts";
 
 const TABLES: readonly Table[] = [
   content,

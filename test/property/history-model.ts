@@ -1,7 +1,7 @@
 import { type FieldDefinition, indexDefinitions } from "../../src/audit/mapping/definitions.ts";
 import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
-import { mapItem } from "../../src/audit/mapping/procedure.ts";
 import { CAUSES } from "../../src/tables/history.ts";
+import { mapItem } from "../audit/mapping/procedure.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 
 /** A row of the ledger as the history has it: with the run that its version began in, and why. */

@@ -9,10 +9,10 @@ import {
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
 import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
-import { type Item, type ItemValue, type MappedItem, mapItem } from "../../src/audit/mapping/procedure.ts";
+import type { ItemValue } from "../../src/audit/questions/read-run.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
-import { payloadJson } from "../audit/mapping/payload-json.ts";
+import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";
 import {
   emptyTables,
   fillTables,

@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import { findReadable } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
+import { NOTHING_KEPT } from "../../src/extract/landing/kept-groups.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
@@ -14,6 +15,7 @@ import { StagedLoads } from "../../src/run/stage-loads.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
 import { loadPipeline, pipelineUrl } from "../../src/transform/pipelines.ts";
 import { type Baseline, baselineOf } from "../../src/warehouse/baseline.ts";
+import { freeBytes, PeakUse } from "../../src/warehouse/disk.ts";
 import { previousOf } from "../../src/warehouse/identity.ts";
 import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
@@ -48,25 +50,31 @@ export async function builtAgain(
   const clock = { ...systemClock, now: () => Number(endedMs) };
   const past = await previousHistory(baseline, pipeline, folder);
   await using loads = new StagedLoads([]);
+  const options = {
+    config: { limit: null, targets: [], keepRuns: 1 },
+    pipeline: url,
+    clock,
+    log: silentLog,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    threads: 1,
+    nodeVersion: manifest.versions.node,
+    freeBytes,
+  };
+  await using peak = PeakUse.watch(staging.root, 0);
   const built = await build({
+    clock,
+    options,
     folder,
-    runs: async () => runs,
     staging,
     landed,
     pipeline,
-    pipelineUrl: url,
-    before: baseline,
-    ranges: baseline.kind === "run" ? baseline : undefined,
+    baseline,
     history: withoutPersonal(past, baseline, landed.facts.personalData),
+    kept: NOTHING_KEPT,
+    peak,
     replayOf: manifest.replayOf ?? null,
     loads,
-    threads: 1,
-    nodeVersion: manifest.versions.node,
-    signal: new AbortController().signal,
-    onProgress: () => {},
-    clock,
-    log: silentLog,
-    measure: async () => {},
   });
   await publishRun(again, staging, { ...built.statement, peakBytes: manifest.peakBytes }, clock);
   return join(again.runs, staging.run);

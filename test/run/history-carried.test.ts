@@ -1,22 +1,18 @@
 /** Which runs the history is carried on from, and which not. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chmod, copyFile, cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { DuckDBInstance } from "@duckdb/node-api";
-import { diffCommand } from "../../src/cli/commands/diff.ts";
-import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
 
-const DUCKDB_ALONE = new URL("./duckdb-nightly-pipeline.ts", import.meta.url).href;
+const DUCKDB_ALONE = `${HISTORY}?duckdb`;
 
 /** A content set of few items, and a place for a warehouse. */
 async function few(t: TestContext): Promise<{ out: string; data: string }> {
@@ -58,82 +54,30 @@ test("refuses a history of a newer form before the service is asked for anything
   assert.deepEqual(await readdir(join(out, "runs")), before);
 });
 
-/** Writes a history of the form after this program's. */
+/** Writes a history of the form after this program's, and its size and digest into the manifest. */
 async function makeNewer(directory: string): Promise<void> {
-  await rewrite(directory, { run_history: "SELECT * REPLACE (history_version + 1 AS history_version)" });
-}
-
-/** Writes a run as the program before this one did. */
-async function makeOlder(directory: string): Promise<void> {
-  const newest = "(SELECT max_by(run, sequence) FROM run_history)";
-  await rewrite(directory, {
-    content: "SELECT *, TIMESTAMPTZ '2026-11-20 02:00:00Z' AS observed_at",
-    content_history: `SELECT * REPLACE (coalesce(last_seen_run, ${newest}) AS last_seen_run)`,
-    run_history: "SELECT * REPLACE (1 AS history_version)",
-  });
-}
-
-/** Makes tables of a published run anew, as its database, its one file of each and its manifest would have them. */
-async function rewrite(directory: string, tables: Readonly<Record<string, string>>): Promise<void> {
-  const database = join(directory, "warehouse.duckdb");
-  const files = new Map([["warehouse.duckdb", database]]);
-  await chmod(database, 0o600);
-  const instance = await DuckDBInstance.create(database);
-  const connection = await instance.connect();
-  for (const [table, select] of Object.entries(tables)) {
-    const folder = join(directory, "parquet", table);
-    const [name = ""] = await readdir(folder);
-    const path = join(folder, name);
-    files.set(`parquet/${table}/${name}`, path);
-    await connection.run(`CREATE OR REPLACE TABLE "${table}" AS ${select} FROM "${table}"`);
-    const written = join(directory, "..", "..", "rewritten.parquet");
-    await connection.run(`COPY "${table}" TO '${written}'`);
-    await chmod(path, 0o600);
-    await copyFile(written, path);
-  }
-  connection.closeSync();
-  instance.closeSync();
+  const [name = ""] = await readdir(join(directory, "parquet/run_history"));
+  const path = `parquet/run_history/${name}`;
+  const file = join(directory, path);
+  const written = join(directory, "../../rewritten.parquet");
+  await using published = await openPublished(directory);
+  await published.connection.run(
+    `COPY (SELECT * REPLACE (history_version + 1 AS history_version) FROM '${file}') TO '${written}'`,
+  );
+  const bytes = await readFile(written);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
   const manifest = await readManifest(directory);
-  const restated = manifest.files.map(async (file) => {
-    const path = files.get(file.path);
-    if (path === undefined) return file;
-    const bytes = await readFile(path);
-    return { ...file, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
-  });
-  const manifestFile = join(directory, "manifest.json");
-  await chmod(manifestFile, 0o600);
-  const text = JSON.stringify({ ...manifest, files: await Promise.all(restated) }, undefined, 2);
-  await writeFile(manifestFile, `${text}\n`);
-}
-
-long("carries on a history of the older form, and answers over it as over its own", async (t) => {
-  const { out, data } = await few(t);
-  const later = `${data}-later`;
-  await cp(data, later, { recursive: true });
-  await writeFile(join(later, "content.ndjson"), `${(await itemsIn(data)).slice(0, 20).join("\n")}\n`);
-  let port = 0;
-  const found: unknown[][] = [];
-  for (const [place, isOlder] of [
-    ["a", false],
-    ["b", true],
+  const files = manifest.files.map((each) =>
+    each.path === path ? { ...each, bytes: bytes.length, sha256 } : each,
+  );
+  for (const [place, content] of [
+    [file, bytes],
+    [join(directory, "manifest.json"), JSON.stringify({ ...manifest, files })],
   ] as const) {
-    const clock = new HurriedClock();
-    const at = { out: join(out, place), clock, config: { acceptShrink: true } } as const;
-    const told: unknown[] = [];
-    for (const [night, set] of [data, later, data].entries()) {
-      const served = await servedNight({ ...at, data: set, port });
-      port = served.port;
-      const { directory, changes, warnings } = served.summary;
-      if (night === 0 && isOlder) await makeOlder(directory);
-      told.push(changes, warnings);
-      if (night > 0) told.push(await historyRows(directory), ...(await answers(at.out, data)));
-    }
-    found.push(told);
+    await chmod(place, 0o600);
+    await writeFile(place, content);
   }
-  const [own = [], older = []] = found;
-  assert.equal(older.length, own.length);
-  for (const [place, told] of own.entries()) assert.deepEqual(older[place], told);
-});
+}
 
 long(
   "writes the same bytes of the history for the same answers, also where items came, changed and went",
@@ -167,38 +111,4 @@ async function historyFiles(directory: string): Promise<Map<string, string>> {
     HISTORY_TABLES.some(({ name }) => path.startsWith(`parquet/${name}/`)),
   );
   return new Map(own.map(({ path, sha256 }) => [path, sha256]));
-}
-
-const itemsIn = async (data: string): Promise<string[]> =>
-  (await readFile(join(data, "content.ndjson"), "utf8")).trim().split("\n");
-
-/** What is said of the current run and the one before, and of an item of all nights and one that the second had not. */
-async function answers(out: string, data: string): Promise<string[]> {
-  const items = await itemsIn(data);
-  const [stayed = "", returned = ""] = [items[0], items.at(-1)].map((line = "{}") => JSON.parse(line).id);
-  const calls: readonly [typeof diffCommand, ...string[]][] = [
-    [diffCommand],
-    [explainCommand, stayed],
-    [explainCommand, returned],
-    [explainCommand, returned, "--run", "1"],
-    [diffCommand, "1", "current"],
-  ];
-  const told: string[] = [];
-  for (const [command, ...args] of calls) {
-    const { text, error } = await outcome(command, [...args, "--warehouse", out, "--format", "json"]);
-    told.push(text + error?.message);
-  }
-  // The service's clock goes on.
-  return told.map((text) => text.replaceAll(/answered [-0-9 :]+ UTC/g, "answered"));
-}
-
-/** The histories but for the form of each run. */
-async function historyRows(directory: string) {
-  await using published = await openPublished(directory);
-  const rows: unknown[] = [];
-  for (const { name, columns } of HISTORY_TABLES) {
-    const list = columns.map((column) => column.name).filter((column) => column !== "history_version");
-    rows.push(await published.rows(`SELECT ${list.join(", ")} FROM ${name} ORDER BY ALL`));
-  }
-  return rows;
 }

@@ -80,49 +80,7 @@ suite("certified", () => {
       );
     });
   }
-
-  long("D14: where the modes mean different times, dynamic documents by a second dynamic pass", async (t) => {
-    const { service, run } = await world(t, DYNAMIC, itemsOf(12));
-    service.script = (question) =>
-      answered(service, question, (each) => ({ ...each, updated_at: "2026-11-01T09:00:00Z" }), "full");
-    const { verdict, directory } = await run();
-    assert.equal(verdict, "complete");
-    const passes = await rowsOf(directory, "SELECT mode FROM run_passes ORDER BY pass");
-    assert.deepEqual(passes.flat(), ["dynamic", "basic", "dynamic"]);
-    assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT epoch_ms(updated_at) FROM content"), [
-      [String(Date.parse("2026-11-01T10:00:00Z"))],
-    ]);
-  });
 });
-
-/** The answer with its items changed, where it is of the listing's kind or, as `full` goes, of basic. */
-function answered(
-  service: Scripted,
-  question: Question,
-  change: (each: Item) => Item,
-  kind: "full" | "dynamic",
-) {
-  const isOf = (question.mode === "dynamic" ? "dynamic" : "full") === kind;
-  if (!isOf) return undefined;
-  const items = service.items.map((each) => change(each as Item));
-  if (question.kind === "item") {
-    const found = items.find(({ id }) => id === question.id);
-    return found === undefined ? { status: 404, body: {} } : { body: { response: found } };
-  }
-  if (question.kind !== "list") return undefined;
-  const { page, perPage } = question;
-  const pages = Math.max(1, Math.ceil(items.length / perPage));
-  const response = items.slice((page - 1) * perPage, page * perPage);
-  const pagination = {
-    previous: null,
-    next: page < pages ? page + 1 : null,
-    current: page,
-    per_page: perPage,
-    count: items.length,
-    pages,
-  };
-  return { body: { response, count: response.length, pagination } };
-}
 
 suite("an edit between the passes", () => {
   const EDITED = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
@@ -162,30 +120,6 @@ suite("an edit between the passes", () => {
         if (listings === FULL) assert.deepEqual([...asked], ["full"]);
       });
     }
-  }
-
-  for (const listings of few(ALL, 1)) {
-    test(`D13: that moves an item from a page to come to one that was read: ${listings.join(" and ")}`, async (t) => {
-      const { service, run } = await world(t, listings, itemsOf(12));
-      let moved = false;
-      service.script = ({ kind, page }) => {
-        if (kind === "list" && page === 2 && !moved) {
-          moved = true;
-          const last = service.items.at(-1) as Item;
-          service.items = [{ ...last, ...EDITED }, ...service.items.slice(0, -1)];
-        }
-        return undefined;
-      };
-      const { verdict, directory } = await run();
-      assert.equal(verdict, "complete");
-      assert.deepEqual(
-        await publishedIds(directory),
-        itemsOf(12).map(({ id }) => id),
-      );
-      assert.deepEqual(await rowsOf(directory, "SELECT content_id FROM content WHERE title = 'Edited'"), [
-        ["c-011"],
-      ]);
-    });
   }
 });
 

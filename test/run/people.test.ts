@@ -9,13 +9,14 @@ import { lakeCommand } from "../../src/cli/commands/lake.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
-import type { Config, PersonalData } from "../../src/config/config.ts";
+import { type Config, keyId, type PersonalData } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { lake } from "../../src/targets/lake/lake.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
 import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { either, long } from "../long.ts";
-import { itemsWith, NEEDLE, PLACES, recordingLog, rereadWithout } from "./people.ts";
+import { itemsWith, NEEDLE, PLACES, recordingLog, rereadWithout, USER } from "./people.ts";
 import {
   assertNowhereIn,
   exportFrom,
@@ -36,7 +37,7 @@ const POLICIES = {
 } as const satisfies Readonly<Record<string, PersonalData>>;
 
 /** A run, and all that it said on the way, as one text. */
-async function told(t: TestContext, items: readonly Json[], config: Partial<Config>) {
+async function told(t: TestContext, items: readonly unknown[], config: Partial<Config>) {
   const service = await Scripted.start(t, items);
   const { log, lines } = recordingLog();
   const out = await temporaryFolder(t);
@@ -73,8 +74,17 @@ for (const [policy, form] of [
         );
       return;
     }
-    await assertNowhereIn(summary.directory, [NEEDLE]);
+    await assertNowhereIn(summary.directory, [NEEDLE, KEY.reveal()]);
     assert.ok(!said.includes(NEEDLE));
+    const email = policy === "drop" ? null : personalHash(Buffer.from(KEY.reveal()), "email", USER.email);
+    const users = "SELECT DISTINCT email, tz FROM users WHERE user_id = 'u-1'";
+    assert.deepEqual(await rowsOf(summary.directory, users), [[email, "Europe/Vienna"]]);
+    const { keyId: named } = (await readManifest(summary.directory)).personalData;
+    assert.equal(named, policy === "drop" ? null : keyId(KEY));
+    const treated = `SELECT path FROM run_drift WHERE kind = 'personal_${policy === "drop" ? "dropped" : "hashed"}'`;
+    const paths = (await rowsOf(summary.directory, treated)).flat();
+    for (const path of ["author_details.email", "authorEmail", "reviewer.contact_email", "contact_email"])
+      assert.ok(paths.includes(path), `${path} is not among ${paths.join(", ")}`);
   });
 }
 

@@ -15,7 +15,19 @@ import { item, type Json, Scripted } from "./scripted.ts";
 
 export const NEEDLE = "Needle Roe 7f3a";
 
-export const USER = { id: "u-1", name: NEEDLE, email: `${NEEDLE}@example.com` };
+export const USER = {
+  id: "u-1",
+  name: NEEDLE,
+  name_sort: NEEDLE,
+  email: `${NEEDLE}@example.com`,
+  bio: `${NEEDLE} writes.`,
+  short_bio: NEEDLE,
+  phone: `+43 ${NEEDLE}`,
+  slug: NEEDLE,
+  avatar_feed_url: `https://example.com/${NEEDLE}.png`,
+  avatar_profile_url: `https://example.com/${NEEDLE}.png`,
+  tz: "Europe/Vienna",
+};
 const SENT: readonly unknown[] = [
   USER,
   [USER],
@@ -31,12 +43,14 @@ function around(path: readonly string[], value: unknown): unknown {
   return step === "[]" ? [inner] : { [step === "{}" ? "cf-1" : step]: inner };
 }
 
-/** One item for each place and each form, in both modes; of one of them the document is a reject. */
-export function itemsWith(places: readonly UserPlace[]): Json[] {
+/** One item for each place and each form, one with API fields that nobody specified, and two rejects; in both modes. */
+export function itemsWith(places: readonly UserPlace[]): unknown[] {
   const documents = places.flatMap(({ path }) => SENT.map((value) => around(path, value) as Json));
   return [
     ...documents.map((document, index) => item(`c-${index}`, index + 1, document)),
-    { title: "No ID", author: USER, approved_by: USER },
+    item("c-unknown", 1, { authorEmail: USER.email, reviewer: { contact_email: USER.email } }),
+    { title: "No ID", author: USER, approved_by: USER, contact_email: USER.email },
+    [{ email: USER.email }],
   ];
 }
 

@@ -9,7 +9,6 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import type { Config } from "../../src/config/config.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import { assertSameRun, builtAgain } from "./again.ts";
 import { assertNowhereIn, exportFrom, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -119,7 +118,8 @@ test("an error ends the run with 25 before anything is published, and its tables
   assert.deepEqual(await readdir(join(out, ".staging")).catch(() => []), []);
 });
 
-suite("a query that cannot be asked is told before a request, with its name and what the engine says", () => {
+test("a query that cannot be asked is told before a request, with its name and what the engine says", async (t) => {
+  const { out, service, run } = await nights(t);
   for (const [sql, said] of [
     ["SELEC 1", "syntax error at or near"],
     [
@@ -139,17 +139,11 @@ suite("a query that cannot be asked is told before a request, with its name and 
     ["FROM 'content.parquet'", "file system operations are disabled"],
     ["FROM read_csv('https://example.com/a.csv')", "disabled"],
   ] as const) {
-    test(sql, async (t) => {
-      const { out, service, run } = await nights(t);
-      const { message } = await failsWith(
-        "config.invalid",
-        run([{ name: "wrong", sql, severity: "warning" }]),
-      );
-      assert.ok(message.startsWith('The test "wrong" of the pipeline cannot be run: '), message);
-      assert.ok(message.includes(said), message);
-      assert.deepEqual([service.questions.length, existsSync(out)], [0, false]);
-    });
+    const { message } = await failsWith("config.invalid", run([{ name: "wrong", sql, severity: "warning" }]));
+    assert.ok(message.startsWith('The test "wrong" of the pipeline cannot be run: '), message);
+    assert.ok(message.includes(said), message);
   }
+  assert.deepEqual([service.questions.length, existsSync(out)], [0, false]);
 });
 
 suite("previous", () => {
@@ -275,14 +269,6 @@ suite("previous", () => {
     const found = await rowsOf(directory, TESTS);
     const rows = found.map(([, , , , , examples]) => String(examples));
     assert.match(rows.join(), /Title of c-000.*a3f7 eoR/);
-  });
-
-  long("a run that is built again finds the same", async (t) => {
-    const { service, run } = await nights(t);
-    await run([GONE]);
-    service.items = service.items.slice(2);
-    const { directory } = await run([GONE, { name: "five", sql: FIVE, severity: "warning" }]);
-    await assertSameRun(directory, await builtAgain(t, { directory }));
   });
 });
 

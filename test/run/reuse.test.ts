@@ -189,15 +189,6 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     });
   }
 
-  await t.test("items of which one field or another changed", async () => {
-    await run();
-    for (const id of ALL.slice(0, 8)) edit(id, { view_count: 7 });
-    for (const id of ALL.slice(8, 15)) edit(id, { title: "Another" });
-    const { reused } = await run();
-    assert.deepEqual(asked(), ALL.slice(0, 15));
-    assert.deepEqual(reused, { reused: 5, read: 15 });
-  });
-
   for (const [name, settings] of few(SETTINGS, 1)) {
     await t.test(`all items where the settings are others: ${name}`, async () => {
       const { reused } = await run(settings);

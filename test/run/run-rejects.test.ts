@@ -1,21 +1,7 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { Secret } from "../../src/common/secret.ts";
-import { keyId } from "../../src/config/config.ts";
-import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { personalHash } from "../../src/raw/personal/policy.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
-import { long } from "../long.ts";
-import {
-  assertNowhereIn,
-  exportFrom,
-  NIGHTLY,
-  publishedIds,
-  rowsOf,
-  temporaryFolder,
-  textsIn,
-} from "./running.ts";
-import { type Item, item, itemsOf, type Json, Scripted } from "./scripted.ts";
+import { test } from "node:test";
+import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
 
 const NO_ITEMS: readonly (readonly [unknown, string])[] = [
   [null, "the listed item is not an object"],
@@ -76,102 +62,5 @@ test("E3: a single-item answer of another item is a reject, and the listed views
   assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);
   assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM run_rejects"), [
     ["item", "c-010", "the answer is of another item than the one asked for"],
-  ]);
-});
-
-/** Names, addresses and numbers of people that stand nowhere else. */
-const CANARIES = [
-  "canary.mail@example.com",
-  "Canary Name",
-  "Canary Bio",
-  "+43-CANARY-PHONE",
-  "https://canary.example/avatar.png",
-  "canary-user-slug",
-  "canary.unknown@example.com",
-  "canary.nested@example.com",
-  "canary.reject@example.com",
-  "canary.list@example.com",
-  "Canary Editor",
-];
-
-const PERSON: Json = {
-  id: "u-1",
-  email: "canary.mail@example.com",
-  name: "Canary Name",
-  name_sort: "Canary Name",
-  bio: "Canary Bio",
-  short_bio: "Canary Bio",
-  phone: "+43-CANARY-PHONE",
-  slug: "canary-user-slug",
-  avatar_feed_url: "https://canary.example/avatar.png",
-  avatar_profile_url: "https://canary.example/avatar.png",
-  tz: "Europe/Vienna",
-};
-
-/** An export of two items with people in every place that can have some, and of rejects that have some too. */
-async function exportPeople(
-  t: TestContext,
-  personalData: Parameters<typeof exportFrom>[0]["config"],
-): Promise<RunSummary> {
-  const service = await Scripted.start(t, [
-    item("c-1", 0, { author: "u-1" }),
-    item("c-2", 1, {}),
-    { title: "No ID", author_details: PERSON, contact_email: "canary.reject@example.com" },
-    [{ email: "canary.list@example.com" }],
-  ]);
-  service.arrange = (items, { mode }) =>
-    items.map((each) => {
-      if (Array.isArray(each) || !("id" in (each as Json))) return each;
-      const unknown = {
-        reviewer: { contact_email: "canary.nested@example.com" },
-        authorEmail: "canary.unknown@example.com",
-      };
-      const full = { owner_details: PERSON, last_updated_by: PERSON, last_updated_by_details: PERSON };
-      const editing = [
-        { id: "u-1", name: "Canary Editor", avatar_url: "https://canary.example/avatar.png", last_seen: 1 },
-      ];
-      const dynamic = { author_details: PERSON, creator_details: PERSON, currently_editing: editing };
-      return { ...(each as Item), ...unknown, ...(mode === "full" ? full : dynamic) };
-    });
-  return exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
-    pipelineUrl: NIGHTLY,
-    config: { details: "all", ...personalData },
-  });
-}
-
-test("with the policy drop, which is the default, nothing of a person stands in any published file", async (t) => {
-  const { directory } = await exportPeople(t, {});
-  await assertNowhereIn(directory, CANARIES);
-  assert.deepEqual(await rowsOf(directory, "SELECT user_id, email, name, tz FROM users"), [
-    ["u-1", null, null, "Europe/Vienna"],
-  ]);
-  const dropped = await rowsOf(directory, "SELECT path FROM run_drift WHERE kind = 'personal_dropped'");
-  for (const path of ["author_details.email", "authorEmail", "reviewer.contact_email", "contact_email"]) {
-    assert.ok(dropped.flat().includes(path), `${path} is not among ${dropped.flat().join(", ")}`);
-  }
-  assert.equal((await rowsOf(directory, "FROM run_rejects")).length, 4);
-});
-
-long(
-  "with the policy hash, keyed hashes stand in their place, and the manifest names the key without showing it",
-  async (t) => {
-    const key = new Secret("CANARY-KEY-0123456789abcdef0123456789abcdef");
-    const { directory } = await exportPeople(t, { personalData: { policy: "hash", key } });
-    await assertNowhereIn(directory, [...CANARIES, key.reveal()]);
-    const hashed = personalHash(Buffer.from(key.reveal()), "email", "canary.mail@example.com");
-    assert.deepEqual(await rowsOf(directory, "SELECT email FROM users"), [[hashed]]);
-    const { policy, keyId: named } = (await readManifest(directory)).personalData;
-    assert.deepEqual({ policy, named }, { policy: "hash", named: keyId(key) });
-  },
-);
-
-long("with the policy keep, people are kept, in tables, raw documents and rejects", async (t) => {
-  const { directory } = await exportPeople(t, { personalData: { policy: "keep", key: null } });
-  const texts = (await textsIn(directory)).map(({ text }) => text).join("\n");
-  for (const canary of CANARIES) assert.ok(texts.includes(canary), canary);
-  assert.deepEqual(await rowsOf(directory, "SELECT name, phone FROM users"), [
-    ["Canary Name", "+43-CANARY-PHONE"],
   ]);
 });

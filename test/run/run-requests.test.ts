@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
-import { WorkQueue } from "../../src/common/threads/work-queue.ts";
-import { recordOf } from "../../src/extract/journal.ts";
-import { ByteBudget } from "../../src/extract/pages/byte-budget.ts";
 import { few, long } from "../long.ts";
-import { NEVER } from "../never.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -44,13 +39,6 @@ suite("requests", () => {
         `five within a second: ${begun.join(", ")}`,
       );
     }
-  });
-
-  long("without `ratePerSecond` nobody waits", async (t) => {
-    const service = await Scripted.start(t, itemsOf(20));
-    const clock = new HurriedClock();
-    await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, clock });
-    assert.deepEqual(clock.slept, []);
   });
 
   const singly = [
@@ -112,115 +100,4 @@ suite("requests", () => {
       assert.equal(service.asked("destinations").length, runs);
     }
   });
-});
-
-suite("a queue of requests", { timeout: 10_000 }, () => {
-  test("does so many tasks at a time, and takes no more than wait", async () => {
-    const queue = new WorkQueue(2, NEVER);
-    const gates: (() => void)[] = [];
-    let most = 0;
-    let running = 0;
-    const task = async () => {
-      most = Math.max(most, ++running);
-      await new Promise<void>((open) => gates.push(open));
-      running -= 1;
-    };
-    let queued = 0;
-    const filling = (async () => {
-      for (; queued < 10; queued++) await queue.add(task);
-    })();
-    for (let turns = 0; turns < 5; turns++) await turn();
-    assert.deepEqual([running, queued], [2, 4]);
-    while (gates.length > 0) {
-      for (const open of gates.splice(0)) open();
-      for (let turns = 0; turns < 5; turns++) await turn();
-    }
-    await filling;
-    await queue.done();
-    assert.deepEqual([most, queued], [2, 10]);
-  });
-
-  test("ends with the first failure of a task or of followed work, and tells everything under way", async () => {
-    for (const failing of ["a task", "followed work"]) {
-      const queue = new WorkQueue(2, NEVER);
-      const heard: unknown[] = [];
-      await queue.add(
-        () =>
-          new Promise((_, reject) => {
-            queue.signal.addEventListener("abort", () => {
-              heard.push(queue.signal.reason.message);
-              reject(queue.signal.reason);
-            });
-          }),
-      );
-      const fail = async () => {
-        throw new Error("first");
-      };
-      if (failing === "a task") await queue.add(fail);
-      else queue.follow(fail());
-      await assert.rejects(queue.done(), { message: "first" });
-      await assert.rejects(queue.add(fail), { message: "first" });
-      assert.deepEqual(heard, ["first"], failing);
-    }
-  });
-
-  test("ends with the reason of the signal from outside", async () => {
-    const outside = new AbortController();
-    const queue = new WorkQueue(1, outside.signal);
-    await queue.add(async () => {
-      outside.abort(new Error("stop"));
-      queue.signal.throwIfAborted();
-    });
-    await assert.rejects(queue.done(), { message: "stop" });
-  });
-
-  test("waits for followed work that follows on itself", async () => {
-    const queue = new WorkQueue(1, NEVER);
-    const done: string[] = [];
-    queue.follow(
-      turn().then(() => {
-        done.push("one");
-        queue.follow(turn().then(() => done.push("two")));
-      }),
-    );
-    await queue.done();
-    assert.deepEqual(done, ["one", "two"]);
-  });
-});
-
-suite("a bound on bytes under way", () => {
-  test("lets takers in while there is room, in their order, and one in any case", async () => {
-    const budget = new ByteBudget(100);
-    const taken: string[] = [];
-    const take = (name: string, bytes: number) => budget.take(bytes).then(() => taken.push(name));
-    await take("whole", 300);
-    const waiting = [take("first", 60), take("second", 60), take("third", 10)];
-    await turn();
-    assert.deepEqual(taken, ["whole"]);
-    budget.give(300);
-    await turn();
-    assert.deepEqual(taken, ["whole", "first"], "a smaller one does not overtake");
-    budget.give(60);
-    await Promise.all(waiting);
-    assert.deepEqual(taken, ["whole", "first", "second", "third"]);
-  });
-});
-
-test("the record of a request is small, whatever the answer was", () => {
-  const body = new Uint8Array(1_000_000);
-  const response = {
-    status: 200,
-    contentType: "application/json",
-    contentEncoding: null,
-    date: null,
-    ageSeconds: null,
-    retryAfterMs: null,
-    body,
-    sha256: "0".repeat(64),
-    milliseconds: 12.5,
-    attempts: 2,
-  };
-  const record = recordOf(response, { mode: "full", pass: 2, page: 7, observedAt: 1, bytes: body.length });
-  assert.ok(Object.values(record).every((value) => value === null || typeof value !== "object"));
-  assert.deepEqual([record.bytes, record.attempts, record.page], [1_000_000, 2, 7]);
 });

@@ -11,7 +11,6 @@ import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { environment } from "../environment.ts";
 import { long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
 import { contentSetOf } from "../service/memory-set.ts";
@@ -189,41 +188,4 @@ long("a listing without items is published as such", async (t) => {
   assert.deepEqual([summary.verdict, summary.reasons], ["complete", []]);
   assert.deepEqual(await publishedIds(summary.directory), []);
   assert.equal(summary.accounting.listed, 0);
-});
-
-long("garbage is let go of before the second listing, before the load and after the report", async (t) => {
-  const service = await serve();
-  t.after(() => service.close());
-  const seen: string[] = [];
-  const gc = globalThis.gc;
-  globalThis.gc = Object.assign(async () => void seen.push("let go"), { default: undefined });
-  t.after(() => {
-    globalThis.gc = gc;
-  });
-  const note = ({ stage }: { readonly stage: string }) => void (seen.at(-1) === stage || seen.push(stage));
-  await exportFrom({ url: service.url, out: await temporaryFolder(t), onProgress: note });
-  assert.deepEqual(seen, [
-    "lookups",
-    "dynamic",
-    "let go",
-    "full",
-    "let go",
-    "lookups",
-    "let go",
-    "transform",
-    "let go",
-    "load",
-    "let go",
-    "publish",
-  ]);
-});
-
-long("a thread of the transform lets its memory go when it has given all", async (t) => {
-  const service = await Scripted.start(t, itemsOf(1100));
-  const out = await temporaryFolder(t);
-  t.after(environment({ LET_GO_FILE: join(out, "let-go") }));
-  const pipelineUrl = new URL("./letting-go-pipeline.ts", import.meta.url).href;
-  await exportFrom({ url: service.url, out, threads: 1, pipelineUrl, config: { perPage: 100 } });
-  const asked = (await readFile(join(out, "let-go"), "utf8")).split("\n");
-  assert.equal(asked.filter((options) => options.includes('"major"')).length, 1);
 });

@@ -213,27 +213,36 @@ test("colours are for a terminal that takes them, unless they are refused", () =
   assert.equal(takes({}, false, true), false);
 });
 
-test("a run that the service held back says at what rate, and which setting bounds it", () => {
-  const text = (refused: number, ratePerSecond: number | null = 4.8) =>
-    summaryText({ ...COMPLETE, throttled: { ratePerSecond, refused } });
-  assert.match(
-    text(12),
-    /\n {2}Throttled {2}held to about 4\.8 requests a second; the service refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
-  );
-  assert.match(
-    text(1, null),
-    /the service refused 1 request for a while; `ratePerSecond` sets an upper bound\n/,
-  );
-  assert.match(text(0), /4\.8 requests a second, as found earlier; the service refused none; /);
-  assert.doesNotMatch(summaryText(COMPLETE), /Throttled/);
-});
-
-test("of more than two passes, the last two are the ones that agree", () => {
-  const passes = [...COMPLETE.passes, pass(3, "basic", 12_345)];
-  assert.match(
-    summaryText({ ...COMPLETE, passes }),
-    /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
-  );
+test("what a run was held back by, reused and resumed has a line each, and which passes agree", () => {
+  const { passes } = COMPLETE;
+  const cases: readonly (readonly [Partial<RunSummary>, RegExp])[] = [
+    [
+      { throttled: { ratePerSecond: 4.8, refused: 12 } },
+      /\n {2}Throttled {2}held to about 4\.8 requests a second; the service refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
+    ],
+    [
+      { throttled: { ratePerSecond: null, refused: 1 } },
+      /the service refused 1 request for a while; `ratePerSecond` sets an upper bound\n/,
+    ],
+    [
+      { throttled: { ratePerSecond: 4.8, refused: 0 } },
+      /4\.8 requests a second, as found earlier; the service refused none; /,
+    ],
+    [
+      { passes: [...passes, pass(3, "basic", 12_345)] },
+      /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
+    ],
+    [
+      { reused: { reused: 9780, read: 220 } },
+      /^ *Reused +9,780 single items of which the listing says nothing new; 220 read$/m,
+    ],
+    [
+      { resumed: { pages: 37, items: 1200 } },
+      /^ {2}Resumed {4}37 pages and 1,200 single items from before the run was ended early$/m,
+    ],
+    [{ resumed: { pages: 1, items: 0 } }, /Resumed {4}1 page from before/],
+  ];
+  for (const [change, line] of cases) assert.match(summaryText({ ...COMPLETE, ...change }), line);
 });
 
 test("an unsettled run says so first, and everything that is worth a look has a line", () => {
@@ -266,20 +275,6 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Warning    There is no destination "Site".
   Next       content-warehouse runs show --section rejects
 `,
-  );
-});
-
-test("the summary says how many single items were reused, and how many were read", () => {
-  const text = summaryText({ ...COMPLETE, reused: { reused: 9780, read: 220 } });
-  assert.match(text, /^ *Reused +9,780 single items of which the listing says nothing new; 220 read$/m);
-});
-
-test("a run that was resumed says what was there already", () => {
-  const text = summaryText({ ...COMPLETE, resumed: { pages: 37, items: 1200 } });
-  assert.match(text, /^ {2}Resumed {4}37 pages and 1,200 single items from before the run was ended early$/m);
-  assert.match(
-    summaryText({ ...COMPLETE, resumed: { pages: 1, items: 0 } }),
-    /Resumed {4}1 page from before/,
   );
 });
 

@@ -43,15 +43,6 @@ long("a run on an empty disk is above the run that its target was rolled back fr
   assert.equal(sequence, 42);
 });
 
-test("a pipeline without Parquet files is refused before any request where there are targets", async (t) => {
-  const service = await Scripted.start(t, itemsOf(5));
-  const out = join(await temporaryFolder(t), "warehouse");
-  const pipelineUrl = new URL("./duckdb-pipeline.ts", import.meta.url).href;
-  const config = { targets: [memoryTarget()] };
-  await failsWith("config.invalid", exportFrom({ url: service.url, out, config, pipelineUrl }));
-  assert.deepEqual(service.questions, []);
-});
-
 test("a run on an empty disk tells its targets whom it reads, so that it is given no run of another service", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = join(await temporaryFolder(t), "warehouse");

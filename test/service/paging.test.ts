@@ -80,23 +80,6 @@ test("a page larger than the maximum is clamped, and the clamped size echoed", a
   assert.equal(pagination.per_page, 10, "the default is no larger than the maximum");
 });
 
-test("a large page is made in batches, and holds all items in order", async (t) => {
-  const set = setOf(250);
-  const batches: number[] = [];
-  const readBatch = (positions: readonly number[]) => {
-    batches.push(positions.length);
-    return set.documents.read(positions);
-  };
-  const documents = { count: set.documents.count, read: readBatch, close: () => set.documents.close() };
-  const service = await serve(t, { data: { ...set, documents }, maxPerPage: 250 });
-  const page = await read(service, "/api/v1/content?per_page=250", list);
-  assert.deepEqual(batches, [100, 100, 50]);
-  assert.deepEqual(
-    ids(page),
-    Array.from({ length: 250 }, (_, index) => `i-${index}`),
-  );
-});
-
 test("a page number or size that is no whole number from 1 up is refused", async (t) => {
   const service = await serve(t);
   for (const value of ["0", "-1", "x", "", "1.5", "1e2", "+1", "%201", "0".repeat(400)]) {

@@ -121,14 +121,10 @@ const IDS_NAMED = 5;
 function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
   const named = ids.map((id) => printable(id));
-  const text = `${namelessWords(ids.length)}. ${ids.length === 1 ? "Its ID" : "Their IDs"}: ${firstOf(named, IDS_NAMED)}.`;
+  const [have, gone, whose] =
+    ids.length === 1 ? ["has", "it", "Its ID"] : ["have", "one of them", "Their IDs"];
+  const text = `${counted(ids.length, "destination")} in mappings ${have} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`. ${whose}: ${firstOf(named, IDS_NAMED)}.`;
   return [{ text, check: NAMELESS_CHECK }];
-}
-
-/** How many destinations have no name, and what to do; how IDs or lines to add follow is for who says it. */
-export function namelessWords(number: number): string {
-  const [have, gone] = number === 1 ? ["has", "it"] : ["have", "one of them"];
-  return `${counted(number, "destination")} in mappings ${have} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\``;
 }
 
 function destinationWarning(

@@ -119,7 +119,8 @@ export const DEFINITIONS = {
 /** Net changes from one run to a later one, of those that `diff_filter` lets through; places among others come last. */
 export async function readDefinitionRows(
   connection: DuckDBConnection,
-  { from, to }: { readonly from: number; readonly to: number },
+  from: number,
+  to: number,
 ): Promise<RowOf<typeof DEFINITIONS>[]> {
   const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
   const rows = (await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides);
@@ -157,9 +158,7 @@ function sidesSql(history: Table): string {
   });
 }
 
-type Kind = DefinitionChange["kind"];
-
-const KINDS: Readonly<Record<Kind, string>> = {
+const KINDS: Readonly<Record<DefinitionChange["kind"], string>> = {
   destination: "destination",
   mapping: "mapping",
   entry: "mapping entry",
@@ -168,7 +167,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
 };
 
 /** What a definition is known by, where it came or went. */
-const MAIN_MEMBERS: Readonly<Record<Kind, string>> = {
+const MAIN_MEMBERS: Readonly<Record<DefinitionChange["kind"], string>> = {
   destination: "identification",
   mapping: "external_field_name",
   entry: "external_value",

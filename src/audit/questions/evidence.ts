@@ -1,14 +1,12 @@
-/** Where a run read what the procedure used: the request, its answer, and the part of the raw document. */
-import { join } from "node:path";
-import { col } from "../../common/answer.ts";
+/** Where a run read what an explanation shows: the request, its answer, and the part of the raw document. */
+import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import type { Fullness } from "../checks/mass-change.ts";
-import type { Item } from "../mapping/procedure.ts";
 import { type OpenedRun, rawFilesIn } from "../open-run.ts";
+import type { ItemValue } from "./read-run.ts";
 
 const required = { required: true } as const;
 
@@ -19,24 +17,20 @@ const REQUEST = {
   page: col.count(),
   /** ISO 8601, UTC. */
   observedAt: col.text(required),
-  /** Of the response as it came, in hexadecimal. */
+  /** SHA-256 of the response as it came, in hexadecimal. */
   sha256: col.text(required),
 } as const;
 
-const ANSWER = { ...REQUEST, answerTo: col.text(required), observation: col.text(required) } as const;
-
 const REUSED = {
-  contentId: col.text(required),
   /** The earlier run. */
   run: col.text(required),
   /** ISO 8601, UTC. */
   observedAt: col.text(required),
-  /** Of the document when it was answered. */
+  /** SHA-256 of the document when it was answered. */
   sha256: col.text(required),
 } as const;
 
 const DOCUMENT = {
-  contentId: col.text(required),
   filename: col.text(required),
   mode: col.text(required),
   pass: col.count(required),
@@ -44,146 +38,83 @@ const DOCUMENT = {
   position: col.count(required),
   /** Its place in the order of observation. */
   observation: col.text(required),
-  /** Of the document as it is kept. */
+  /** SHA-256 of the document as it is kept. */
   sha256: col.text(required),
+  document: col.text(required),
 } as const;
 
-/** Where a run's tables are open. */
-export type EvidentRun = Pick<OpenedRun, "connection" | "directory"> & {
-  readonly manifest: Pick<Fullness, "rows">;
-};
-
-/** Items by a query that has their IDs, as `content_id`, and no other column. */
-export interface SomeItems {
-  readonly sql: string;
-  readonly params: readonly string[];
-}
-
 export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
-/** But for what is the same of all items. */
-export type EvidenceOfItem = ReturnType<Awaited<ReturnType<typeof evidenceOfItems>>["of"]>;
-export type DocumentEvidence = NonNullable<Evidence["document"]>;
+type DocumentEvidence = NonNullable<Evidence["document"]>;
 
-/** Of one item. */
+type EvidentRun = Pick<OpenedRun, "connection" | "directory">;
+
 export async function findEvidence(run: EvidentRun, contentId: string) {
-  const found = await evidenceOfItems(run, { sql: "SELECT $1::VARCHAR AS content_id", params: [contentId] });
-  const { document, ...others } = found.of(contentId);
+  const { connection } = run;
   return {
-    ...others,
-    document: document && { ...document, parts: await partsOf(run, contentId, document) },
-    lookups: found.lookups,
-  };
-}
-
-/** Of many items at once, with the same statements. */
-export async function evidenceOfItems(run: EvidentRun, items: SomeItems) {
-  const documents = await findDocuments(run, items);
-  const requests = await requestsOf(run, items);
-  const reused = Map.groupBy(await findReused(run, items), ({ contentId }) => contentId);
-  const lookups = `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`;
-  return {
-    of: (contentId: string) => {
-      const document = documents.get(contentId);
-      return {
-        /**
-         * With the answer that it came with, where that is recorded. Undefined where the run kept no raw documents, or none
-         * of the item with `custom_fields`.
-         */
-        document: document && { ...document, request: requests.get(keyOf(contentId, document)) },
-        reused: reused.get(contentId) ?? [],
-      };
-    },
+    /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
+    document: await findDocument(run, contentId),
+    /** Documents of the item that earlier runs read. */
+    reused: await rowsBy(
+      connection,
+      REUSED,
+      `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+       FROM run_documents WHERE content_id = $1 AND read_by_run IS NOT NULL ORDER BY observation`,
+      [contentId],
+    ),
     /** Lookups of destinations and custom fields. */
-    lookups: await rowsBy(run.connection, REQUEST, lookups),
+    lookups: await rowsBy(
+      connection,
+      REQUEST,
+      `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`,
+    ),
   };
-}
-
-/** Documents of items that earlier runs read. */
-async function findReused({ connection }: EvidentRun, { sql, params }: SomeItems) {
-  return rowsBy(
-    connection,
-    REUSED,
-    `SELECT content_id, read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
-     FROM run_documents WHERE content_id IN (${sql}) AND read_by_run IS NOT NULL ORDER BY content_id, observation`,
-    params,
-  );
 }
 
 const REQUESTS = `
   SELECT request, mode, pass, page, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
   FROM run_requests`;
 
-/** The requests that dynamic documents were the answers to. */
-async function requestsOf({ connection }: EvidentRun, { sql, params }: SomeItems) {
-  const rows = await rowsBy(
-    connection,
-    ANSWER,
-    `SELECT * FROM (
-       SELECT request, content_id AS answer_to, CAST(observation AS VARCHAR) AS observation
-       FROM run_documents WHERE shape = 'dynamic' AND content_id IN (${sql})
-     ) JOIN (${REQUESTS}) USING (request)`,
-    params,
-  );
-  return new Map(rows.map(({ answerTo, observation, ...row }) => [keyOf(answerTo, { observation }), row]));
-}
-
-function keyOf(contentId: string, { observation }: { readonly observation: string }): string {
-  return JSON.stringify([contentId, observation]);
-}
-
 /**
- * By item: the latest document that says anything of `custom_fields`, be it that there are none, which is what the run
- * read; one that replaces all before says it by what it lacks, so the text of such a document is not read.
+ * The latest document of an item that says anything of `custom_fields`, be it that there are none: that is what the run
+ * read. A document that replaces all before says it by what it lacks.
  */
-async function findDocuments({ connection, directory }: EvidentRun, { sql, params }: SomeItems) {
+async function findDocument({ connection, directory }: EvidentRun, contentId: string) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
-  if (files.length === 0) return new Map<string, never>();
-  const rows = await rowsBy(
+  if (files.length === 0) return undefined;
+  const [found] = await rowsBy(
     connection,
     DOCUMENT,
-    `WITH documents AS NOT MATERIALIZED (
-       FROM ${readParquet(files, ["filename"])} WHERE shape = 'dynamic' AND content_id IN (${sql})
-     ),
-     speaking AS (
-       SELECT * EXCLUDE (document) FROM documents WHERE whole
-       UNION ALL
-       SELECT * EXCLUDE (document) FROM documents WHERE NOT whole AND json_type(document, '$.custom_fields') IS NOT NULL
-     )
-     SELECT content_id, unnest(max_by(
-       {
-         filename: filename, mode: mode, pass: pass, page: page, position: position,
-         observation: CAST(observation AS VARCHAR), sha256: sha256
-       },
-       observation
-     ))
-     FROM speaking GROUP BY content_id`,
-    params,
+    `SELECT filename, mode, pass, page, position, CAST(observation AS VARCHAR) AS observation, sha256, document
+     FROM ${readParquet(files, ["filename"])} AS documents
+     WHERE shape = 'dynamic' AND content_id = $1
+       AND (whole OR json_type(document, '$.custom_fields') IS NOT NULL)
+     ORDER BY documents.observation DESC LIMIT 1`,
+    [contentId],
   );
-  return new Map(
-    rows.map(({ filename, ...row }) => {
-      // Below the run's folder.
-      const file = filename.slice(directory.length + 1);
-      return [row.contentId, { ...row, file }];
-    }),
+  if (found === undefined) return undefined;
+  const { filename, document, ...row } = found;
+  const [request] = await rowsBy(
+    connection,
+    REQUEST,
+    `${REQUESTS} WHERE request IN (
+       SELECT request FROM run_documents
+       WHERE shape = 'dynamic' AND content_id = $1 AND CAST(observation AS VARCHAR) = $2
+     )`,
+    [contentId, row.observation],
   );
+  return {
+    ...row,
+    /** Below the run's folder. */
+    file: filename.slice(directory.length + 1),
+    /** By custom field ID, the JSON text at `/custom_fields/<ID>`. */
+    parts: partsOf(document),
+    /** The request that it was the answer to, where that is recorded. */
+    request,
+  };
 }
 
-const TEXT = { document: col.text(required) } as const;
-
-/** What the procedure read there, by custom field ID: the JSON text at `/custom_fields/<ID>`. */
-async function partsOf(
-  { connection, directory }: EvidentRun,
-  contentId: string,
-  { file, page, position }: { readonly file: string; readonly page: number; readonly position: number },
-): Promise<Map<string, string>> {
-  const source = readParquet([join(directory, file)]);
-  const [row] = await rowsBy(
-    connection,
-    TEXT,
-    `SELECT document FROM ${source} WHERE content_id = $1 AND page = $2 AND position = $3`,
-    [contentId, page, position],
-  );
-  const parsed = row && parseExact(row.document);
+function partsOf(document: string): Map<string, string> {
+  const parsed = parseExact(document);
   const fields = isObject(parsed) ? parsed.custom_fields : undefined;
   return new Map(Object.entries(isObject(fields) ? fields : {}).map(([id, value]) => [id, jsonText(value)]));
 }
@@ -194,7 +125,7 @@ export function pointerTo(customFieldId: string): string {
 }
 
 /** Fields of which the published values are not what the raw document has: none, unless something is damaged. */
-export function contradicted({ parts }: DocumentEvidence, { values }: Item): string[] {
+export function contradicted({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
   const given = values.filter(({ input }) => input !== null);
   const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
   return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {
@@ -210,4 +141,53 @@ function sentValues(part: string | undefined): [ordinal: number, input: string][
   return list.flatMap((element, ordinal): [number, string][] =>
     element === null ? [] : [[ordinal, typeof element === "string" ? element : jsonText(element)]],
   );
+}
+
+const EVIDENCE = {
+  what: col.text(required),
+  request: col.count(),
+  answered: col.instant(),
+  pass: col.count(),
+  page: col.count(),
+  position: col.count(),
+  sha256: col.name({ required: true, head: "SHA-256" }),
+  file: col.text(),
+} as const;
+type EvidenceRow = RowOf<typeof EVIDENCE>;
+
+const NO_DOCUMENT =
+  "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
+
+/** The document, the response that it came with, and the lookups. */
+export function evidenceSection({ document, reused, lookups }: Evidence): Section {
+  return section({
+    key: "evidence",
+    title: "Where this was read",
+    lead: document === undefined ? NO_DOCUMENT : undefined,
+    columns: EVIDENCE,
+    rows: [
+      ...(document === undefined ? [] : [documentRow(document)]),
+      ...reused.map(({ run, observedAt, sha256 }) => ({
+        ...NONE,
+        what: `item document, read by run ${run}`,
+        answered: new Date(observedAt),
+        sha256,
+      })),
+      ...(document?.request === undefined ? [] : [responseRow(document.request)]),
+      ...lookups.map(responseRow),
+    ],
+    limit: 1000,
+  });
+}
+
+const NONE = { request: null, answered: null, pass: null, page: null, position: null, file: null };
+
+function responseRow({ mode, request, observedAt, pass, page, sha256 }: RowOf<typeof REQUEST>): EvidenceRow {
+  return { ...NONE, what: `${mode} response`, request, answered: new Date(observedAt), pass, page, sha256 };
+}
+
+function documentRow({ mode, pass, page, position, sha256, file }: DocumentEvidence): EvidenceRow {
+  // A document that was asked for singly stood on no page.
+  const listed = mode === "item" ? {} : { pass, page, position };
+  return { ...NONE, ...listed, what: `${mode} document`, sha256, file };
 }

@@ -3,13 +3,13 @@ import { type Answer, col, type Fact, type RowOf, type Section, section } from "
 import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Destination } from "../mapping/definitions.ts";
-import { type MappedValue, type Payloads, STATUSES } from "../mapping/mapped-value.ts";
+import { type MappedValue, STATUSES } from "../mapping/mapped-value.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
 import { DESTINATION, FIELD } from "./coverage.ts";
-import { evidenceSection } from "./evidence-answer.ts";
+import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
-import { isWanted, type Outcome, outcomeText, stepsSection, type Told } from "./explain-steps.ts";
-import { resolveScope, type Scoped } from "./filters.ts";
+import { isWanted, type Outcome, outcomeText, stepsSection } from "./explain-steps.ts";
+import { resolveScope, type Scope, type Scoped } from "./filters.ts";
 import { type Since, sinceKey } from "./since.ts";
 
 const PAYLOADS = {
@@ -51,7 +51,7 @@ export interface ExplainRequest extends Scoped {
   readonly item: string;
   /** Name or number of a run that is there; undefined: the current one. */
   readonly run?: string | undefined;
-  /** Whether the rules are told too, one by one, and where each thing was read. */
+  /** Whether the answer also has the rules one by one, and where each thing was read. */
   readonly steps?: boolean | undefined;
 }
 
@@ -77,19 +77,19 @@ export const EXPLAINED = ["payloads", "values", "without_mapping", "steps", "evi
 export function explainAnswer(
   { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
   explanation: ItemExplanation,
-  { steps, ...told }: Told & { readonly steps: boolean },
+  { steps, ...scope }: Scope & { readonly steps: boolean },
 ): Answer {
-  const { item, definitions, mapped, passthrough, evidence, since } = explanation;
+  const { item, definitions, ledger, payloads, passthrough, evidence, since } = explanation;
   const { verdict } = manifest;
   const destinations = definitions.destinations.filter((each) =>
-    isWanted(told.destinationIds, each.destinationId),
+    isWanted(scope.destinationIds, each.destinationId),
   );
   const names = {
     destinations: new Map(destinations.map((each) => [each.destinationId, each.identification])),
     fields: new Map(definitions.fields.map(({ customFieldId, name }) => [customFieldId, name])),
   };
   const types = new Map(definitions.fields.map(({ customFieldId, fieldType }) => [customFieldId, fieldType]));
-  const values = mapped.ledger.map((row) => ({
+  const values = ledger.map((row) => ({
     row,
     since: since?.get(sinceKey(row)),
     why: whyOf(row, types.get(row.customFieldId) ?? null, passthrough),
@@ -109,9 +109,9 @@ export function explainAnswer(
       destinations: destinations.map(destinationFact),
     },
     sections: [
-      ...valueSections({ names, payloads: mapped.payloads, values, notes: notesOf(destinations) }, told),
-      notMappedSection(explanation, told),
-      ...(steps ? [stepsSection(explanation, told), evidenceSection(explanation)] : []),
+      ...valueSections({ names, payloads, values, notes: notesOf(destinations) }, scope),
+      notMappedSection(explanation, scope),
+      ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
     ],
     next: steps ? [] : ["--steps shows each rule, the entry and the document behind every value."],
   };
@@ -146,7 +146,7 @@ function minute(iso: string): string {
 
 interface ToldValues {
   readonly names: Readonly<Record<"destinations" | "fields", ReadonlyMap<string, string | null>>>;
-  readonly payloads: Payloads;
+  readonly payloads: ItemExplanation["payloads"];
   readonly values: readonly {
     readonly row: MappedValue;
     readonly since: Since | undefined;
@@ -156,10 +156,10 @@ interface ToldValues {
   readonly notes: readonly string[];
 }
 
-function valueSections({ names, payloads, values, notes }: ToldValues, told: Told): Section[] {
+function valueSections({ names, payloads, values, notes }: ToldValues, scope: Scope): Section[] {
   const wanted = values.filter(
     ({ row }) =>
-      isWanted(told.destinationIds, row.destinationId) && isWanted(told.fieldIds, row.customFieldId),
+      isWanted(scope.destinationIds, row.destinationId) && isWanted(scope.fieldIds, row.customFieldId),
   );
   const at = (id: string) => ({ destination_id: id, destination: names.destinations.get(id) ?? null });
   const byDestination = [...Map.groupBy(wanted, ({ row }) => row.destinationId)];
@@ -169,7 +169,7 @@ function valueSections({ names, payloads, values, notes }: ToldValues, told: Tol
   });
   const without = sent.filter(({ members }) => members.length === 0);
   const receive = without.length === 1 ? "receives" : "receive";
-  const of = told.fieldIds === undefined ? "of this item" : "by this field";
+  const of = scope.fieldIds === undefined ? "of this item" : "by this field";
   const who = without.map(({ id }) => names.destinations.get(id) ?? id);
   const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
   const lead = [...notes, ...nothing].join(" ");
@@ -238,7 +238,7 @@ function sinceCells(
 }
 
 /** Why a value is sent, or not. */
-export function whyOf(
+function whyOf(
   row: Outcome & Pick<MappedValue, "valueArchived">,
   fieldType: string | null,
   passthrough: boolean,
@@ -259,15 +259,15 @@ function notesOf(destinations: readonly Destination[]): string[] {
 }
 
 /** Fields of which the item has values, and that a destination has no mapping for. */
-function notMappedSection({ definitions, values }: ItemExplanation, told: Told): Section {
+function notMappedSection({ definitions, values }: ItemExplanation, scope: Scope): Section {
   const given = new Set(
-    values.values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
+    values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
   );
   const fields = definitions.fields.filter(
-    ({ customFieldId }) => given.has(customFieldId) && isWanted(told.fieldIds, customFieldId),
+    ({ customFieldId }) => given.has(customFieldId) && isWanted(scope.fieldIds, customFieldId),
   );
   const rows = definitions.destinations
-    .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
+    .filter(({ destinationId }) => isWanted(scope.destinationIds, destinationId))
     .map(({ destinationId, identification }) => ({
       destination_id: destinationId,
       destination: identification,

@@ -1,26 +1,13 @@
-/** The steps of an explanation: for each rule of the mapping procedure what it was given, what it gives, and by what. */
+/** An explanation by the rules of the mapping procedure, from an item's mapped values and the definitions they name. */
 import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { listed } from "../../common/nearest.ts";
-import type { Destination, FieldDefinition } from "../mapping/definitions.ts";
+import type { Destination, FieldDefinition, Mapping } from "../mapping/definitions.ts";
 import type { MappedValue } from "../mapping/mapped-value.ts";
-import type {
-  EntryStep,
-  InputStep,
-  MappingStep,
-  NameStep,
-  ReadAs,
-  Step,
-  TypeStep,
-} from "../mapping/procedure.ts";
 import { DESTINATION } from "./coverage.ts";
 import { pointerTo } from "./evidence.ts";
 import type { ItemExplanation } from "./explain.ts";
-
-/** What of an explanation is told; undefined: all. */
-export interface Told {
-  readonly destinationIds?: readonly string[] | undefined;
-  readonly fieldIds?: readonly string[] | undefined;
-}
+import type { Scope } from "./filters.ts";
+import type { ItemValue } from "./read-run.ts";
 
 export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
   return ids?.includes(id) ?? true;
@@ -30,116 +17,118 @@ const STEPS = {
   ...DESTINATION,
   custom_field_id: col.text({ hidden: true }),
   custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
-  /** By its number in the mapping procedure. */
+  /** Its number in the mapping procedure. */
   rule: col.count({ required: true }),
   input: col.text(),
   result: col.text({ required: true }),
   evidence: col.text(),
 } as const;
-type StepRow = RowOf<typeof STEPS>;
 
-type StepCells = Pick<StepRow, "input" | "result" | "evidence">;
+/** Rule 8 is the repetition of 2 to 6 for every field. */
+type Step = Pick<RowOf<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
 
-export function stepsSection(explanation: ItemExplanation, told: Told): Section {
-  const { definitions, mapped } = explanation;
-  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
-  const rows = definitions.destinations
-    .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
-    .flatMap((destination) => destinationRows(explanation, { destination, fields, told }));
+export function stepsSection(explanation: ItemExplanation, scope: Scope): Section {
+  const destinations = explanation.definitions.destinations.filter(({ destinationId }) =>
+    isWanted(scope.destinationIds, destinationId),
+  );
   return section({
     key: "steps",
     title: "Step by step, by the rules of the mapping procedure",
     none: "no destination maps a field of which this item has a value",
     columns: STEPS,
-    keys: 3,
-    rows: mapped.steps.length === 0 ? [] : rows,
+    rows: destinations.flatMap((destination) => destinationRows(explanation, destination, scope)),
     limit: 10_000,
   });
 }
 
-interface At {
-  readonly destination: Destination;
-  readonly fields: ReadonlyMap<string, FieldDefinition>;
-  readonly told: Told;
-}
-
-/** None where the item has nothing that the destination maps, and nobody asked for it. */
-function destinationRows(explanation: ItemExplanation, at: At): StepRow[] {
-  const { destination, fields, told } = at;
+/** Empty where the item has nothing that the destination maps, unless the destination or a field was asked for. */
+function destinationRows(
+  explanation: ItemExplanation,
+  destination: Destination,
+  { destinationIds, fieldIds }: Scope,
+): RowOf<typeof STEPS>[] {
+  const { definitions, payloads } = explanation;
   const { destinationId, identification } = destination;
-  const steps = explanation.mapped.steps.filter((step) => step.destinationId === destinationId);
-  const isGiven = new Set(steps.flatMap((step) => (step.rule === 6 ? [step.customFieldId] : [])));
-  const isTold = (step: Step) =>
-    !("customFieldId" in step) ||
-    (told.fieldIds === undefined
-      ? isGiven.has(step.customFieldId)
-      : told.fieldIds.includes(step.customFieldId));
-  if (isGiven.size === 0 && told.destinationIds === undefined && told.fieldIds === undefined) return [];
-  const names = new Set(
-    steps.flatMap((step) => (step.rule === 3 && isTold(step) ? [step.externalFieldName] : [])),
+  const ledger = explanation.ledger.filter((row) => row.destinationId === destinationId);
+  if (ledger.length === 0 && destinationIds === undefined && fieldIds === undefined) return [];
+  const fields = definitions.fields.filter(
+    ({ customFieldId: id }) => fieldIds?.includes(id) ?? ledger.some((row) => row.customFieldId === id),
   );
-  return steps
-    .filter((step) => isTold(step) && (step.rule !== 7 || names.has(step.externalFieldName)))
-    .map((step) => {
-      const fieldId = "customFieldId" in step ? step.customFieldId : null;
-      const field = fieldId === null ? undefined : fields.get(fieldId);
-      return {
-        destination_id: destinationId,
-        destination: identification,
-        custom_field_id: fieldId,
-        custom_field: field?.name ?? null,
-        rule: step.rule,
-        ...stepCells(step, { explanation, at, field }),
-      };
-    });
+  const names = new Set(fields.map((field) => mappingsAt(field, destination)[0]?.externalFieldName));
+  const rowsOf = (field: FieldDefinition | undefined, steps: readonly Step[]) =>
+    steps.map((step) => ({
+      destination_id: destinationId,
+      destination: identification,
+      custom_field_id: field?.customFieldId ?? null,
+      custom_field: field?.name ?? null,
+      ...step,
+    }));
+  const rule1 = {
+    rule: 1,
+    input: destinationId,
+    result: supportText(destination),
+    evidence: requestsText(explanation, "destinations"),
+  };
+  const rule7 = [...(payloads.get(destinationId) ?? [])]
+    .filter(([name]) => names.has(name))
+    .map(([name, values]) => ({
+      rule: 7,
+      input: name,
+      result: JSON.stringify(values),
+      evidence: "content_external_payloads",
+    }));
+  return [
+    ...rowsOf(undefined, [rule1]),
+    ...fields.flatMap((field) => rowsOf(field, fieldSteps(explanation, destination, field))),
+    ...rowsOf(undefined, rule7),
+  ];
 }
 
-interface StepContext {
-  readonly explanation: ItemExplanation;
-  readonly at: At;
-  readonly field: FieldDefinition | undefined;
+/** Mappings of a field for a destination, in source order; the first counts. */
+function mappingsAt({ mappings }: FieldDefinition, { destinationId }: Destination): Mapping[] {
+  return mappings.filter((mapping) => mapping.destinationId === destinationId);
 }
 
-function stepCells(step: Step, { explanation, at, field }: StepContext): StepCells {
-  const { evidence, passthrough } = explanation;
-  switch (step.rule) {
-    case 1:
-      return {
-        input: step.destinationId,
-        result: supportText(at.destination),
-        evidence: requestsText(explanation, "destinations"),
-      };
-    case 2:
-      return {
-        input: step.customFieldId,
-        result: mappingText(step),
-        evidence: requestsText(explanation, "custom_fields"),
-      };
-    case 3:
-      return { input: step.mappingId, result: nameText(step, at.fields), evidence: null };
-    case 4:
-      return { input: step.fieldType, result: typeText(step, passthrough), evidence: null };
-    case 5: {
-      const part = evidence.document?.parts.get(step.customFieldId);
-      const place = part === undefined ? null : `${pointerTo(step.customFieldId)} ${part}`;
-      return { input: step.input, result: readText(step, field), evidence: place };
-    }
-    case 6:
-      return {
-        input: step.row.valueId,
-        result: entryText(step, field?.fieldType ?? null, passthrough),
+/** Rules 2 to 6. */
+function fieldSteps(explanation: ItemExplanation, destination: Destination, field: FieldDefinition): Step[] {
+  const { ledger, values, evidence, passthrough } = explanation;
+  const { customFieldId, fieldType } = field;
+  const mappings = mappingsAt(field, destination);
+  const rule2 = {
+    rule: 2,
+    input: customFieldId,
+    result: mappingText(mappings),
+    evidence: requestsText(explanation, "custom_fields"),
+  };
+  const [mapping] = mappings;
+  if (mapping === undefined) return [rule2];
+  const part = evidence.document?.parts.get(customFieldId);
+  const place = part === undefined ? null : `${pointerTo(customFieldId)} ${part}`;
+  const rows = ledger.filter(
+    (row) => row.destinationId === destination.destinationId && row.customFieldId === customFieldId,
+  );
+  const given = rows.flatMap((row) => {
+    const value = values.find((each) => each.customFieldId === customFieldId && each.ordinal === row.ordinal);
+    return [
+      { rule: 5, input: value?.input ?? null, result: readText(row, field, value), evidence: place },
+      {
+        rule: 6,
+        input: row.valueId,
+        result: outcomeText(row, fieldType, passthrough) + otherEntriesText(row, mapping),
         evidence: null,
-      };
-    case 7:
-      return {
-        input: step.externalFieldName,
-        result: JSON.stringify(step.values),
-        evidence: "content_external_payloads has the same",
-      };
-  }
+      },
+    ];
+  });
+  const absent = { rule: 5, input: null, result: "the item has no value", evidence: place };
+  return [
+    rule2,
+    { rule: 3, input: mapping.mappingId, result: nameText(explanation, mapping, field), evidence: null },
+    { rule: 4, input: fieldType, result: typeText(fieldType, passthrough), evidence: null },
+    ...(given.length > 0 ? given : [absent]),
+  ];
 }
 
-/** `request 4`: what the definitions, or the destinations, came with. */
+/** `request 4`: the requests that the definitions, or the destinations, came with. */
 function requestsText({ evidence }: ItemExplanation, mode: string): string | null {
   const numbers = evidence.lookups.flatMap((each) => (each.mode === mode ? [String(each.request)] : []));
   if (numbers.length === 0) return null;
@@ -155,20 +144,25 @@ function supportText({ identification, supportsMappings }: Destination): string 
     : "it says that it supports no custom field mappings; they are followed all the same";
 }
 
-function mappingText({ mappingIds, mappingId }: MappingStep): string {
-  if (mappingId === null) return "the field has no mapping there: its values go nowhere";
-  if (mappingIds.length < 2) return `the mapping ${mappingId}`;
-  const others = listed(mappingIds.slice(1), "and");
-  return `the mapping ${mappingId}, the first; there is ${others} too, so all values are ambiguous`;
+function mappingText([first, ...others]: readonly Mapping[]): string {
+  if (first === undefined) return "the field has no mapping there: its values go nowhere";
+  if (others.length === 0) return `the mapping ${first.mappingId}`;
+  const ids = others.map(({ mappingId }) => mappingId);
+  return `the mapping ${first.mappingId}, the first; there is ${listed(ids, "and")} too, so all values are ambiguous`;
 }
 
 function nameText(
-  { externalFieldName, entries, sharedBy, customFieldId }: NameStep,
-  fields: ReadonlyMap<string, FieldDefinition>,
+  { definitions }: ItemExplanation,
+  { destinationId, externalFieldName, entries }: Mapping,
+  { customFieldId }: FieldDefinition,
 ): string {
-  if (externalFieldName === null) return "no external name, so that nothing can be sent under it";
-  const others = sharedBy.filter((id) => id !== customFieldId).map((id) => fields.get(id)?.name ?? id);
-  const has = entries === 1 ? "1 entry" : `${entries === 0 ? "no" : entries} entries`;
+  if (externalFieldName === null || destinationId === null)
+    return "no external name, so that nothing can be sent under it";
+  const others = definitions
+    .fieldsNamed(destinationId, externalFieldName)
+    .filter((id) => id !== customFieldId)
+    .map((id) => definitions.fields.find((field) => field.customFieldId === id)?.name ?? id);
+  const has = entries.length === 1 ? "1 entry" : `${entries.length === 0 ? "no" : entries.length} entries`;
   const shared =
     others.length === 0
       ? ""
@@ -176,43 +170,41 @@ function nameText(
   return `called "${externalFieldName}", with ${has}${shared}`;
 }
 
-function typeText({ hasValueMappings }: TypeStep, passthrough: boolean): string {
-  if (hasValueMappings) return "it has value mappings: each value is looked up";
+function typeText(fieldType: string | null, passthrough: boolean): string {
+  if (fieldType === "select" || fieldType === "multiselect")
+    return "it has value mappings: each value is looked up";
   return `it has no value mappings: values are ${passthrough ? "sent as they are" : "kept, and not sent"}`;
 }
 
-const READ: Readonly<Record<ReadAs, string>> = {
-  absent: "the item has no value",
-  id_in_value_ids: "a value ID, as custom_field_value_ids says",
-  id_of_select_value: "the ID of a value of the field",
-  id_in_mapping: "a value ID, since a mapping of the field has it as one",
-  text_of_value: "no ID, but the text of a value",
-  text_of_display: "no ID, but what people are shown for a value",
-  unknown_text: "neither an ID nor the text of any value of the field",
-  value: "a value as it is",
-};
-
-function readText({ readAs, valueId, fits }: InputStep, field: FieldDefinition | undefined): string {
-  const offered = field?.selectValues.find((each) => each.valueId === valueId);
-  const text = offered?.display ?? offered?.value ?? null;
+/** How the string in the item was read: as an ID, as the text of a select value, or as neither. */
+function readText(row: MappedValue, { selectValues }: FieldDefinition, value: ItemValue | undefined): string {
+  if (row.status === "no_value_mapping") return "a value as it is";
+  if (row.valueId === null) return "neither an ID nor the text of any value of the field";
+  const offered = selectValues.find(({ valueId }) => valueId === row.valueId);
+  const text = offered?.display ?? offered?.value;
   const own =
-    valueId === null
-      ? ""
-      : offered === undefined
-        ? ", which the field does not offer"
-        : `: ${text === null ? "it has no text" : `"${text}"`}`;
-  const archived = offered?.archived === true ? ", which is archived" : "";
-  const several = fits.length < 2 ? "" : `; it fits ${fits.join(", ")}, so this is ambiguous`;
-  return `${READ[readAs]}${own}${archived}${several}`;
+    offered === undefined
+      ? ", which the field does not offer"
+      : `: ${text == null ? "it has no text" : `"${text}"`}${offered.archived ? ", which is archived" : ""}`;
+  if (!row.matchedByText) {
+    if (value?.inputIsId === true) return `a value ID, as custom_field_value_ids says${own}`;
+    return offered === undefined
+      ? `a value ID, since a mapping of the field has it as one${own}`
+      : `the ID of a value of the field${own}`;
+  }
+  const input = value?.input;
+  const fits = selectValues.filter((each) => each.value === input || each.display === input);
+  const ids = fits.map(({ valueId }) => valueId);
+  const several = ids.length < 2 ? "" : `; it fits ${ids.join(", ")}, so this is ambiguous`;
+  const what = offered?.value === input ? "the text of a value" : "what people are shown for a value";
+  return `no ID, but ${what}${own}${several}`;
 }
 
-function entryText({ entryIds, row }: EntryStep, fieldType: string | null, passthrough: boolean): string {
-  const others = entryIds.slice(1);
-  const more =
-    others.length === 0
-      ? ""
-      : `; ${listed(others, "and")} would fit too, the first in source order counts: ambiguous`;
-  return outcomeText(row, fieldType, passthrough) + more;
+function otherEntriesText({ valueId }: MappedValue, { entries }: Mapping): string {
+  const fitting = entries.filter((entry) => valueId !== null && entry.valueId === valueId);
+  const others = fitting.slice(1).map(({ mappingValueId }) => mappingValueId);
+  if (others.length === 0) return "";
+  return `; ${listed(others, "and")} would fit too, the first in source order counts: ambiguous`;
 }
 
 export type Outcome = Pick<

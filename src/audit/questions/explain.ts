@@ -1,14 +1,12 @@
-/** Why an item produces what it produces: the procedure, step by step, compared with what was published. */
+/** What is known of an item: its values, what they were mapped to, by which definitions, and where that was read. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
-import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
-import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
+import { contradicted, findEvidence } from "./evidence.ts";
 import { notFound } from "./filters.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
 import { hasHistory } from "./run-history.ts";
@@ -28,62 +26,35 @@ export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
 /**
  * Explains an item, by ID or slug. Throws `config.not_found` where the run has no such item, and `verify.failed` where
- * the procedure gives something else than what was published, or the raw document says something else.
+ * the raw document has other values than were published.
  */
 export async function explainItem(opened: OpenedRun, wanted: string) {
   const { connection } = opened;
   const item = await findItem(opened, wanted);
   const { contentId } = item;
-  const definitions = await readDefinitions(connection);
   const values = await readItemValues(connection, contentId);
   const evidence = await findEvidence(opened, contentId);
-  const passthrough = await sendsAsIs(connection);
-  const mapped = mapItem(values, definitions, { passthrough });
-  const wrong = (await disagreement(connection, contentId, mapped)) ?? contradiction(evidence, values);
-  if (wrong !== undefined) {
+  const wrong = evidence.document === undefined ? [] : contradicted(evidence.document, values);
+  if (wrong.length > 0) {
     throw new WarehouseError(
       "verify.failed",
-      `INTERNAL ERROR: run ${opened.run} published something else for the item ${contentId} than the mapping procedure gives: ` +
-        `${wrong}. Do not trust its mapped values; verify the run, and report this.`,
+      `INTERNAL ERROR: run ${opened.run} published other values of the item ${contentId} than it read: the raw document ` +
+        `${evidence.document?.file} has others in the custom field ${listed(wrong, "and")}. Do not trust its mapped ` +
+        "values; verify the run, and report this.",
     );
   }
   return {
     item,
     values,
-    definitions,
-    /** The same as published. */
-    mapped,
+    definitions: await readDefinitions(connection),
+    ledger: await readLedger(connection, contentId),
+    payloads: await readPayloads(connection, contentId),
     /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
-    passthrough,
+    passthrough: await sendsAsIs(connection),
     evidence,
     /** Since when each value is as it is, by `sinceKey`; undefined where the run has no history. */
     since: hasHistory(opened) ? await readSince(connection, contentId) : undefined,
   };
-}
-
-/** Where the published rows and payloads are others than what the procedure gives; undefined: nowhere. */
-async function disagreement(
-  connection: DuckDBConnection,
-  contentId: string,
-  mapped: MappedItem,
-): Promise<string | undefined> {
-  const [first] = compareLedgers(await readLedger(connection, contentId), mapped.ledger);
-  if (first !== undefined) {
-    const { destinationId, customFieldId, ordinal, columns } = first;
-    const how =
-      columns.length === 0 ? "one of them has no such row" : `they differ in ${listed(columns, "and")}`;
-    return `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${how}`;
-  }
-  const different = comparePayloads(await readPayloads(connection, contentId), mapped.payloads);
-  return different.length === 0
-    ? undefined
-    : `the payloads for the destination ${listed(different, "and")} differ`;
-}
-
-function contradiction({ document }: Evidence, values: Item): string | undefined {
-  const fields = document === undefined ? [] : contradicted(document, values);
-  if (fields.length === 0) return undefined;
-  return `the raw document ${document?.file} has other values in the custom field ${listed(fields, "and")}`;
 }
 
 const ITEMS = `

@@ -1,7 +1,8 @@
-/** What the mapping procedure reads, and what a run published of it, from the tables of a published run. */
+/** The definitions of a published run, and what it has of one item: values, mapped values and payloads. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { col } from "../../common/answer.ts";
+import { col, type RowOf } from "../../common/answer.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
 import { all } from "../../storage/duckdb.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -14,8 +15,7 @@ import {
   MAPPING,
   SELECT_VALUE,
 } from "../mapping/definitions.ts";
-import { MAPPED_VALUE, type MappedValue, type Members, type Payloads } from "../mapping/mapped-value.ts";
-import { ITEM_VALUE, type Item } from "../mapping/procedure.ts";
+import { MAPPED_VALUE, type MappedValue } from "../mapping/mapped-value.ts";
 
 const required = { required: true } as const;
 const ENTRY_OF_MAPPING = { ...ENTRY, mappingId: col.text(required) } as const;
@@ -58,18 +58,34 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
   );
 }
 
-export async function readItemValues(connection: DuckDBConnection, contentId: string): Promise<Item> {
-  const values = await rowsBy(
+/** One value of one custom field of an item. */
+const ITEM_VALUE = {
+  customFieldId: col.text(required),
+  /** 0-based position in the source list. */
+  ordinal: col.count(required),
+  /** The value as `custom_fields` gives it there, as text; NULL where it gives nothing: then nothing is mapped. */
+  input: col.text(),
+  /** Whether `custom_field_value_ids` has the same string in that place. */
+  inputIsId: col.flag(required),
+  /** The value's text in the other views. */
+  text: col.text(),
+} as const;
+export type ItemValue = RowOf<typeof ITEM_VALUE>;
+
+export function readItemValues(
+  connection: DuckDBConnection,
+  contentId: string,
+): Promise<readonly ItemValue[]> {
+  return rowsBy(
     connection,
     ITEM_VALUE,
     `SELECT custom_field_id, ordinal, mapping_input AS input, mapping_input_is_id AS input_is_id, value AS text
      FROM content_custom_field_values WHERE content_id = $1 ORDER BY custom_field_id, ordinal`,
     [contentId],
   );
-  return { contentId, values };
 }
 
-/** The published ledger of an item, in the order of its key. */
+/** The mapped values of an item, in the order of their key. */
 export function readLedger(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
   return rowsBy(
     connection,
@@ -79,7 +95,11 @@ export function readLedger(connection: DuckDBConnection, contentId: string): Pro
   );
 }
 
-/** Members of the published payloads of an item, by destination ID. */
+/** External values by external field name, in ascending order of the bytes of the names. */
+export type Members = ReadonlyMap<string, readonly string[]>;
+/** Members of payloads by destination ID. */
+export type Payloads = ReadonlyMap<string, Members>;
+
 export async function readPayloads(connection: DuckDBConnection, contentId: string): Promise<Payloads> {
   const rows = await all(
     connection,
@@ -91,10 +111,14 @@ export async function readPayloads(connection: DuckDBConnection, contentId: stri
 
 const texts = z.array(z.string());
 
-/** A name may be `__proto__`. */
+/** A name may be `__proto__`, or a number, which JSON.parse puts first. */
 function membersOf(payload: string): Members {
   const members: object = JSON.parse(payload);
-  return new Map(Object.entries(members).map(([name, values]) => [name, texts.parse(values)]));
+  return new Map(
+    Object.entries(members)
+      .sort(([a], [b]) => compareUtf8(a, b))
+      .map(([name, values]) => [name, texts.parse(values)]),
+  );
 }
 
 /** Whether the pipeline of the run sends values of fields without value mappings as they are. `prefix`: of its views. */

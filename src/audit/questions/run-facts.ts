@@ -1,4 +1,4 @@
-/** What a run says of itself, from its own tables: passes, checks, rejects, requests, tables. */
+/** Sections about one run, read from its own tables: passes, checks, rejects, requests, tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
@@ -13,9 +13,9 @@ const PASSES = {
   mode: col.name(required),
   pages: col.count(required),
   distinct_items: col.count({ ...required, head: "items" }),
-  duplicates: col.count({ ...required, head: "repeats" }),
-  count_before: col.count(),
-  count_after: col.count(),
+  duplicates: col.count({ ...required, head: "repeats", dispensable: 1 }),
+  count_before: col.count({ dispensable: 3 }),
+  count_after: col.count({ dispensable: 2 }),
   clean: col.flag(required),
   reason: col.text(),
 } as const;
@@ -30,7 +30,7 @@ export async function passesSection(connection: DuckDBConnection): Promise<Secti
   });
 }
 
-/** A screen gets those that did not pass. */
+/** People see those that did not pass. */
 export function checksSection(checks: readonly RunCheck[]): Section {
   const poor = checks.filter(({ verdict }) => verdict !== "passed").length;
   const passed = checks.length - poor;
@@ -40,9 +40,10 @@ export function checksSection(checks: readonly RunCheck[]): Section {
     lead:
       poor === 0
         ? `All ${counted(passed, "check")} passed.`
-        : `${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:`,
+        : `${counted(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
     columns: CHECK_COLUMNS,
     rows: checks,
+    total: poor,
     limit: poor,
   });
 }
@@ -64,7 +65,6 @@ export function failingRowsSection(checks: readonly RunCheck[]): Section {
     rows: checks.flatMap(({ check_name, figure, examples }) =>
       rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
     ),
-    keys: 2,
   });
 }
 
@@ -113,6 +113,7 @@ export function rejectsSection(rejects: readonly Reject[], total = rejects.lengt
     rows: rejects,
     total,
     limit: 100,
+    all: "--section rejects --format csv",
   });
 }
 

@@ -23,7 +23,7 @@ import {
 
 const RUNS = {
   /** `*`: the run that readers see. `/`: one that is not in its history: put aside, or rolled back. */
-  mark: col.name({ head: "", required: true, notOnPage: true }),
+  mark: col.name({ head: "", required: true }),
   /** What the mark says, for programs. */
   current: col.flag({ required: true, hidden: true }),
   run: col.name({ required: true }),
@@ -36,16 +36,15 @@ const RUNS = {
   new: col.count({ hidden: true }),
   changed: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
-  rejected: col.count(),
+  rejected: col.count({ dispensable: 1 }),
   /** At all destinations, as wherever these words stand: the sum of the two kinds. */
-  without_external_value: col.count({ head: "without" }),
-  unmapped: col.count(),
-  unknown_value: col.count({ head: "unknown" }),
+  without_external_value: col.count({ head: "without", dispensable: 2 }),
+  unmapped: col.count({ dispensable: 6 }),
+  unknown_value: col.count({ head: "unknown", dispensable: 7 }),
   /** Those at destinations that receive values. */
-  without_external_value_receiving: col.count({ head: "receiving" }),
-  /** With its size known when it is published, which is after its page is made. */
-  took_ms: col.milliseconds({ head: "took", notOnPage: true }),
-  size_bytes: col.bytes({ head: "size", notOnPage: true }),
+  without_external_value_receiving: col.count({ head: "receiving", dispensable: 5 }),
+  took_ms: col.milliseconds({ head: "took", dispensable: 3 }),
+  size_bytes: col.bytes({ head: "size", dispensable: 4 }),
   /** The run that it was built again of; shown where there is one. */
   replay_of: col.name({ hidden: true }),
 } as const;
@@ -118,9 +117,9 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   };
 }
 
-/** What the columns `without` and `receiving` count. */
-export const WITHOUT_LEGEND =
-  "without: values without an external value; receiving: those of them at destinations that receive values";
+/** What the columns of the list say. */
+export const RUNS_LEGEND =
+  "change: new +, changed ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
 export function keptRunsSection(runs: readonly ListedRun[]): Section {
   const outside = "; / is not in the history of the current run: put aside, or rolled back";
@@ -130,11 +129,10 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
     lead:
       runs.length === 0
         ? undefined
-        : `* is the current one; change: new +, changed ~, removed -, since the run before; ${WITHOUT_LEGEND}${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
+        : `* is the current one; ${RUNS_LEGEND}${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
     none: "nothing was published yet",
     columns: runs.some(({ replay_of }) => replay_of !== null) ? WITH_REPLAYS : RUNS,
     rows: runs,
-    keys: 2,
     limit: 1000,
   });
 }

@@ -35,36 +35,28 @@ interface Options extends AnswerFlags {
 
 const EXAMPLES = `
 Examples:
-  $ content-warehouse audit
   $ content-warehouse audit --destination "Web CMS" --status unmapped
   $ content-warehouse audit 42 --section values --format csv > values.csv
   $ content-warehouse audit --fail-on unknown_value,unmapped=100
-  $ content-warehouse audit --export-mapping mapping.csv
 
-RUN is a run's name, its number, or "current". Counts are of values: one is one row of content_mapped_values; only
-"items" counts items. With --fail-on, exit code 25 says that there are more values of a kind than allowed (0 unless =N
-is given) among those that the filters let through, at destinations that receive values. One that supports no mappings,
-that is known by its ID alone while others have a name, or that the setting ignoreDestinations named in that run counts
-apart: the section "destinations" shows which.
+Counts are of values, which are rows of content_mapped_values; only "items"
+counts items. --fail-on looks at destinations that receive values, within the
+filters; the section "destinations" says which those are.
 `;
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("audit")
     .description("show which values the mappings cover, and which they do not")
-    .argument("[run]", "name or number of a run, or current", "current")
+    .argument("[run]", "name or number of a run", "current")
     .warehouse()
-    .option("--destination <name>", "only this destination, by name, name:platform or ID")
+    .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
-    .option("--value <value>", "only this value, by its ID, its text or its external value")
+    .option("--value <value>", "only this value, by ID, text or external value")
     .choice("--status <status>", "only values of this status", STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
     .answerForm(COVERAGE_SECTIONS)
-    .option(
-      "--fail-on <kinds>",
-      `end with 25 where destinations that receive values have any: ${COUNTED.join(", ")}; each may have =N`,
-      limits,
-    )
-    .option("--export-mapping <file>", "also write all mappings into a CSV file, as what-if reads them")
+    .option("--fail-on <kinds>", `end with 25 if there are any (or =N): ${listed(COUNTED, "or")}`, limits)
+    .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
       withRun(options.warehouse, run, (opened) => audit(environment, opened, options)),

@@ -17,14 +17,12 @@ interface CheckFlags extends WantedFlags, AnswerFlags {}
 const EXAMPLES = `
 Examples:
   $ content-warehouse check
-  $ content-warehouse check ./my-pipeline.ts --config /etc/content-warehouse/config.json --format json
   $ content-warehouse check --sample
+  $ content-warehouse check ./my-pipeline.ts --format json
 
-Without a pipeline it checks nightly. It takes the steps of a run in their order and stops at the first that fails. It
-asks the service for one item, for one answer of each other kind that the run reads and for the configured destinations,
-and changes nothing. Of the run before it says how many requests, minutes and megabytes it took.
-Exit code 0: a run can begin, whatever it warns of. Else it is the code that "run" with the same arguments would end
-with. What the content alone shows, such as a departure from the specification (--contract freeze), only a run finds.
+It takes the steps of a run in their order, changes nothing, and stops at the
+first that fails, with the exit code of that run. It asks the service for one
+answer of each kind. What the content alone shows, only a run finds.
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {

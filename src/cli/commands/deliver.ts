@@ -11,24 +11,23 @@ Examples:
   $ content-warehouse deliver
   $ content-warehouse deliver 42 --target lake
 
-RUN is a run's name, its number, or "current". A target that has the run already is left as it is; one that has a later
-run keeps that: "runs rollback RUN --deliver" takes it back. Neither the service nor
-its token is needed. Exit code 0: all have the run. 26: one has not; the message says why, and the same command goes on
-where it stopped.
+A target that has the run is left as it is, and so is one that has a later run:
+"runs rollback RUN --deliver" takes that back. Exit code 0: all have the run.
+26: one has not; the same command goes on where it stopped.
 `;
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("deliver")
     .description("deliver a published run to the configured targets")
-    .argument("[run]", "name or number of a run, or current", "current")
+    .argument("[run]", "name or number of a run", "current")
     .option("--target <name>", "deliver to this target alone")
     .warehouse()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
     .action(async (wanted: string, options: TargetOptions) => {
-      const { cwd, out } = environment;
+      const { out } = environment;
       const folder = existingFolder(options.warehouse);
-      const targets = await chosenTargets(cwd, options);
+      const targets = await chosenTargets(environment, options);
       using stop = new StopSignals("nothing was delivered");
       const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);

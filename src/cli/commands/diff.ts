@@ -22,39 +22,36 @@ interface Options extends AnswerFlags {
 const EXAMPLES = `
 Examples:
   $ content-warehouse diff
-  $ content-warehouse diff 41 42
-  $ content-warehouse diff 000041-20261119T020000Z current --cause mapping_changed --destination "Web CMS" --items
-  $ content-warehouse diff 30 current --format csv --items > changes.csv
+  $ content-warehouse diff 41 42 --items --cause mapping_changed
   $ content-warehouse diff --content --table content_tags
-  $ content-warehouse diff 41 42 --content --item fellgate-mid
 
-A run is given by its name or number, also one whose files are gone, or as "current" or "previous". A line is one change
-however many items it touches; --items lists those. "no payload change": the destination is sent the same, and the status, a
-flag or a value that is not sent is another.
-
---content compares the tables of the items in two runs that are kept; of a long text it shows the first difference. What
-changes with the moment or with who asks is compared only where --table names its table.
+A line is one change, however many items it touches; --items lists those. "No
+payload change": the destination is sent the same. --content needs two runs that
+are kept; what changes with the moment, or with who asks, is compared only if
+--table names its table.
 `;
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("diff")
     .description("show which external values changed between two runs, and why")
-    .argument("[run-a]", "the earlier run: its name or number, or previous", "previous")
-    .argument("[run-b]", "the later run: its name or number, or current", "current")
+    .argument("[run-a]", "name or number of the earlier run", "previous")
+    .argument("[run-b]", "name or number of the later run", "current")
     .warehouse()
     .choice("--cause <cause>", "only changes with this cause", CAUSES)
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--items", "list the items too")
     .addOption(
-      new Option(
-        "--content",
-        "compare the content itself instead: items, and columns before and after",
-      ).conflicts(["cause", "destination", "field", "items"]),
+      new Option("--content", "compare the content instead: items and columns").conflicts([
+        "cause",
+        "destination",
+        "field",
+        "items",
+      ]),
     )
     .option("--table <table>", "with --content, only this table")
     .option("--item <item>", "with --content, only this item, by ID or slug")
-    .option("--limit <n>", "rows of each list at most (default: 20 as a table, else all)", positive)
+    .option("--limit <n>", "rows of each list (default: 20 as a table, else all)", positive)
     .answerForm()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>

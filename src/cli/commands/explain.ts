@@ -13,13 +13,12 @@ interface Options extends AnswerFlags {
 
 const EXAMPLES = `
 Examples:
-  $ content-warehouse explain why-your-tent-is-wet-inside-and-what-to-do-about-it
-  $ content-warehouse explain 66d57e529df0deca35000000 --destination "Web CMS" --field audience --steps
-  $ content-warehouse explain 66d57e529df0deca35000000 --run 41 --format json
+  $ content-warehouse explain fellgate-mid
+  $ content-warehouse explain fellgate-mid --field audience --steps
 
-ITEM is an item's ID or its slug. For the past beyond the kept runs, ask the macros mapped_values_as_of and
-payload_as_of with "sql".
-Exit code 31: what was published is not what the rules of the mapping procedure give.
+For runs that are gone, ask the macros mapped_values_as_of and payload_as_of
+with "sql". Exit code 31: the run published other values than its raw document
+has.
 `;
 
 export function explainCommand({ out } = processEnvironment()): CliCommand {
@@ -27,10 +26,10 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .description("explain the external values of an item, step by step")
     .argument("<item>", "ID or slug of an item")
     .warehouse()
-    .option("--destination <name>", "only this destination, by name, name:platform or ID")
+    .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
-    .option("--steps", "tell the rules too, one by one, and where each thing was read")
+    .option("--steps", "also show each rule, and where each thing was read")
     .answerForm(EXPLAINED)
     .addHelpText("after", EXAMPLES)
     .action(async (item: string, { warehouse, format, section, spreadsheet, ...request }: Options) => {

@@ -25,8 +25,9 @@ const EXAMPLES = `
 Example:
   $ content-warehouse init --url https://content.example.com
 
-It writes ${CONFIG_FILE} into the working directory, and overwrites nothing. With a token, in CONTENT_API_TOKEN or in
-the file, it first asks the service, and names the destinations that items were published to.
+It writes ${CONFIG_FILE} here, and overwrites nothing. With a
+token, in CONTENT_API_TOKEN or in the file, it asks the service for the
+destinations that items were published to.
 `;
 
 /** So many names are looked up at most, one request each. */
@@ -41,7 +42,7 @@ export function initCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("init")
     .description("write a configuration for a service")
     .url()
-    .option("--token-file <file>", "file with the API token, which only its owner can read", "./token")
+    .option("--token-file <file>", "file that has the API token", "./token")
     .addHelpText("after", EXAMPLES)
     .action((flags: Flags) => init(flags, environment));
 }

@@ -22,23 +22,18 @@ Examples:
   $ content-warehouse replay
   $ content-warehouse replay --pipeline ./my-pipeline.ts
 
-The current run is built again by this version of the program, from its raw documents and without a request, and is
-published and delivered as the next run, with its verdict. The report and the histories date what differs by the start of
-the replay. A run that was interrupted before does not go on afterwards.
-
-Exit code: that of the run. 2: the pipeline needs what the run did not ask for, or personalData or personalFields are
-others than the documents were kept with. 31: a raw file is damaged. Then nothing was published.
+It makes no request, and publishes and delivers the result as the next run, with
+the verdict and the exit code of the run. Exit code 2: the pipeline needs what
+the run did not ask for, or personal data is to be treated otherwise than the
+documents were. 31: a raw file is damaged. Then nothing was published.
 `;
 
 export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
     .description("build the current run again from its raw documents")
-    .option(
-      "--pipeline <pipeline>",
-      "name of a pipeline of the package, or path of a module of your own (default: that of the run)",
-    )
+    .option("--pipeline <pipeline>", "another pipeline than the run's, by name or path")
     .warehouse()
-    .option("--json", "print one JSON object to standard output instead of the summary")
+    .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
     .action(async (options: Options) => {
       const { cwd, env, err, endWith } = environment;

@@ -15,18 +15,16 @@ interface Options {
 const EXAMPLES = `
 Examples:
   $ content-warehouse report
-  $ content-warehouse report 42 --out monday.html --warehouse /srv/warehouse
-  $ content-warehouse report --out /dev/stdout | gzip > report.html.gz
+  $ content-warehouse report 42 --out monday.html
 
-RUN is a run's name, its number, or "current". The page is one file that opens from the disk and asks nobody for
-anything. Each run has it in its own folder, as report.html; this command makes the same page again from the run and
-the kept runs before it.
+Each run has this page in its folder, as report.html: one file that opens from
+the disk and asks nobody for anything.
 `;
 
 export function reportCommand({ err } = processEnvironment()): CliCommand {
   return new CliCommand("report")
     .description("write one HTML page of a run, with each item's payloads")
-    .argument("[run]", "name or number of a run, or current", "current")
+    .argument("[run]", "name or number of a run", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .warehouse()
     .addHelpText("after", EXAMPLES)

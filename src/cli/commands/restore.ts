@@ -15,8 +15,9 @@ Examples:
   $ content-warehouse restore
   $ content-warehouse restore --warehouse /srv/warehouse
 
-The last run of the target is downloaded, each file is verified, its DuckDB file is made, and it becomes current. A run on
-an empty disk does that by itself. Exit code 0: the run is there. 26: the target cannot give it.
+Each file is verified, and the run becomes current. A run on an empty disk
+does that by itself. Exit code 0: the run is there. 26: the target cannot give
+it.
 `;
 
 export function restoreCommand(environment = processEnvironment()): CliCommand {
@@ -29,8 +30,8 @@ export function restoreCommand(environment = processEnvironment()): CliCommand {
     .action((options: TargetOptions) => restore(options, environment));
 }
 
-async function restore(options: TargetOptions, { cwd, out }: CliEnvironment): Promise<void> {
-  const target = await chosenTarget(cwd, options, "target that keeps runs", keepsRuns);
+async function restore(options: TargetOptions, environment: CliEnvironment): Promise<void> {
+  const target = await chosenTarget(environment, options, "target that keeps runs", keepsRuns);
   using stop = new StopSignals("nothing was restored");
   const wanted = await lastRun(target, stop.signal);
   const folder = await prepareOutput(options.warehouse);
@@ -44,7 +45,7 @@ async function restore(options: TargetOptions, { cwd, out }: CliEnvironment): Pr
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;
   const line = `restored ${wanted.run} from ${target.name}${place}; it is current now\n`;
-  await writeAnswer(out, options.json === true ? { target: target.name, run } : line);
+  await writeAnswer(environment.out, options.json === true ? { target: target.name, run } : line);
 }
 
 async function lastRun(target: KeepingTarget, signal: AbortSignal): Promise<LastRun> {

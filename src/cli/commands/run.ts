@@ -12,7 +12,6 @@ import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
 import { jsonLine, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
-import { pipelineNames } from "../../transform/pipelines.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -34,40 +33,32 @@ interface RunFlags extends WantedFlags {
 }
 
 const EXAMPLES = `
-Pipelines of the package: ${pipelineNames().join(", ")}
-
 Examples:
   $ content-warehouse run nightly --sample
-  $ content-warehouse run nightly --limit 20    # a first look, into ./first-look
-  $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --warehouse /srv/warehouse
-  $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
+  $ content-warehouse run nightly --limit 20
+  $ content-warehouse run ./my-pipeline.ts --warehouse /srv/warehouse
 
-The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
-Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
-run before; look why, and if that is right, run once with --accept-shrink. 26: published, but a target or a loader of
-your own did not take it, as the message says; "deliver" repeats a delivery. With --limit it is 0 although nothing is
-certified: such a run has the verdict "limited", is never delivered, and lies in a folder of its own.
+The token comes from CONTENT_API_TOKEN or the setting \`tokenFile\`.
+
+Exit codes: 0 complete; 10 published, but no two passes over the listing agree;
+24 far less than in the run before: look why, and if that is right, run once
+with --accept-shrink; 26 published, but not delivered: "deliver" repeats that.
+A run with --limit is neither certified nor delivered, and ends with 0.
 `;
 
 export function runCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("<pipeline>", PIPELINE);
-  return wantedOptions(command, "read the sample content from the embedded service")
+  return wantedOptions(command, "read the sample content, from an embedded service")
     .addOption(
-      new Option(
-        "--limit <items>",
-        "read the first items alone, for a first look; the warehouse is ./first-look unless --warehouse names another",
-      )
+      new Option("--limit <items>", "read the first items alone, into ./first-look")
         .argParser(positive)
         .conflicts(["reread", "acceptShrink", "acceptNewAddress"]),
     )
-    .option(
-      "--quiet",
-      "print no progress and no summary: only failures, and warnings that the night before had not, to standard error",
-    )
+    .option("--quiet", "print only failures and new warnings")
     .logFormat()
-    .option("--json", "print one JSON object to standard output instead of the summary")
+    .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string, _flags: RunFlags, command: CliCommand) =>
       run(pipeline, command.optsWithGlobals<RunFlags>(), environment),

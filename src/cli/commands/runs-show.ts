@@ -34,18 +34,17 @@ Examples:
   $ content-warehouse runs show 42
   $ content-warehouse runs show --section drift
   $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
-  $ content-warehouse runs show --section targets --config ./content-warehouse.config.json
 
-drift: new, vanished and changed fields of the service since the run before.
+drift: fields of the service that are new, gone or changed since the run before.
 rejects: what could not be loaded, and why. The next run asks for it again.
-targets: the last run that each configured target has; asks them over the
-network, and exits with 26 if one cannot be asked.
+targets: the last run that each target has, asked over the network; exit code 26
+if one cannot be asked.
 `;
 
 export function showCommand(environment: CliEnvironment = processEnvironment()): CliCommand {
   return new CliCommand("show")
     .description("show what a run published")
-    .argument("[run]", "name or number of a run, or current", "current")
+    .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .answerForm([...SHOWN_OF_RUN, ...ON_REQUEST])
     .addHelpText("after", HELP)
@@ -95,14 +94,14 @@ function showRejects({ out }: CliEnvironment, run: string, { warehouse, ...form 
   );
 }
 
-async function showTargets({ cwd, out }: CliEnvironment, run: string, options: Options): Promise<void> {
+async function showTargets(environment: CliEnvironment, run: string, options: Options): Promise<void> {
   if (run !== "current")
     throw invalid("--section targets compares targets with the current run: name no run.");
-  const targets = await chosenTargets(cwd, options);
+  const targets = await chosenTargets(environment, options);
   const current = await currentIn(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets are not listed");
   const states = await targetStates(targets, current, stop.signal);
-  await showAnswer(out, targetsAnswer(states, current), options);
+  await showAnswer(environment.out, targetsAnswer(states, current), options);
   const failed = states.filter(({ state }) => state === "failed");
   if (failed.length > 0)
     throw new WarehouseError(

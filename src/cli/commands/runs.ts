@@ -23,21 +23,12 @@ interface Options {
   readonly keep?: number;
 }
 
-type RollbackOptions = TargetOptions & { readonly deliver?: true };
-
-interface Shown extends AnswerFlags {
-  readonly warehouse: string;
-}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse runs
   $ content-warehouse runs show 42
-  $ content-warehouse runs rollback 000041-20261119T020000Z
   $ content-warehouse runs rollback 41 --deliver
   $ content-warehouse runs prune --keep 14
-
-RUN is a run's name, its number, or "current".
 `;
 
 export function runsCommand(environment = processEnvironment()): CliCommand {
@@ -60,14 +51,13 @@ function subcommand(name: string, description: string, example: string): CliComm
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
-    .action(async ({ warehouse, ...form }: Shown) => {
+    .action(async ({ warehouse, ...form }: AnswerFlags & { readonly warehouse: string }) => {
       await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
     });
 }
 
-const ROLLBACK_HELP = `
-Exit code 0: the run is current; without --deliver each target that serves another one is named. 26: it is current, and a
-target has not got it; the message says why, and the same command goes on where it stopped.
+const ROLLBACK_HELP = `Exit code 0: the run is current. 26: it is current, and a target has not got it;
+the same command goes on where it stopped.
 `;
 
 function rollbackCommand(environment: CliEnvironment): CliCommand {
@@ -75,10 +65,10 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
     .argument("<run>", "name or number of a run")
     .option("--deliver", "bring the configured targets back to it as well")
     .addHelpText("after", ROLLBACK_HELP)
-    .action(async (wanted: string, options: RollbackOptions) => {
+    .action(async (wanted: string, options: TargetOptions & { readonly deliver?: true }) => {
       const { out } = environment;
       const folder = existingFolder(options.warehouse);
-      const targets = options.deliver === true ? await chosenTargets(environment.cwd, options) : null;
+      const targets = options.deliver === true ? await chosenTargets(environment, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using lock = await acquireLock(folder);
       const current = await rollback(folder, wanted);
@@ -107,11 +97,7 @@ function writeLines(out: Output, lines: readonly string[]): Promise<void> {
 
 function pruneCommand(environment: CliEnvironment): CliCommand {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
-    .option(
-      "--keep <n>",
-      `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
-      positive,
-    )
+    .option("--keep <n>", `runs to keep (default: keepRuns or ${RUNS_KEPT})`, positive)
     .action(async ({ keep: wanted, ...flags }: Options) => {
       const { warehouse } = flags;
       const folder = existingFolder(warehouse);

@@ -46,12 +46,10 @@ Examples:
   $ content-warehouse schema | less
   $ content-warehouse schema content_mapped_values
   $ content-warehouse schema --format dbt > models/sources.yml
-  $ content-warehouse schema --format json | jq '.tables[].name'
 
-It shows the tables and views of the package; if the warehouse has a run, with what its policy does to personal columns
-and the columns that content_wide and content_mapped_wide have for its fields. Tables of a pipeline's own describe
-themselves:
-  $ content-warehouse sql "DESCRIBE campaign_reading_time" --warehouse /srv/warehouse
+It shows the tables and views of the package, and of a run what its policy
+does to personal columns and the columns of content_wide. Tables of a pipeline
+of your own are described by "content-warehouse sql 'DESCRIBE table'".
 `;
 
 export function schemaCommand(environment = processEnvironment()): CliCommand {

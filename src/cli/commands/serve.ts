@@ -3,7 +3,6 @@ import { InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import { applyChanges } from "../../service/changes.ts";
-import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
@@ -18,11 +17,8 @@ interface Options extends ServiceOptions {
 const EXAMPLES = `
 Examples:
   $ content-warehouse serve
-  $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
-  $ content-warehouse serve --night 2             the sample a night later, to see what changed
-  $ content-warehouse serve --repeat 20           10,000 items of the sample's 500
-  $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
-  $ content-warehouse serve --rate-limit 5000/hour --latency 300
+  $ content-warehouse serve --night 2
+  $ content-warehouse serve --repeat 20 --rate-limit 5 --latency 300
 `;
 
 export function serveCommand(environment = processEnvironment()): CliCommand {
@@ -35,30 +31,21 @@ export function serveCommand(environment = processEnvironment()): CliCommand {
       ),
     )
     .addOption(
-      new Option("--night <n>", "night of the sample: 2 has what a night of work changes in it")
+      new Option("--night <n>", "1 or 2: the sample, or what a night of work made of it")
         .argParser(wholeNumber(1, 2))
         .default(1)
         .conflicts("data"),
     )
     .addOption(
-      new Option("--repeat <n>", "serve the set so many times, under new IDs, slugs and times")
+      new Option("--repeat <n>", "serve the set so many times, under new IDs")
         .argParser(wholeNumber(1, 100_000))
         .default(1),
     )
     .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--max-per-page <n>", "largest page", wholeNumber(1), 100)
-    .option(
-      "--rate-limit <n>",
-      "requests a second for each token, or <n>/minute, <n>/hour; more are refused with 429 and Retry-After",
-      rateLimit,
-    )
-    .option(
-      "--max-concurrent <n>",
-      "requests at the same time for each token; more are refused with 429",
-      wholeNumber(1),
-    )
-    .option("--latency <ms>", "milliseconds for which every answer is held back", wholeNumber(0, 600_000), 0)
+    .option("--rate-limit <n>", "requests a second for each token; then 429", rateLimit)
+    .option("--latency <ms>", "milliseconds before each answer", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
     .action((options: Options) => serveUntilStopped(options, environment));
 }
@@ -108,16 +95,8 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: str
   };
 }
 
-/** `5` and `0.5/second` by the second, `300/minute`, `5000/hour`. */
-function rateLimit(given: string): RateLimitSpec {
-  const [, number = "", period = "second"] = /^(\d+(?:\.\d+)?)(?:\/(\w+))?$/.exec(given) ?? [];
-  const requests = Number(number);
-  const per = PERIODS.find((each) => each === period);
-  if (per !== undefined && requests > 0 && (per === "second" || Number.isSafeInteger(requests)))
-    return { requests, per };
-  throw new InvalidArgumentError(
-    "It must be a number above 0, of requests a second, or a whole number with its period, such as 300/minute or 5000/hour.",
-  );
+function rateLimit(given: string): number {
+  const requests = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0;
+  if (requests > 0) return requests;
+  throw new InvalidArgumentError("It must be a number above 0.");
 }
-
-const PERIODS: readonly RatePeriod[] = ["second", "minute", "hour"];

@@ -43,26 +43,21 @@ interface Options {
 const EXAMPLES = `
 Examples:
   $ content-warehouse sql "SELECT state, count(*) FROM content GROUP BY ALL"
-  $ content-warehouse sql "SHOW TABLES"
   $ content-warehouse sql -f question.sql --out answer.parquet
-  $ content-warehouse sql "FROM mapping_coverage" --out coverage.csv
-  $ content-warehouse sql "SELECT title FROM content EXCEPT SELECT title FROM previous.content"
-  $ content-warehouse sql --run 41 "SELECT count(*) FROM content"
-  $ echo "SHOW TABLES" | content-warehouse sql --format jsonl
+  $ content-warehouse sql "FROM mapping_coverage" --format csv > coverage.csv
+  $ content-warehouse sql "FROM content ANTI JOIN previous.content USING (slug)"
 
-Without a query, the statement is read from standard input. A screen gets the first 100 rows of a table, a pipe or a
-file all of them. The tables and views of the run before are in the catalog "previous". CSV holds values as they are; add --spreadsheet for a file that Excel opens.
-
-A question that takes more time or memory than it may is interrupted; if the database ignores that for two seconds, the
-process kills itself (137). A quarter of the memory is for the database, which spills the rest to disk.
+A screen gets the first 100 rows, a pipe or a file all of them. The catalog
+"previous" has the run before. A question that takes too much is interrupted;
+if the database ignores that for two seconds, the process ends itself (137).
 `;
 
 export function sqlCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
-    .argument("[query]", "one SQL statement (default: read from standard input)")
+    .argument("[query]", "one statement (default: from standard input)")
     .option("--run <run>", "name or number of a run", "current")
-    .option("-f, --file <file>", "read the statement from a file; - is standard input")
+    .option("-f, --file <file>", "read the statement from a file")
     .warehouse()
     .choice(
       "--format <format>",
@@ -70,10 +65,10 @@ export function sqlCommand(environment = processEnvironment()): CliCommand {
       FORMATS,
     )
     .json()
-    .option("--out <file>", "write the answer to a file instead of standard output")
+    .option("--out <file>", "write the answer to a file")
     .spreadsheet()
-    .option("--max-seconds <n>", "seconds after which the question is ended", positive, 3600)
-    .option("--max-memory <mb>", "megabytes of memory at which the question is ended", positive, 2048)
+    .option("--max-seconds <n>", "seconds that the question may take", positive, 3600)
+    .option("--max-memory <mb>", "megabytes that it may take", positive, 2048)
     .addHelpText("after", EXAMPLES)
     .action((query: string | undefined, options: Options) => answer(environment, query, options));
 }

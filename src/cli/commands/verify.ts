@@ -14,16 +14,15 @@ interface Options {
 const EXAMPLES = `
 Examples:
   $ content-warehouse verify
-  $ content-warehouse verify 42
   $ content-warehouse verify --all --json
 
-RUN is a run's name, its number, or "current". Exit code 0: everything is as it was published. 31: it is not.
+Exit code 0: everything is as it was published. 31: it is not.
 `;
 
 export function verifyCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("verify")
     .description("verify that published runs are as they were published")
-    .argument("[run]", "name or number of a run, or current", "current")
+    .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .option("--all", "verify all published runs")
     .option("--json", "print one JSON object instead of the report")

@@ -17,20 +17,17 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse audit --export-mapping mapping.csv
   $ content-warehouse what-if --mapping mapping.csv
-  $ content-warehouse what-if 42 --mapping mapping.csv --format csv > changes.csv
 
-RUN is a run's name, its number, or "current".
-
-The file is what "audit --export-mapping" writes, CSV, with changes: other external values or names, rows added
-(the ID of an added entry may be empty; a new mapping, for a field that has none at the destination, takes any ID) or
+The file is what "audit --export-mapping" writes, with changes: other external
+values or names, rows that are added (the ID of an added entry may be empty) or
 taken away. The service is not asked, and nothing is published.
 `;
 
 export function whatIfCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("what-if")
     .description("show what an edited mapping would change, and for which items")
-    .argument("[run]", "name or number of a run, or current", "current")
-    .requiredOption("--mapping <file>", "the edited mapping, a CSV file (required)")
+    .argument("[run]", "name or number of a run", "current")
+    .requiredOption("--mapping <file>", "the edited mapping, as CSV (required)")
     .warehouse()
     .answerForm(WHAT_IF, CSV_HAS)
     .addHelpText("after", EXAMPLES)

@@ -13,7 +13,7 @@ export const PERSONAL_WORDS = {
   ],
   "a person's name": [
     ..."full_name first_name last_name middle_name given_name family_name maiden_name nick_name".split(" "),
-    ..."user_name screen_name surname forename patronymic vorname nachname familienname nom prenom".split(
+    ..."user_name screen_name name_sort surname forename patronymic vorname nachname familienname nom prenom".split(
       " ",
     ),
     ..."nombre_completo apellido cognome nome_completo sobrenome voornaam achternaam fornavn etternavn".split(

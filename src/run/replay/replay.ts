@@ -3,6 +3,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { firstOf } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Wishes } from "../../config/config.ts";
 import { NOTHING_KEPT } from "../../extract/landing/kept-groups.ts";
@@ -85,7 +86,7 @@ async function prepareReplay(
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
     throw invalid(
-      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(missing.join("; "), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(firstOf(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run is on its own.
   const baseline: Baseline =
@@ -111,10 +112,7 @@ async function landAndBuild(run: ReplayRun, published: ReadableRun, facts: Extra
   await using peak = PeakUse.watch(staging.root, published.manifest.peakBytes);
   try {
     await createStaging(folder, staging.run);
-    return await landAndPublish(
-      { ...run, peak },
-      { land: () => landAgain(run, published, facts), replayOf: published.manifest.run },
-    );
+    return await landAndPublish({ ...run, peak }, () => landAgain(run, published, facts), published.run);
   } finally {
     await discardStaging(folder, staging.run);
   }

@@ -6,11 +6,10 @@ import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
 import type { RunPair } from "../../audit/diff/diff-runs.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { readKnownRuns } from "../../audit/questions/run-history.ts";
+import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
-import { count } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
-import { type PagePart, partOf } from "./page.ts";
+import type { PagePart } from "./page.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */
@@ -20,7 +19,6 @@ export interface RunChanges {
 }
 
 interface Comparable {
-  readonly hasHistory: boolean;
   readonly manifest: Fullness;
   readonly earlier: EarlierRuns;
 }
@@ -32,45 +30,45 @@ interface Comparable {
 export async function changesOf(
   connection: DuckDBConnection,
   account: RunAccount,
-  { hasHistory, manifest, earlier }: Comparable,
+  { manifest, earlier }: Comparable,
 ): Promise<RunChanges> {
   const content = await contentSections(connection, account, { manifest, earlier });
-  const mapped = hasHistory ? await mappedChanges(connection, account) : { lead: WITHOUT_HISTORY };
-  const before = mapped.compared?.before ?? earlier.before;
+  const hasHistory = isHistoryIn(manifest);
+  const pair = hasHistory ? await historyPair(connection, account) : undefined;
+  const diff = pair && (await diffForPage(connection, pair));
+  const before = pair?.before ?? earlier.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
-  const part = partOf("changes", "Changes", command, [...(mapped.sections ?? []), ...content].map(cut));
-  return { part: { ...part, lead: mapped.lead }, compared: mapped.compared };
+  const lead = diff?.lead ?? (hasHistory ? BEGINS : WITHOUT_HISTORY);
+  const sections = [...(diff?.sections ?? []), ...content];
+  return {
+    part: { id: "changes", name: "Changes", command, lead, sections },
+    compared: pair && diff && { ...diff.totals, before: pair.before },
+  };
 }
 
-interface MappedChanges extends Partial<RunChanges> {
-  readonly lead: string;
-  readonly sections?: readonly Section[];
-}
-
-async function mappedChanges(connection: DuckDBConnection, account: RunAccount): Promise<MappedChanges> {
+/** The run and the one before it, as its history has them; undefined: the history begins with it. */
+async function historyPair(connection: DuckDBConnection, account: RunAccount): Promise<RunPair | undefined> {
   const known = await readKnownRuns(connection);
   const after = known.find((each) => sameRun(each, account));
   // A history has one run of a name.
   const before = runNamed(after?.previousRun ?? "", known, []);
-  if (after === undefined || before === undefined) return { lead: BEGINS };
-  const pair = { before: comparedRun(before), after: comparedRun(after), basis: account.run };
-  const { lead, sections, totals } = await diffForPage(connection, pair, ROWS_LIMIT);
-  return { lead, sections, compared: { ...totals, before: pair.before } };
+  if (after === undefined || before === undefined) return undefined;
+  return { before: comparedRun(before), after: comparedRun(after), basis: account.run };
 }
 
 /** None where there never was a run before; a sentence where it cannot be compared. */
 async function contentSections(
   connection: DuckDBConnection,
   { run, sequence, verdict, personalData: policy }: RunAccount,
-  { manifest, earlier }: Pick<Comparable, "manifest" | "earlier">,
+  { manifest, earlier }: Comparable,
 ): Promise<Section[]> {
-  if (earlier.before === undefined) {
-    const isFirst = earlier.previous === null;
-    return isFirst
+  const { before, previous } = earlier;
+  if (before === undefined) {
+    const none = comparison(earlier);
+    return previous === null
       ? []
-      : [{ key: "content", title: "Changes of content", none: comparison(earlier), columns: {}, rows: [] }];
+      : [{ key: "content", title: "Changes of content", none, columns: {}, rows: [] }];
   }
-  const { before } = earlier;
   const pair = {
     before: { run: before.run, sequence: before.sequence, verdict: before.manifest.verdict },
     after: { run, sequence, verdict },
@@ -78,33 +76,6 @@ async function contentSections(
   };
   const after = { rows: manifest.rows, personalData: { policy } };
   return await contentForPage(connection, { pair, before: before.manifest, after }, ROWS_LIMIT);
-}
-
-/** Longest text of a cell, in characters. */
-const TEXT_LIMIT = 300;
-
-/** Texts of fields may be of any length. */
-function cut(section: Section): Section {
-  const rows = section.rows.slice(0, ROWS_LIMIT).map((row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, cell]) => {
-        if (Array.isArray(cell)) return [name, fitting(cell)];
-        const isLong = typeof cell === "string" && cell.length > TEXT_LIMIT;
-        return [name, isLong ? `${[...cell].slice(0, TEXT_LIMIT).join("")}…` : cell];
-      }),
-    ),
-  );
-  return { ...section, rows, total: section.total ?? section.rows.length };
-}
-
-/** As many elements of a list as there is room for. */
-function fitting(list: readonly string[]): readonly string[] {
-  let length = 0;
-  const kept = list.filter((element) => {
-    length += element.length;
-    return length <= TEXT_LIMIT;
-  });
-  return kept.length === list.length ? list : [...kept, `${count(list.length - kept.length)} more`];
 }
 
 const WITHOUT_HISTORY =

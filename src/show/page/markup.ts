@@ -55,8 +55,3 @@ export function sentence(text: string): Markup {
   const parts = text.split(/`([^`]+)`|"(content-warehouse [^"]+)"/);
   return html`${parts.map((part, index) => (part === undefined ? "" : index % 3 === 0 ? foreign(part) : html`<code>${foreign(part)}</code>`))}`;
 }
-
-/** A heading that is the address of what is below it. */
-export function heading(id: string, title: string): Markup {
-  return html`<h2 id="${id}-title"><a href="#${id}">${title}</a></h2>`;
-}

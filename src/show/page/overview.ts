@@ -1,7 +1,6 @@
 /** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
-import { checkWords } from "../../audit/checks/check-words.ts";
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
-import { MAPPED_VALUES_CHECK, namelessWords } from "../../audit/checks/unmatched.ts";
+import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
 import {
   apartTexts,
   isWithoutExternalValue,
@@ -11,16 +10,16 @@ import {
   sumOf,
   without,
 } from "../../audit/mapping/value-counts.ts";
-import { type RunAccount, SAMPLE } from "../../audit/questions/account.ts";
+import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import { count, counted, percent } from "../../common/figures.ts";
+import { firstOf } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { RunChanges } from "./changes.ts";
-import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
-import type { Overview } from "./page.ts";
+import type { Overview, Point } from "./page.ts";
 
-export interface OverviewFacts {
+interface OverviewFacts {
   readonly account: RunAccount;
   readonly checks: readonly RunCheck[];
   readonly coverage: Coverage;
@@ -37,21 +36,18 @@ export function overviewOf(facts: OverviewFacts): Overview {
   const { account, checks, coverage } = facts;
   const { verdict, reason } = account;
   const isComplete = verdict === "complete";
-  const isWarned = (name: string) =>
-    checks.some((check) => check.check_name === name && check.verdict !== "passed");
-  const lacking = checks.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
-  const isLacking = lacking?.verdict === "warning";
-  const why = reason !== null && html`: ${foreign(reason)}`;
-  const whys: Readonly<Record<Verdict, Markup>> = {
-    complete: html`Two passes over the listing agreed with each other, and with the service’s own count of its items.`,
-    unsettled: html`The answers of the service do not agree, so items may be missing or may have changed meanwhile${why}.`,
-    limited: html`A first look, which says nothing of other items${why}.`,
-  };
-  const times = isComplete && isWarned(SAME_TIMES_CHECK) && html` In this service ${DIFFERENT_TIMES}.`;
+  const warned = checks.filter((check) => check.verdict !== "passed");
+  const lacking = warned.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
+  const hasOtherTimes = isComplete && warned.some(({ check_name }) => check_name === SAME_TIMES_CHECK);
+  const why = [
+    `${WHYS[verdict]}${isComplete || reason === null ? "" : `: ${reason}`}.`,
+    ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
+    ...(lacking === undefined ? [] : [lacking.detail ?? ""]),
+  ];
   return {
-    isGood: isComplete && !isLacking,
-    verdict: `${WORDS[verdict]}${isLacking ? ", without mapped values" : ""}`,
-    why: [whys[verdict], times, isLacking && html` ${foreign(lacking.detail ?? "")}`],
+    isGood: isComplete && lacking === undefined,
+    verdict: `${WORDS[verdict]}${lacking === undefined ? "" : ", without mapped values"}`,
+    why: why.join(" "),
     figures: figures(facts),
     points: [...runPoints(facts), ...driftPoints(facts), ...mappingPoints(facts)],
     nothing: nothing(coverage),
@@ -64,24 +60,30 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   limited: "Limited",
 };
 
+const WHYS: Readonly<Record<Verdict, string>> = {
+  complete:
+    "Two passes over the listing agreed with each other, and with the service’s own count of its items",
+  unsettled: "The answers of the service do not agree, so items may be missing or may have changed meanwhile",
+  limited: "A first look, which says nothing of other items",
+};
+
 function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
   const { mapped, possible } = mappedTotals(coverage);
-  const lacking = sumOf(receiving(coverage.destinations));
   const passed = checks.filter(({ verdict }) => verdict === "passed").length;
   // Where no value could be looked at, neither figure is good.
-  const none = possible === 0 ? nothingPossible(coverage) : undefined;
+  const none = nothingPossible(coverage);
   return [
     { name: "Items loaded", value: count(account.itemsLoaded), note: itemsNote(account) },
     {
       name: "Values mapped",
-      value: possible === 0 ? "none" : percent(mapped, possible),
+      value: none === undefined ? percent(mapped, possible) : "none",
       note:
         none ??
         `${count(mapped)} of ${count(possible)} values of fields with a value mapping, ${AT_RECEIVERS}`,
     },
     {
-      name: "Without an external value, receiving",
-      value: none === undefined ? counted(without(lacking), "value") : "not known",
+      name: "Without an external value",
+      value: none === undefined ? counted(possible - mapped, "value") : "not known",
       note: none ?? withoutNote(coverage),
     },
     ...(changed === undefined ? [] : [changedFigure(changed)]),
@@ -126,61 +128,45 @@ function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Ru
   return parts.join(", ");
 }
 
-/** Why there is no value to look at, in a clause. */
-export function nothingPossible({ coverage }: Coverage): string {
-  return coverage.length === 0
+/** Why there is no value to look at, in a clause; undefined: there is one. */
+export function nothingPossible(coverage: Coverage): string | undefined {
+  if (mappedTotals(coverage).possible > 0) return undefined;
+  return coverage.coverage.length === 0
     ? "no custom field is mapped for a destination"
     : "no item has a value of a field with a value mapping";
 }
 
 function nothing(coverage: Coverage): string {
-  return mappedTotals(coverage).possible === 0
-    ? `Every check passed. Mapped values were not looked at: ${nothingPossible(coverage)}.`
-    : "Nothing: every check passed, and every value of a field with a value mapping is mapped at each destination that receives values.";
+  const why = nothingPossible(coverage);
+  return why === undefined
+    ? "Nothing: every check passed, and every value of a field with a value mapping is mapped at each destination that receives values."
+    : `Every check passed. Mapped values were not looked at: ${why}.`;
 }
 
-/** What sentences name of a list; the others have their own section. */
+/** What sentences name of a list; its section has the others. */
 const NAMED = 3;
 
-function firstOf<T>(rows: readonly T[], told: (row: T) => Part): Markup {
-  const first = rows.slice(0, NAMED).map((row, index) => html`${index > 0 && "; "}${told(row)}`);
-  return html`${first}${rows.length > NAMED && `; and ${rows.length - NAMED} more`}`;
-}
-
-function runPoints({ account, checks, coverage }: OverviewFacts): Part[] {
-  const { itemsRejected: rejected } = account;
+function runPoints({ account: { itemsRejected: rejected }, checks }: OverviewFacts): Point[] {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
-  const more = warnings.length - NAMED;
-  const nameless = account.instanceUrl === SAMPLE ? [] : namelessIn(coverage);
+  const named = warnings.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
   return [
-    rejected > 0 &&
-      html`<a href="#rejects">${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
-    warnings.length > 0 &&
-      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>:
-<ul class="checks">${warnings.slice(0, NAMED).map(warningMarkup)}${more > 0 && html`<li>and ${count(more)} more</li>`}</ul>`,
-    nameless.length > 0 && namelessPoint(nameless),
-  ].filter((point) => point !== false);
+    ...point(
+      rejected,
+      "run-rejects",
+      `${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected`,
+    ),
+    ...point(
+      warnings.length,
+      "run-checks",
+      `${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}`,
+      firstOf(named, NAMED),
+    ),
+  ];
 }
 
-/** In words of content, with the check's own name below where it is another. */
-function warningMarkup(check: RunCheck): Markup {
-  const words = checkWords(check);
-  const isNamed = words.startsWith(check.check_name);
-  return html`<li>${foreign(words)}${!isNamed && html`<small>${foreign(check.check_name)}</small>`}</li>`;
-}
-
-/** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
-function namelessIn({ destinations }: Coverage): string[] {
-  const nameless = destinations.filter((each) => each.destination === null && each.reception !== "ignored");
-  return nameless.map(({ destination_id }) => destination_id);
-}
-
-function namelessPoint(ids: readonly string[]): Markup {
-  const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
-  return html`${sentence(namelessWords(ids.length))}:
-<pre><code>${foreign(`  "destinations": [`)}
-${names}
-  ]</code></pre>`;
+/** None where nothing was counted. `id`: address of the section that has all of them. */
+function point(number: number, id: string, what: string, more?: string): Point[] {
+  return number === 0 ? [] : [{ id, what, more }];
 }
 
 const DRIFTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => string>> = {
@@ -192,59 +178,60 @@ const DRIFTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => 
 };
 
 /** What is new since the run before; where there is none to compare with, all that departs from the contract. */
-function driftPoints({ drift, comparedWith }: OverviewFacts): Part[] {
+function driftPoints({ drift, comparedWith }: OverviewFacts): Point[] {
   return DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
-    const isTold = comparedWith === undefined || part === "vanishedFields" ? () => true : isNew;
-    const lines = drift[part].filter(isTold);
-    if (lines.length === 0) return [];
+    const isAll = comparedWith === undefined || part === "vanishedFields";
+    const lines = drift[part].filter((line) => isAll || isNew(line));
     const since = comparedWith === undefined ? "" : ` since run ${comparedWith}`;
-    const text = `${count(lines.length)} ${DRIFTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
-    const named = firstOf(lines, ({ path, count: times, items, before }) => {
+    const what = `${count(lines.length)} ${DRIFTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
+    const named = lines.map(({ path, count: times, items, before }) => {
       const often = items === null ? counted(times, "time") : counted(items, "item");
-      const told = times === 0 ? `had ${counted(before ?? 0, "value")}` : often;
-      return html`<code>${foreign(path)}</code> (${told})`;
+      return `${path} (${times === 0 ? `had ${counted(before ?? 0, "value")}` : often})`;
     });
-    return [html`<a href="#drift">${text}</a>: ${named}.`];
+    return point(lines.length, `drift-${part}`, what, firstOf(named, NAMED));
   });
 }
 
-function named(name: string | null, id: string | null): Markup {
-  return name === null ? html`<code>${foreign(id ?? "")}</code>` : foreign(name);
-}
-
-/** A value's text, or its ID where it has none. */
-function valueName({ value, value_id: id }: Coverage["values"][number]): Markup {
-  if (value !== null) return value.trim() === "" ? html`<em>empty text</em>` : foreign(value);
-  return id === null ? html`<em>without text</em>` : named(null, id);
-}
-
-function mappingPoints({ coverage, unsent }: OverviewFacts): Part[] {
+function mappingPoints({ coverage, unsent }: OverviewFacts): Point[] {
   const { definitions, destinations, values } = coverage;
   const receivers = receiving(destinations);
   const { ambiguous } = sumOf(receivers);
-  const without = receiving(values).filter(isWithoutExternalValue);
-  const more = without.length - NAMED;
+  const lacking = receiving(values).filter(isWithoutExternalValue);
   const collisions = (definitions?.collisions ?? []).filter(({ destination_id }) =>
     receivers.some((each) => each.destination_id === destination_id),
   );
+  const lackingNames = lacking.map((row) => {
+    const value = JSON.stringify(row.value ?? row.value_id ?? "");
+    const where = `${row.custom_field ?? row.custom_field_id} for ${row.destination ?? row.destination_id}`;
+    return `${value} of ${where} (${counted(row.items, "item")})`;
+  });
+  const collisionNames = collisions.map(
+    (row) => `${row.external_field_name} at ${row.destination ?? row.destination_id} (${row.custom_fields})`,
+  );
   return [
-    ...without
-      .slice(0, NAMED)
-      .map(
-        (row) =>
-          html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row)} of ${named(row.custom_field, row.custom_field_id)} for ${named(row.destination, row.destination_id)}, in ${counted(row.items, "item")}.`,
-      ),
-    more > 0 &&
-      html`And ${count(more)} more such ${more === 1 ? "value" : "values"}, ${more === 1 ? "" : "each "}in <a href="#unmapped">the table</a> with the items that have it.`,
-    unsent > 0 &&
-      html`<a href="#items">${counted(unsent, "mapped value")}</a> ${unsent === 1 ? "is" : "are"} not sent: the entry has no external value, or the mapping names no field at the destination.`,
-    collisions.length > 0 &&
-      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${firstOf(
-        collisions,
-        (row) =>
-          html`${foreign(row.external_field_name ?? "")} at ${named(row.destination, row.destination_id)} (${foreign(row.custom_fields)})`,
-      )}.`,
-    ambiguous > 0 &&
-      html`<a href="#items">${counted(ambiguous, "value")}</a> ${ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
-  ].filter((point) => point !== false);
+    ...point(
+      lacking.length,
+      "coverage-without",
+      `${counted(lacking.length, "value")} unmapped or unknown`,
+      firstOf(lackingNames, NAMED),
+    ),
+    ...point(
+      unsent,
+      "items",
+      `${counted(unsent, "mapped value")} ${unsent === 1 ? "is" : "are"} not sent`,
+      "the entry has no external value, or the mapping names no field at the destination",
+    ),
+    ...point(
+      collisions.length,
+      "coverage-collisions",
+      `${counted(collisions.length, "external name")} of several fields`,
+      firstOf(collisionNames, NAMED),
+    ),
+    ...point(
+      ambiguous,
+      "items",
+      `${counted(ambiguous, "value")} ${ambiguous === 1 ? "is" : "are"} ambiguous`,
+      "several entries, select values or mappings fit, of which the first was used",
+    ),
+  ];
 }

@@ -1,31 +1,20 @@
 /** A page of answers: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { gzipSync } from "node:zlib";
-import type { Answer, Section } from "../../common/answer.ts";
+import type { Answer } from "../../common/answer.ts";
 import { INVISIBLE } from "../../common/printable.ts";
-import { heading, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
+import { foreign, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
 import { sectionMarkup } from "./table.ts";
 
 /** An answer in the page. */
 export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
   /** Its address. */
   readonly id: string;
-  /** In the navigation. */
   readonly name: string;
-  readonly title: string;
   /** The command that gives the same answer. */
   readonly command: string;
   /** Before the sections. */
-  readonly picture?: Part;
-  /** Items that the page has: the ID of one opens it. */
-  readonly linked?: ReadonlySet<string> | undefined;
-  /** Rows of its tables at most; undefined: as many as of any table. */
-  readonly rowsLimit?: number;
-}
-
-export function partOf(id: string, name: string, command: string, sections: readonly Section[]): PagePart {
-  return { id, name, title: name, command, sections };
+  readonly body?: Markup;
 }
 
 export interface Page {
@@ -38,18 +27,25 @@ export interface Page {
   /** The first screen. */
   readonly overview: Overview;
   readonly parts: readonly PagePart[];
-  /** Rows of the items, as JSON. */
-  readonly items: string;
+  /** Rows of the items, as JSON that is gzipped. */
+  readonly items: Buffer;
+}
+
+/** What needs attention. */
+export interface Point {
+  /** Address of the section that has all of it. */
+  readonly id: string;
+  readonly what: string;
+  readonly more: string | undefined;
 }
 
 export interface Overview {
   readonly isGood: boolean;
   readonly verdict: string;
-  readonly why: Part;
+  readonly why: string;
   readonly figures: readonly { readonly name: string; readonly value: string; readonly note: string }[];
-  /** What needs attention, a sentence each. */
-  readonly points: readonly Part[];
-  /** Said where nothing does. */
+  readonly points: readonly Point[];
+  /** Said where nothing needs attention. */
   readonly nothing: string;
 }
 
@@ -90,7 +86,7 @@ export async function pageMarkup(page: Page): Promise<string> {
 <main id="main" tabindex="-1">
 ${overviewMarkup(page.overview)}${page.parts.map(partMarkup)}</main>
 <footer><p>${page.foot}</p></footer>
-<script type="text/plain" id="data">${gzipSync(page.items).toString("base64")}</script>
+<script type="text/plain" id="data">${page.items.toString("base64")}</script>
 <script>${trusted(script)}</script>
 </body>
 </html>
@@ -98,32 +94,28 @@ ${overviewMarkup(page.overview)}${page.parts.map(partMarkup)}</main>
 }
 
 function overviewMarkup({ isGood, verdict, why, figures, points, nothing }: Overview): Markup {
-  const list = html`<ul class="attention">${points.map((point) => html`<li>${point}</li>`)}</ul>`;
+  const list = points.map(
+    ({ id, what, more }) =>
+      html`<li><a href="#${id}">${what}</a>${more !== undefined && html`: ${foreign(more)}`}.</li>\n`,
+  );
   return html`<section id="overview" aria-labelledby="overview-title">
 <h2 id="overview-title" class="visually-hidden">Overview</h2>
 <div class="verdict ${isGood ? "good" : "poor"}">
 <p class="verdict-word"><span aria-hidden="true">${isGood ? "✓" : "!"}</span>${verdict}</p>
-<p class="verdict-why">${why}</p>
+<p class="verdict-why">${foreign(why)}</p>
 </div>
-<dl class="figures">${figures.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`)}</dl>
+<dl class="figures">${figures.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${foreign(note)}</span></dd></div>`)}</dl>
 <h3>What needs attention</h3>
-${points.length === 0 ? html`<p class="empty">${nothing}</p>` : list}
+${points.length === 0 ? html`<p class="empty">${nothing}</p>` : html`<ul class="attention">${list}</ul>`}
 </section>
 `;
 }
 
-function partMarkup(part: PagePart): Markup {
-  const { id, title, lead = "", sections, next = [], command, picture, linked, rowsLimit } = part;
+function partMarkup({ id, name, lead = "", sections, next = [], command, body }: PagePart): Markup {
   return html`<section id="${id}" aria-labelledby="${id}-title">
-${heading(id, title)}
-${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${picture}${sections.map((section) =>
-  sectionMarkup(section, {
-    id: `${id}-${section.key}`,
-    command,
-    isAlone: sections.length === 1,
-    linked,
-    rowsLimit,
-  }),
+<h2 id="${id}-title"><a href="#${id}">${name}</a></h2>
+${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${sections.map((section) =>
+  sectionMarkup(section, `${id}-${section.key}`, command),
 )}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
 `;
 }

@@ -1,102 +1,83 @@
-/** The parts of the report: sections of answers, each under its address. */
+/** The parts of the report: sections of the answers of commands, each under its address. */
 import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-counts.ts";
-import type { RunAccount } from "../../audit/questions/account.ts";
-import { type Coverage, coverageSections, type ValueColumns } from "../../audit/questions/coverage.ts";
+import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { ReportedItems } from "../../audit/questions/items.ts";
-import { keptRunsSection, type ListedRun, WITHOUT_LEGEND } from "../../audit/questions/runs.ts";
-import { col, type Section } from "../../common/answer.ts";
+import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import { count, counted } from "../../common/figures.ts";
-import { itemsMarkup } from "./items.ts";
 import { html } from "./markup.ts";
 import { nothingPossible } from "./overview.ts";
-import { type PagePart, partOf } from "./page.ts";
+import type { PagePart } from "./page.ts";
 
-export function itemsPart(items: ReportedItems): PagePart {
-  return { ...partOf("items", "Items", "explain", []), picture: itemsMarkup(items) };
-}
-
-export function coveragePart(coverage: Coverage): PagePart {
-  if (coverage.coverage.length === 0) {
-    const none = "No custom field is mapped for a destination, so there is nothing to cover.";
-    return { ...partOf("coverage", "Coverage", "audit", []), picture: html`<p class="empty">${none}</p>` };
-  }
-  const sections = coverageSections(coverage).filter(({ key }) => key !== "values");
-  return partOf("coverage", "Coverage", "audit", sections);
-}
-
-/** The values of the audit: those that need attention first, those of destinations that receive none apart. */
-export function valuesPart(coverage: Coverage): PagePart {
-  const { values } = coverage;
-  const lacking = values.filter(isWithoutExternalValue);
-  // Where there is none, no column of empty cells.
-  const withoutValue = { external_value: col.text({ hidden: true }) } satisfies ValueColumns;
-  const counting = receiving(lacking);
-  const parts = [
-    {
-      key: "without",
-      title: "Values without an external value",
-      none: noneWithout(coverage),
-      columns: withoutValue,
-      rows: counting,
-    },
-    {
-      key: "apart",
-      title: "The same at destinations that receive no values",
-      none: "",
-      columns: withoutValue,
-      rows: lacking.filter((row) => !counting.includes(row)),
-    },
-    {
-      key: "flagged",
-      title: "Mapped values that are archived or ambiguous",
-      columns: {},
-      rows: values.filter((row) => !isWithoutExternalValue(row)),
-    },
-  ];
-  const sections = coverageSections(coverage).flatMap((section): Section[] =>
-    section.key === "values"
-      ? parts.map((part) => ({ ...section, ...part, columns: { ...section.columns, ...part.columns } }))
-      : [],
-  );
+/** The search of items: the page's script fills it from the rows that the page brings along. */
+export function itemsPart({ total, shown }: ReportedItems): PagePart {
+  const rest = `The page has room for ${counted(shown, "item")} of ${count(total)}, and holds those that need attention most; \`content-warehouse explain ITEM\` answers for the other ${count(total - shown)}.`;
   return {
-    ...partOf("unmapped", "Values", "audit", sections),
-    lead: "The value that touches most items first.",
+    id: "items",
+    name: "Items",
+    command: "explain",
+    lead: total === 0 ? "The service listed no item." : shown < total ? rest : "",
+    sections: [],
+    ...(shown > 0 && { body: SEARCH }),
   };
 }
 
-function noneWithout(coverage: Coverage): string {
-  const isPossible = coverage.coverage.some(({ mapped }) => mapped > 0);
-  return isPossible
-    ? "Every value in use of a field with a value mapping is mapped at every destination that its field is mapped for and that receives values."
-    : `There is no value to look at: ${nothingPossible(coverage)}.`;
+const SEARCH = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
+<form id="search" role="search" aria-label="Items" hidden>
+<label for="words">Title, ID, content type, field, value, destination or status</label>
+<input id="words" type="search" autocomplete="off" spellcheck="false">
+</form>
+<p id="found" role="status" class="note"></p>
+<div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
+<caption class="visually-hidden">Items</caption>
+<thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="number">without external value, receiving</th></tr></thead>
+<tbody id="item-rows"></tbody>
+</table></div>
+<p><button id="more" type="button" hidden>Show more</button></p>
+<dialog id="item" aria-labelledby="item-title"></dialog>
+`;
+
+/** The values without an external value on their own, those of destinations that receive values first. */
+export function coveragePart(coverage: Coverage, sequence: number): PagePart {
+  const lacking = coverage.values.filter(isWithoutExternalValue);
+  const counting = receiving(lacking);
+  const sections = coverageSections(coverage).flatMap((section) => {
+    if (section.key !== "values") return [section];
+    return [
+      {
+        ...section,
+        key: "without",
+        title: "Values without an external value",
+        lead: "The value that touches most items first, those of destinations that receive none at the end.",
+        rows: [...counting, ...lacking.filter((row) => !counting.includes(row))],
+      },
+      {
+        ...section,
+        title: "Mapped values that are archived or ambiguous",
+        rows: coverage.values.filter((row) => !isWithoutExternalValue(row)),
+      },
+    ];
+  });
+  const nothing = nothingPossible(coverage);
+  const lead = nothing === undefined ? "" : `There is no value to look at: ${nothing}.`;
+  return { id: "coverage", name: "Coverage", command: `audit ${sequence}`, lead, sections };
 }
 
-export function driftPart(drift: DriftReport, earlier: EarlierRuns): PagePart {
-  const isCompared = earlier.before !== undefined;
+export function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: number): PagePart {
   // Without a run before nobody can tell what is gone.
-  const sections = driftSections(drift).filter(({ key }) => isCompared || key !== "vanishedFields");
+  const sections = driftSections(drift)
+    .filter(({ key }) => earlier.before !== undefined || key !== "vanishedFields")
+    .map((section) => ({ ...section, all: "--section drift --format csv" }));
   const lead = `Where answers depart from the contract. ${comparison(earlier)}`;
-  return { ...partOf("drift", "Drift", "drift", sections), lead };
+  return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
 }
 
-export function rejectsPart(
-  { itemsListed, itemsLoaded, itemsRejected }: RunAccount,
-  rejects: Section,
-): PagePart {
-  const lead = `${counted(itemsListed, "item")} listed, ${count(itemsLoaded)} loaded, ${count(itemsRejected)} rejected.`;
-  const none = "No document was rejected.";
-  const next = rejects.rows.length === 0 ? [] : ["The next run asks the service for them again."];
-  return { ...partOf("rejects", "Rejects", "rejects", [{ ...rejects, none }]), lead, next };
-}
-
-/** The newest first, its own before them. */
-export function runsPart(runs: readonly ListedRun[]): PagePart {
-  const lead =
-    runs.length === 1
-      ? "There is one run here, this one: from the next run on, the kept runs stand here."
-      : `The ${counted(runs.length, "run")} up to this one that are kept. Change: new +, changed ~, removed -, since the run before; ${WITHOUT_LEGEND}.`;
-  const own = { ...keptRunsSection(runs), lead };
-  return { ...partOf("runs", "Runs", "runs", [own]), title: "Kept runs" };
+/** The newest first. */
+export function runsPart({ listed }: EarlierRuns): PagePart {
+  const kept = keptRunsSection(listed);
+  const sections = [
+    { ...kept, title: "Runs before this one", lead: `Columns: ${RUNS_LEGEND}.`, none: "none is kept" },
+  ];
+  return { id: "runs", name: "Runs", command: "runs", sections };
 }

@@ -4,14 +4,12 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
-import { mappedCounts } from "../../audit/mapping/value-counts.ts";
 import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
 import { instanceName, type RunAccount, readAccount, SAMPLE } from "../../audit/questions/account.ts";
-import { type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
+import { coverageOf } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type ItemLimits, reportedItems } from "../../audit/questions/items.ts";
-import { type ItemChanges, readItemChanges } from "../../audit/questions/run-changes.ts";
 import {
   checksSection,
   failingRowsOnPage,
@@ -22,16 +20,13 @@ import {
   tablesSection,
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
-import { listedRun } from "../../audit/questions/runs.ts";
-import { readRunColumns } from "../../audit/run-columns.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
 import { changesOf } from "./changes.ts";
-import { columnsPart } from "./columns.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
-import { pageMarkup, partOf } from "./page.ts";
-import { coveragePart, driftPart, itemsPart, rejectsPart, runsPart, valuesPart } from "./parts.ts";
+import { type PagePart, pageMarkup } from "./page.ts";
+import { coveragePart, driftPart, itemsPart, runsPart } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** Name of the report in the folder of a run. */
@@ -50,37 +45,19 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const { connection, manifest, earlier } = run;
   const account = await readAccount(connection);
   const checks = await readChecks(connection);
-  const compared = earlier.before?.manifest;
   // The page outlives the run before, from which somebody may have been erased: it shows no value of that run.
-  const drift = await driftOf({ connection, now: manifest, before: compared, showsBefore: false });
+  const before = earlier.before?.manifest;
+  const drift = await driftOf({ connection, now: manifest, before, showsBefore: false });
   const other = await run.connect();
   const itemsOf = async () => {
-    const hasHistory = isHistoryIn(manifest);
-    const changed = await changesOf(other, account, { hasHistory, manifest, earlier });
-    return { changed, items: await reportedItems(other, hasHistory, limits) };
+    const changed = await changesOf(other, account, { manifest, earlier });
+    return { changed, items: await reportedItems(other, isHistoryIn(manifest), limits) };
   };
   const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
-  const changes = compared && (await readItemChanges(connection, manifest, compared));
-  const parts = [
-    coveragePart(coverage),
-    valuesPart(coverage),
-    { ...changed.part, linked: items.ids },
-    itemsPart(items),
-    rejectsPart(account, await readRejectsSection(connection, ROWS_LIMIT)),
-    driftPart(drift, earlier),
-    partOf("checks", "Checks", "runs show", [
-      checksSection(checks),
-      failingRowsOnPage(checks, account.run),
-      await passesSection(connection),
-    ]),
-    runsPart([ownRun(account, manifest, coverage, changes), ...(earlier.listed ?? [])]),
-    partOf("requests", "Requests", "runs show", [await requestsSection(connection)]),
-    partOf("tables", "Tables", "runs show", [tablesSection(tablesOf(run))]),
-    columnsPart(await readRunColumns({ ...run, tables: Object.keys(manifest.rows) })),
-  ];
-  const comparedWith = earlier.before?.sequence;
   const { sequence, verdict, packageVersion } = account;
   const instance = await instanceName(connection, account, Object.keys(manifest.rows));
+  const comparedWith = earlier.before?.sequence;
+  const { unsent } = items;
   return pageMarkup({
     name: `${instance}, run ${sequence}: ${verdict} · content-warehouse`,
     generator: `content-warehouse ${packageVersion}`,
@@ -93,12 +70,38 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
       drift,
       changed: changed.compared,
       comparedWith,
-      unsent: items.unsent,
+      unsent,
     }),
-    parts,
-    items: items.json,
+    parts: [
+      coveragePart(coverage, sequence),
+      changed.part,
+      itemsPart(items),
+      driftPart(drift, earlier, sequence),
+      await runPart(run, account, checks),
+      runsPart(earlier),
+    ],
+    items: items.packed,
     foot: foot(account),
   });
+}
+
+async function runPart(
+  run: ReportedRun,
+  account: RunAccount,
+  checks: Awaited<ReturnType<typeof readChecks>>,
+): Promise<PagePart> {
+  const { connection } = run;
+  const rejects = await readRejectsSection(connection, ROWS_LIMIT);
+  const sections = [
+    checksSection(checks),
+    failingRowsOnPage(checks, account.run),
+    rejects,
+    await passesSection(connection),
+    await requestsSection(connection),
+    tablesSection(tablesOf(run)),
+  ];
+  const next = rejects.rows.length === 0 ? [] : ["The next run asks the service for the rejects again."];
+  return { id: "run", name: "Run", command: `runs show ${account.sequence}`, sections, next };
 }
 
 /** Under the name of the instance. */
@@ -118,33 +121,6 @@ function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "mani
 /** None where the run is published as DuckDB alone. */
 function parquetFiles(directory: string, table: string): string[] {
   return filesIn(join(directory, "parquet", table));
-}
-
-/** As a list of runs has it, before it is published. */
-function ownRun(
-  account: RunAccount,
-  { rows }: Fullness,
-  coverage: Coverage,
-  changes: ItemChanges | undefined,
-) {
-  const { startedAt, endedAt, itemsListed, itemsLoaded, itemsRejected, itemsRemoved, itemsUnread } = account;
-  const stated = {
-    ...account,
-    startedAt: startedAt.toISOString(),
-    endedAt: endedAt.toISOString(),
-    rows,
-    files: [],
-    items: {
-      listed: itemsListed,
-      loaded: itemsLoaded,
-      rejected: itemsRejected,
-      vanished: itemsRemoved,
-      unread: itemsUnread,
-    },
-    mappedValues: mappedCounts(coverage.destinations),
-    ...(changes && { changes }),
-  };
-  return listedRun(stated, "*");
 }
 
 function foot({ packageVersion, duckdbVersion, nodeVersion, personalData }: RunAccount): Markup {

@@ -1,8 +1,8 @@
 /** The target `lake`: Delta Lake tables on a file system or in a bucket, partitioned by instance. */
+import { z } from "zod";
 import { systemClock } from "../../common/clock.ts";
 import type { ProxyFor } from "../../common/network/proxy.ts";
-import { isObject } from "../../common/objects.ts";
-import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
+import { checkedOptions, invalidOptions, nameOption } from "../../common/options.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
 import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
@@ -41,39 +41,41 @@ export function isLake(target: Target): target is LakeTarget {
   return "kind" in target && target.kind === "lake";
 }
 
-const OPTIONS: Options = {
-  url: textVerdict,
-  endpoint: textVerdict,
-  pathStyle: (value) => typeof value === "boolean" || "is neither true nor false",
-  region: textVerdict,
-  instance: isName,
-  name: isName,
-  logRetentionDays: (value) =>
-    (Number.isInteger(value) && Number(value) >= 1) || "is not a whole number of days, at least 1",
-};
-
-function textVerdict(value: unknown): true | string {
-  return isText(value) || "is not a text";
-}
+export const lakeOptions = z
+  .strictObject({
+    url: z.string().describe("s3://bucket/prefix, or file:///folder."),
+    instance: nameOption
+      .optional()
+      .describe("Name of the instance in the lake; CONTENT_WAREHOUSE_INSTANCE else."),
+    name: nameOption.optional().describe('Of the target; "lake" unless given.'),
+    endpoint: z.string().optional().describe("Address of a store that speaks S3 and is not Amazon's."),
+    pathStyle: z.boolean().optional().describe("Whether the bucket stands in the path of an address."),
+    region: z.string().optional().describe("Region of the bucket."),
+    logRetentionDays: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Days that earlier versions of tables are kept; 30 unless given."),
+  })
+  .superRefine((options, { addIssue }) => {
+    for (const fault of storeFaults(options)) addIssue(fault.replace(/\.$/, ""));
+  });
 
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
-  return lakeWithin(given, { instance: undefined, proxyFor: () => null });
+  const options: LakeOptions = checkedOptions("lake", lakeOptions, given);
+  const within = ({ instance = "", proxyFor }: Surroundings): LakeTarget => {
+    const opening = (signal: AbortSignal) => openStore(options, signal, proxyFor);
+    return { ...lakeIn(opening, { ...options, instance }), within: (around) => named(around) };
+  };
+  const named = (around: Surroundings) => {
+    const { instance = around.instance } = options;
+    if (instance === undefined)
+      throw invalidOptions("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
+    return within({ ...around, instance: checkedOptions("lake: instance", nameOption, instance) });
+  };
+  return within({ instance: options.instance, proxyFor: () => null });
 }
-
-function lakeWithin(given: LakeOptions, around: Surroundings): LakeTarget {
-  const { instance = around.instance, ...others }: Partial<LakeOptions> = isObject(given) ? given : {};
-  const options = { ...others, instance };
-  const faults = optionFaults("lake", isObject(given) ? options : given, OPTIONS, ["url"]);
-  if (isObject(given) && instance === undefined) faults.push(NO_INSTANCE);
-  if (faults.length === 0)
-    faults.push(...storeFaults(given).map((fault) => `lake: ${fault.replace(/\.$/, "")}`));
-  const opening = (signal: AbortSignal) => openStore(given, signal, around.proxyFor);
-  const target = lakeIn(opening, { ...options, instance: instance ?? "" });
-  return { ...target, faults, within: (other) => lakeWithin(given, other) };
-}
-
-const NO_INSTANCE = "lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE";
 
 /** The lake in a store, which is opened for each step and ends with the signal of that. */
 export function lakeIn(

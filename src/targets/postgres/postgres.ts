@@ -4,13 +4,14 @@
  * Until the commit, and after any failure, readers have the run before.
  */
 
-import { isObject } from "../../common/objects.ts";
-import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
+import { z } from "zod";
+import { checkedOptions, nameOption } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
 import { postgresAddressFault } from "./address.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
 import { runIn } from "./last.ts";
+import { assertPossible } from "./limits.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
 
@@ -26,35 +27,39 @@ export interface PostgresOptions {
 /** With an ending, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
 
-const OPTIONS: Options = {
-  url: urlVerdict,
-  schema: (value) =>
-    (isText(value) && SCHEMA.test(value)) ||
-    "is not a schema of its own: lower-case letters, digits and underscores, 54 at most",
-  name: isName,
-};
-
-function urlVerdict(value: unknown): true | string {
-  const fault = isText(value) ? postgresAddressFault(value) : "form";
-  if (fault === null) return true;
-  return fault === "form"
-    ? "is not an address such as postgres://user@host/database"
-    : "has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE";
-}
+export const postgresOptions = z.strictObject({
+  url: z
+    .string()
+    .superRefine((url, { addIssue }) => {
+      const fault = postgresAddressFault(url);
+      if (fault === "form") addIssue("expected an address such as postgres://user@host/database");
+      if (fault === "password")
+        addIssue("has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE");
+    })
+    .describe("postgres://user@host/database, without a password."),
+  schema: z
+    .string()
+    .regex(SCHEMA, "expected a schema of its own: lower-case letters, digits and underscores, 54 at most")
+    .optional()
+    .describe('Schema that is replaced; "content_warehouse" unless given.'),
+  name: nameOption.optional().describe('Of the target; "postgres" unless given.'),
+});
 
 /** Delivers to PostgreSQL, by the packages `pg` and `pg-copy-streams`. */
 export function postgres(options: PostgresOptions): Target {
   const {
-    url = "",
+    url,
     schema = "content_warehouse",
     name = "postgres",
-  }: Partial<PostgresOptions> = isObject(options) ? options : {};
+  } = checkedOptions("postgres", postgresOptions, options);
   const schemas = schemasOf(schema);
   return {
     name,
     last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
-    check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
-    faults: optionFaults("postgres", options, OPTIONS, ["url"]),
+    check: async (signal, tables) => {
+      for (const table of tables) assertPossible(table);
+      await connected(url, signal, (connection) => proveWritable(connection, schemas));
+    },
   };
 }

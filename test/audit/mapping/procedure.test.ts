@@ -1,20 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
-import type { Step } from "../../../src/audit/mapping/procedure.ts";
-import { type MappedItem, mapItem } from "../../../src/audit/mapping/procedure.ts";
+import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import { assertLedger } from "../assert-ledger.ts";
 import { MAPPING_EXAMPLES, type MappingExample } from "./mapping-examples.ts";
-import { payloadJson } from "./payload-json.ts";
+import { mapItem, payloadJson } from "./procedure.ts";
 
-const NO_SUCH_EXAMPLE = { fields: [], destinations: [], values: [], passthrough: false };
-
-function map(
-  example: Pick<MappingExample, "fields" | "destinations" | "values" | "passthrough">,
-): MappedItem {
-  const definitions = indexDefinitions(example.fields, example.destinations);
-  const item = { contentId: "item", values: example.values };
-  return mapItem(item, definitions, { passthrough: example.passthrough });
+function map({ fields, destinations, values, passthrough }: MappingExample) {
+  const definitions = indexDefinitions(fields, destinations);
+  return { definitions, ...mapItem({ contentId: "item", values }, definitions, { passthrough }) };
 }
 
 for (const example of MAPPING_EXAMPLES) {
@@ -26,56 +20,59 @@ for (const example of MAPPING_EXAMPLES) {
   });
 }
 
-test("an explanation has the values that each rule found, in the order of the rules", () => {
-  const example = MAPPING_EXAMPLES.find(({ title }) => title.startsWith("mapped:"));
-  const { steps, ledger } = map(example ?? NO_SUCH_EXAMPLE);
-  const at = { destinationId: "crm", customFieldId: "f1" };
-  const expected: Step[] = [
-    { rule: 1, destinationId: "crm", identification: "Field Sales", supportsMappings: true },
-    { rule: 2, ...at, name: "region", mappingIds: ["m1"], mappingId: "m1" },
-    { rule: 3, ...at, mappingId: "m1", externalFieldName: "Region", entries: 2, sharedBy: ["f1"] },
-    { rule: 4, ...at, fieldType: "multiselect", hasValueMappings: true },
-    { rule: 5, ...at, ordinal: 0, input: "v1", readAs: "id_of_select_value", valueId: "v1", fits: [] },
-    ...ledger.map((row): Step => ({ rule: 6, ...at, ordinal: 0, entryIds: ["m1.0"], row })),
-    { rule: 7, destinationId: "crm", externalFieldName: "Region", values: ["EU"] },
-  ];
-  assert.deepEqual(steps, expected);
+/** Results of the steps of an example, by their rules. */
+function stepsOf(example: MappingExample): (readonly [rule: unknown, result: string])[] {
+  const { definitions, ledger, payloads } = map(example);
+  const { values, passthrough } = example;
+  const item = { contentId: "item", slug: null, title: null, contentType: null, updatedAt: null };
+  const evidence = { document: undefined, reused: [], lookups: [] };
+  const found = { item, values, definitions, ledger, payloads, passthrough, evidence, since: undefined };
+  const fieldIds = definitions.fields.map(({ customFieldId }) => customFieldId);
+  return stepsSection(found, { fieldIds }).rows.map(({ rule, result }) => [rule, String(result)]);
+}
+
+test("an explanation has what each rule found, in the order of the rules", () => {
+  const [example] = MAPPING_EXAMPLES.filter(({ title }) => title.startsWith("mapped:"));
+  assert.deepEqual(example && stepsOf(example), [
+    [1, "it supports custom field mappings"],
+    [2, "the mapping m1"],
+    [3, 'called "Region", with 2 entries'],
+    [4, "it has value mappings: each value is looked up"],
+    [5, 'the ID of a value of the field: "Europe"'],
+    [6, 'the entry m1.0 makes it "EU"'],
+    [7, '["EU"]'],
+  ]);
 });
 
 test("an explanation says how each string was read, and that a field has no mapping or an item no value", () => {
-  const readAs = new Set<string>();
-  const unpicked = new Set<string>();
-  for (const example of MAPPING_EXAMPLES) {
-    for (const step of map(example).steps) {
-      if (step.rule === 5) readAs.add(step.readAs);
-      if (step.rule === 2 && step.mappingId === null) unpicked.add(example.title);
-    }
-  }
-  assert.deepEqual([...readAs].sort(), [
-    "absent",
-    "id_in_mapping",
-    "id_in_value_ids",
-    "id_of_select_value",
-    "text_of_display",
-    "text_of_value",
-    "unknown_text",
-    "value",
-  ]);
-  assert.ok([...unpicked].some((title) => title.startsWith("a field without a mapping for any destination")));
+  const found = MAPPING_EXAMPLES.flatMap(stepsOf).map(([rule, result]) => `${rule} ${result}`);
+  for (const said of [
+    "5 the item has no value",
+    "5 a value ID, since a mapping of the field has it as one",
+    "5 a value ID, as custom_field_value_ids says",
+    "5 the ID of a value of the field",
+    "5 no ID, but the text of a value",
+    "5 no ID, but what people are shown for a value",
+    "5 neither an ID nor the text of any value of the field",
+    "5 a value as it is",
+    "2 the field has no mapping there: its values go nowhere",
+  ])
+    assert.ok(
+      found.some((each) => each.startsWith(said)),
+      said,
+    );
 });
 
 test("an explanation shows every mapping, entry and select value that fits, not only the one used", () => {
-  const fitting = MAPPING_EXAMPLES.filter(({ title }) => title.startsWith("reading 3")).flatMap((example) =>
-    map(example).steps.flatMap((step) => {
-      if (step.rule === 2 && step.mappingIds.length > 1) return [step.mappingIds];
-      if (step.rule === 6 && step.entryIds.length > 1) return [step.entryIds];
-      return step.rule === 5 && step.fits.length > 1 ? [step.fits] : [];
-    }),
-  );
+  const fitting = MAPPING_EXAMPLES.filter(({ title }) => title.startsWith("reading 3"))
+    .flatMap(stepsOf)
+    .flatMap(
+      ([, result]) => /there is .* too|; .* would fit too|it fits [^,]+, [^,]+/.exec(result)?.[0] ?? [],
+    );
   assert.deepEqual(fitting, [
-    ["m1.0", "m1.2"],
-    ["m1.0", "m1.1"],
-    ["m2", "m1"],
-    ["v9", "v1"],
+    "; m1.2 would fit too",
+    "; m1.1 would fit too",
+    "there is m1 too",
+    "it fits v9, v1",
   ]);
 });

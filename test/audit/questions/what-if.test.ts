@@ -5,7 +5,6 @@ import { test } from "node:test";
 import { type Definitions, indexDefinitions, type Mapping } from "../../../src/audit/mapping/definitions.ts";
 import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
 import { exportMapping, type MappingRow, readMapping } from "../../../src/audit/mapping/mapping-file.ts";
-import { type Item, mapItem } from "../../../src/audit/mapping/procedure.ts";
 import { explainItem } from "../../../src/audit/questions/explain.ts";
 import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
 import { whatIf } from "../../../src/audit/questions/what-if.ts";
@@ -14,6 +13,7 @@ import { all } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
 import { either, few, long } from "../../long.ts";
 import fc from "../../properties.ts";
+import { type Item, mapItem } from "../mapping/procedure.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { site } from "../two-nights.ts";
 
@@ -53,7 +53,10 @@ async function world(folder: string): Promise<{ definitions: Definitions; items:
   await using run = await opened(folder);
   const ids = await all(run.connection, "SELECT content_id FROM content ORDER BY content_id");
   const items: Item[] = [];
-  for (const { content_id } of ids) items.push(await readItemValues(run.connection, String(content_id)));
+  for (const { content_id } of ids) {
+    const contentId = String(content_id);
+    items.push({ contentId, values: await readItemValues(run.connection, contentId) });
+  }
   return { definitions: await readDefinitions(run.connection), items };
 }
 
@@ -185,8 +188,8 @@ long("where values without value mappings are sent as they are, a new name chang
   assert.deepEqual(found, expectedChanges(items, definitions, edited(definitions, rows), true));
   assert.ok(found.length > 100);
   await using run = await opened(asIs);
-  const { passthrough, mapped } = await explainItem(run, String(JSON.parse(found[0] ?? "[]")[0]));
-  assert.ok(passthrough && [...mapped.payloads.values()].some((members) => members.has("cta_label")));
+  const { passthrough, payloads } = await explainItem(run, String(JSON.parse(found[0] ?? "[]")[0]));
+  assert.ok(passthrough && [...payloads.values()].some((members) => members.has("cta_label")));
 });
 
 /** Texts have no mappings, so that no value of a run tells whether it sends them. */

@@ -128,8 +128,8 @@ test("an address of an item that the page does not have says so", { skip }, asyn
 });
 
 test("an address opens its section, unfolds it, and closes an item that is open", { skip }, async (t) => {
-  const { page } = await open(t, {}, "#columns-columns");
-  assert.ok(await page.locator("#columns-columns table").isVisible());
+  const { page } = await open(t, {}, "#run-tables");
+  assert.ok(await page.locator("#run-tables table").isVisible());
   await page.evaluate("location.hash = document.querySelector('#item-rows a').hash");
   await page.locator("#item").waitFor();
   await page.evaluate("location.hash = 'coverage'");

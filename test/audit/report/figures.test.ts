@@ -9,24 +9,17 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
-import { DUCKDB_TYPES, PARQUET_TYPES } from "../../../src/storage/ddl.ts";
-import { all, scalar } from "../../../src/storage/duckdb.ts";
-import { TABLES } from "../../../src/tables/all.ts";
-import { type Table, underPolicy } from "../../../src/tables/declare.ts";
-import { VIEWS } from "../../../src/tables/views.ts";
-import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { capture, outcome } from "../../cli/capture.ts";
+import { all } from "../../../src/storage/duckdb.ts";
+import { capture } from "../../cli/capture.ts";
 import { long } from "../../long.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
-import { parsePage, tableRecords } from "./dom.ts";
-import { type PageItem, pageColumns, pageItems } from "./page-data.ts";
+import { type PageItem, pageItems } from "./page-data.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
 const file = join(out, "current", "report.html");
 const page = await readFile(file, "utf8");
-const root = parsePage(page);
 const service = await createService({ data: packagePath("data/sample") });
 after(() => service.close());
 const [token = ""] = service.contentSet.tokens.keys();
@@ -37,9 +30,6 @@ const answers = await askService(
 );
 
 const report = (given: CliEnvironment) => reportCommand({ ...given, err: given.out });
-
-const recordsOf = (caption: string) => tableRecords(root, caption);
-const figureOf = (text: string | undefined) => Number(text?.replaceAll(",", ""));
 
 const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"];
 
@@ -52,30 +42,11 @@ function partsOf(statement: string): string[] {
 
 /** The statements of the HTTP answers alone: `destination | field | mapping | name | ordinal | input | status ...`. */
 const stated = answers.items.map((item) => ({ id: item.id, statements: statementsOf(item, answers) }));
-const values = stated.flatMap(({ id, statements }) =>
-  statements.filter((each) => !/^\S+ \| .* = \[/.test(each)).map((each) => ({ id, parts: partsOf(each) })),
-);
-/** By the service, those that receive values. */
-const RECEIVERS = service.contentSet.destinations
-  .filter((each) => each.supports_custom_field_mappings !== false)
-  .map(({ id }) => id);
-
 function statementsOfPage(item: PageItem): string[] {
   return [...item.payloads].flatMap(([destination, members]) =>
     members.map(({ name, values: sent }) => `${destination} | ${name} = ${JSON.stringify(sent)}`),
   );
 }
-
-test("the first screen tells that ambiguity comes of entries, select values or mappings", async () => {
-  await using run = await opened(out);
-  const ambiguous = await scalar(
-    run.connection,
-    "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
-  );
-  const points = root.all("li").map((each) => each.textContent);
-  const told = `${ambiguous} values are ambiguous: several entries, select values or mappings fit, of which the first was used.`;
-  assert.ok(points.includes(told), points.join("\n"));
-});
 
 test("each item's payloads are what the rules give, with the mapping and entry of each value", () => {
   const items = pageItems(page);
@@ -96,60 +67,6 @@ test("each item's payloads are what the rules give, with the mapping and entry o
       );
     assert.deepEqual([...item.values].sort(), expected.sort(), id);
   }
-});
-
-test("the columns are those of the run's tables and views, as declared, with their origins", async () => {
-  const told = (tables: readonly Table[], types: Readonly<Record<string, string>>) =>
-    tables
-      .map((table) => underPolicy(table, "drop"))
-      .flatMap(({ name: table, columns }) =>
-        columns.map(({ name, type, comment, origins }) => {
-          const from = origins.map(({ resource, path }) => `${resource}:${path}`).toSorted();
-          return [`${table}.${name}`, types[type], comment, from.join(", ")].join(" | ");
-        }),
-      );
-  for (const [warehouse, types] of [
-    [out, DUCKDB_TYPES],
-    [parquet, PARQUET_TYPES],
-  ] as const) {
-    const shown = pageColumns(await readFile(join(warehouse, "current", "report.html"), "utf8"));
-    const { rows } = await readManifest(join(warehouse, "current"));
-    const declared = told(
-      TABLES.filter(({ name }) => Object.hasOwn(rows, name)),
-      types,
-    );
-    assert.deepEqual(shown.slice(0, declared.length).toSorted(), declared.toSorted());
-    const views = shown.slice(declared.length);
-    const expected = warehouse === out ? VIEWS : [];
-    assert.deepEqual(
-      [...new Set(views.map((each) => each.split(".")[0]))],
-      expected.map(({ name }) => name).toSorted(),
-    );
-    const region = views.filter((each) => each.startsWith("content_wide.region | VARCHAR[] | "));
-    assert.equal(region.length, expected.length > 0 ? 1 : 0, "columns of the custom fields too");
-  }
-});
-
-test("the figures of the first screen and the tables are those of the run", async () => {
-  await using run = await opened(out);
-  const items = await scalar(run.connection, "SELECT count(*) FROM content");
-  const shown = root.all(".figures strong").map(({ textContent }) => textContent);
-  assert.equal(shown[0], items.toLocaleString("en-US"));
-  const without = values.filter(
-    ({ parts: [site = "", , , , , , status] }) =>
-      RECEIVERS.includes(site) && (status === "unmapped" || status === "unknown_value"),
-  );
-  assert.equal(shown[2], `${without.length.toLocaleString("en-US")} values`);
-  assert.deepEqual(
-    recordsOf("Tables")
-      .map(({ table, rows }) => `${table} ${figureOf(rows)}`)
-      .sort(),
-    Object.entries(run.manifest.rows)
-      .map(([table, rows]) => `${table} ${rows}`)
-      .sort(),
-  );
-  const checks = await scalar(run.connection, "SELECT count(*) FROM run_checks");
-  assert.equal(recordsOf("Checks").length, checks);
 });
 
 test("the command makes the page of the run's folder again, byte by byte, also of Parquet files alone", async () => {
@@ -188,14 +105,6 @@ test("the report is one of the published files", async () => {
   assert.equal(stated.bytes, Buffer.byteLength(page));
 });
 
-test("an unknown run is told with the nearest, and a folder is no file", async () => {
-  const missing = await outcome(report, ["7", "--warehouse", out]);
-  assert.match(missing.error?.message ?? "", /^There is no run "7" in .* The nearest is "1"\./);
-  const folder = await outcome(report, ["--out", out]);
-  assert.equal(folder.error?.code, "config.invalid");
-  assert.match(folder.error?.message ?? "", /--warehouse the folder of the warehouse/);
-});
-
 test("a page with room for few items has those that need attention most", async () => {
   await using open = await opened(out);
   const run = { ...open, earlier: { previous: null, before: undefined, listed: [] } };
@@ -218,6 +127,6 @@ test("a page with room for few items has those that need attention most", async 
       shown.map((id) => numbers.get(id)),
       [...numbers.values()].slice(0, shown.length),
     );
-    assert.match(small, new RegExp(`The page holds ${shown.length} items of 500`));
+    assert.match(small, new RegExp(`The page has room for ${shown.length} items of 500, `));
   }
 });

@@ -64,7 +64,6 @@ long("a service without items and mappings gets a page that says so in words", a
   assert.deepEqual(warnings, []);
   const page = await readFile(join(out, "current", "report.html"), "utf8");
   for (const sentence of [
-    "No custom field is mapped for a destination, so there is nothing to cover.",
     "There is no value to look at: no custom field is mapped for a destination.",
     "The history begins with this run",
     "The service listed no item.",

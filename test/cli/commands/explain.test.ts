@@ -61,7 +61,7 @@ test("with --steps, one field at one destination is explained rule by rule, with
     [4, "multiselect", "it has value mappings: each value is looked up", null],
     [5, value, 'a value ID, as custom_field_value_ids says: "Nordics"', `/custom_fields/${id} ["${value}"]`],
     [6, value, 'the entry 99d2ad268cd71d3690522f18 makes it "nordic"', null],
-    [7, "market", '["nordic"]', "content_external_payloads has the same"],
+    [7, "market", '["nordic"]', "content_external_payloads"],
   ]);
   const [document, response, ...lookups] = evidence;
   const { what, pass, page, position, file } = document;
@@ -78,14 +78,9 @@ test("with --steps, one field at one destination is explained rule by rule, with
   assert.equal(response.what, "dynamic response");
   assert.equal(lookups.length, 4);
   for (const { sha256 } of evidence) assert.match(sha256, /^[0-9a-f]{64}$/);
-  const text = await explain(...asked);
   assert.match(
-    text,
+    await explain(...asked),
     /│ Web CMS +│ region │ +6 │ caf893c7c05eb1c37b247cec +│ the entry 99d2ad268cd71d3690522f18 makes it "nordic"/,
-  );
-  assert.match(
-    text,
-    /\nWhere this was read\nThe run published the same: 17 rows of content_mapped_values and 2 payloads for this item, compared/,
   );
 });
 

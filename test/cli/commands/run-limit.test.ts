@@ -14,7 +14,6 @@ suite("run --limit", () => {
       data: packagePath("data/sample"),
       latency: 50,
       rateLimit: 10,
-      maxConcurrent: 4,
     });
     t.after(() => service.close());
     const [token = ""] = service.contentSet.tokens.keys();
