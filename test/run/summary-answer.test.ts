@@ -234,7 +234,7 @@ test("what a run was held back by, reused and resumed has a line each, and which
     ],
     [
       { reused: { reused: 9780, read: 220 } },
-      /^ *Reused +9,780 single items of which the listing says nothing new; 220 read$/m,
+      /^ *Reused +9,780 unchanged single items; 220 requested$/m,
     ],
     [
       { resumed: { pages: 37, items: 1200 } },

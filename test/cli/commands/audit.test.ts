@@ -30,7 +30,7 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   }
   assert.match(
     text.replaceAll("\n", " "),
-    /^[\d,]+ values: 835 without an external value \(825 unmapped, 10 unknown\), 450 of them at destinations that receive values; [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+Z\. /,
+    /^[\d,]+ values: 835 without an external value \(825 unmapped, 10 unknown\), 450 of them at destinations that receive values; [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ sent under a name shared by several fields, in the run 000001-\S+Z\. /,
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   const heads = text.split("\n").filter((line) => line.startsWith("┌"));
