@@ -95,7 +95,7 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   assert.equal((await run("--fail-on", "unknown_value=8,unmapped=442")).error, undefined);
   assert.match(
     (await run("--fail-on", "unmapped=441,collision=1")).error?.message ?? "",
-    /442 unmapped values at .*, where 441 .* and 493 values under a name/,
+    /442 unmapped values at .*, where 441 .* and 493 values sent under a name/,
   );
   assert.equal(
     (await run("--fail-on", "collision", "--field", "season")).error,
