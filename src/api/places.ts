@@ -6,12 +6,10 @@ export interface SchemaPlace {
   readonly schema: z.core.$ZodType;
 }
 
-type IsWhole = (schema: z.core.$ZodType) => boolean;
-
 /** All places of a schema, its own first; a place of a union once for each option. Below one that is whole there is none. */
 export function placesIn(
   schema: z.core.$ZodType,
-  isWhole: IsWhole,
+  isWhole: (schema: z.core.$ZodType) => boolean,
   path: readonly string[] = [],
 ): SchemaPlace[] {
   const below = (inner: z.core.$ZodType, ...steps: string[]) => placesIn(inner, isWhole, [...path, ...steps]);

@@ -3,13 +3,11 @@ import { execute } from "../storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Column, Table } from "../tables/declare.ts";
 
-type Comments = Pick<Column, "name" | "comment">;
-
 export interface CreateView {
   readonly view: Table;
   readonly sql: string;
   /** Columns that only this run's view has. */
-  readonly further?: readonly Comments[];
+  readonly further?: readonly Pick<Column, "name" | "comment">[];
 }
 
 /** Creates or replaces a view, with its comments. By the tables of its pipeline it may lack some of the declared columns. */

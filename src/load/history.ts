@@ -22,21 +22,18 @@ export interface HistoryRun extends ObservingRun {
   readonly packageVersion: string;
 }
 
-/** What a run knows of items that it does not have. */
-interface Absences {
-  /** Items that the service, asked singly, said are gone. */
-  readonly confirmed: ReadonlySet<string>;
-  /** Items that are there, but could not be read. */
-  readonly unread: ReadonlySet<string>;
-  /** Whether not to be listed is evidence: the passes agree, and each listed document had an ID. */
-  readonly listIsWhole: boolean;
-}
-
 export interface HistoryRequest {
   readonly run: HistoryRun;
   readonly passthrough: boolean;
   readonly previous: PreviousHistory;
-  readonly absences: Absences;
+  readonly absences: {
+    /** Items that the service, asked singly, said are gone. */
+    readonly confirmed: ReadonlySet<string>;
+    /** Items that are there, but could not be read. */
+    readonly unread: ReadonlySet<string>;
+    /** Whether not to be listed is evidence: the passes agree, and each listed document had an ID. */
+    readonly listIsWhole: boolean;
+  };
   /** Ranges of items; none of its own crosses one. */
   readonly itemBounds: Bounds;
   /** What decides about memory: {@link HISTORY_ROWS_PER_RANGE}. */

@@ -7,18 +7,16 @@ import { createView } from "./create-view.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 import { createViewsOver } from "./views.ts";
 
-interface Macro {
-  readonly name: string;
-  readonly parameters: readonly string[];
-  readonly kind: "table" | "scalar";
-  readonly comment: string;
-}
-
 const WITHIN =
   "Names are looked for in the current database: with several attached, say USE first. Instants are timestamps with a " +
   "time zone, or texts that can be read as such.";
 
-export const MACROS: readonly Macro[] = [
+export const MACROS: readonly {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly kind: "table" | "scalar";
+  readonly comment: string;
+}[] = [
   {
     name: "mapped_values_as_of",
     parameters: ["instant"],

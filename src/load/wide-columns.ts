@@ -14,11 +14,6 @@ export interface WideColumn {
   readonly comment: string;
 }
 
-interface Field {
-  readonly row: Row;
-  readonly name: string;
-}
-
 /** Columns of content_wide, each of its type where every value reads as one, else of texts. */
 export async function wideColumns(connection: DuckDBConnection): Promise<readonly WideColumn[]> {
   const fields = await fieldsOf(connection);
@@ -41,7 +36,9 @@ export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(Dri
     }));
 }
 
-async function fieldsOf(connection: DuckDBConnection): Promise<readonly Field[]> {
+async function fieldsOf(
+  connection: DuckDBConnection,
+): Promise<readonly { readonly row: Row; readonly name: string }[]> {
   const sql = fillMarks(loadSql("custom_field_columns"), { numbers: loadSql("custom_field_numbers") });
   const rows = await all(connection, sql);
   const own = (await connection.runAndReadAll(`SELECT * FROM ${content.name} LIMIT 0`)).columnNames();

@@ -11,9 +11,6 @@ import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
 
-/** Rows that fail stay in the warehouse, where pruning takes them away. */
-type ToldCheck = Omit<Check, "examples" | "reads">;
-
 /** What a run did, for people and programs. */
 export interface RunSummary {
   readonly run: string;
@@ -65,7 +62,10 @@ export interface RunSummary {
   /** Where the service departs from the specification, beside the run before; null: that could not be read. */
   readonly drift: DriftReport | null;
   /** The checks before publication; all are in `run_checks`. */
-  readonly checks: { readonly passed: number; readonly warnings: readonly ToldCheck[] };
+  readonly checks: {
+    readonly passed: number;
+    readonly warnings: readonly Omit<Check, "examples" | "reads">[];
+  };
   /** Path of the report; null: the run has none. */
   readonly report: string | null;
   /** Runs that were removed because they are old. */

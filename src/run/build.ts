@@ -25,15 +25,14 @@ export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
 
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(building: Building): Promise<Built> {
-  const { staging, pipeline, loads, peak } = building;
-  const { signal } = building.options;
+  const { loads, peak, options } = building;
   const transformed = await transformRaw(building);
   await peak.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
   const { verdict } = statement;
-  if (verdict !== "limited") await loads.stage({ staging, pipeline, signal, tables, verdict });
-  signal.throwIfAborted();
+  if (verdict !== "limited") await loads.stage({ ...building, signal: options.signal }, tables, verdict);
+  options.signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
   const { file, warnings } = await writeReportOf(building, statement);

@@ -130,8 +130,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
-      reuse: () =>
-        reuseOf({ baseline, rereadDays: config.rereadDays, settings: documentSettings(run, wanted) }),
+      reuse: () => reuseOf(baseline, config.rereadDays, documentSettings(run, wanted)),
       resumed,
       findMissing: async (listed) =>
         findMissing({

@@ -6,7 +6,7 @@ import { count, counted, duration, fileSize, megabytes } from "../common/figures
 import type { Log } from "../common/log.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import type { Retry } from "../extract/http/retry.ts";
+import { RETRY_LIMITS, type Retry } from "../extract/http/retry.ts";
 import { createLookups } from "../extract/lookups.ts";
 import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
@@ -321,6 +321,7 @@ async function prepareService(
   const retry = openRetry(source, options, {
     startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline),
     outageMinutes: config.outageMinutes,
+    limits: RETRY_LIMITS,
     isKnown,
   });
   const client = isRehearsal ? openHastyClient(source, options) : openClient(source, options, { retry });

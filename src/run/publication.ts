@@ -59,7 +59,7 @@ export async function landAndPublish(
   const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
   const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
   const summary = {
-    ...publishedFacts(run, { facts, built, manifest }),
+    ...publishedFacts(run, facts, built, manifest),
     current: { run: manifest.run, publishedAt: manifest.endedAt },
     previousRun,
     changes,
@@ -79,16 +79,12 @@ export async function landAndPublish(
   return { summary, failure };
 }
 
-interface PublishedRun {
-  readonly facts: ExtractRecord;
-  readonly built: Built;
-  readonly manifest: Manifest;
-}
-
 /** What the summary says of the run itself. */
 function publishedFacts(
   { folder, resumed, baseline }: PublishingRun,
-  { facts, built, manifest }: PublishedRun,
+  facts: ExtractRecord,
+  built: Built,
+  manifest: Manifest,
 ) {
   return {
     run: manifest.run,

@@ -60,7 +60,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
       isRehearsal: false,
       onPipeline: (name) => observers.loaded(name),
     });
-    const { pipeline, folder, source, personalFields, baseline, retry, above } = ready;
+    const { folder, personalFields, baseline, past, fingerprint, startedMs, ...prepared } = ready;
     const personalFieldIds = idsOf(personalFields);
     let resumable = ready.resumable;
     if (resumable !== null && !isDeepStrictEqual(resumable.resumeRecord.personalFieldIds, personalFieldIds)) {
@@ -70,12 +70,10 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
       resumable = null;
     }
     const treatment = { ...treatmentOf(options.config.personalData), customFieldIds: personalFieldIds };
-    const history = withoutPersonal(ready.past, baseline, treatment);
+    const history = withoutPersonal(past, baseline, treatment);
     const unmeasured = { ratePerSecond: null, peakBytes: 0 };
-    const { fingerprint, startedMs } = ready;
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
-    const asked = { source, personalFields, retry };
-    const place = { options, pipeline, folder, ...asked, baseline, history, observers, above };
+    const place = { ...prepared, options, folder, personalFields, baseline, history, observers };
     return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
   } catch (thrown) {
     const { folder } = opened;
@@ -99,21 +97,11 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
   inspect: "What was staged is left as it is, until the next run.",
 };
 
-type Place = Pick<
+/** A run before it has a staging folder. `above`: a target has this number, so that of the run is higher. */
+type Place = Omit<
   RunContext,
-  | "options"
-  | "pipeline"
-  | "folder"
-  | "source"
-  | "personalFields"
-  | "retry"
-  | "baseline"
-  | "history"
-  | "observers"
-> & {
-  /** The number of the run is above this one, which a target has. */
-  readonly above: number;
-};
+  "clock" | "staging" | "resumed" | "resumeRecord" | "checkpoint" | "journal" | "peak"
+> & { readonly above: number };
 
 async function stageAndPublish(
   place: Place,

@@ -11,13 +11,6 @@ import { RUN_TABLES } from "../tables/all.ts";
 import { placeOf } from "../transform/fitting.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
-/** A run whose tables are built and checked. */
-interface BuiltTables extends Pick<LoadRun, "verdict" | "signal"> {
-  readonly pipeline: Pipeline;
-  readonly staging: StagingFolder;
-  readonly tables: readonly LoadedTable[];
-}
-
 /** What loaders have written where no reader looks. */
 export class StagedLoads implements AsyncDisposable {
   readonly #loaders: readonly Loader[];
@@ -31,14 +24,18 @@ export class StagedLoads implements AsyncDisposable {
    * Has each loader write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it could not read a
    * table for that; and the reason of the signal, which no loader is waited for after.
    */
-  async stage(built: BuiltTables): Promise<void> {
-    const { pipeline, staging, signal, verdict } = built;
+  async stage(
+    run: Pick<LoadRun, "signal"> & { readonly pipeline: Pipeline; readonly staging: StagingFolder },
+    tables: readonly LoadedTable[],
+    verdict: LoadRun["verdict"],
+  ): Promise<void> {
+    const { pipeline, staging, signal } = run;
     const shared = {
       run: staging.run,
       sequence: staging.sequence,
       pipeline: pipeline.name,
       verdict,
-      tables: tablesOf(built),
+      tables: tablesOf(pipeline, staging, tables),
       signal,
     };
     for (const loader of this.#loaders) {
@@ -113,7 +110,7 @@ function failed(name: string, what: string, why: string, so: string, cause?: unk
   });
 }
 
-function tablesOf({ pipeline, staging, tables }: BuiltTables) {
+function tablesOf(pipeline: Pipeline, staging: StagingFolder, tables: readonly LoadedTable[]) {
   const folder = publishes(pipeline, "parquet") ? staging.result : staging.root;
   const declared = new Map([...pipeline.tables, ...RUN_TABLES].map((table) => [table.name, table]));
   return tables.flatMap(({ table: name, rows, files: paths }) => {

@@ -73,13 +73,14 @@ async function indexDocuments(file: FileHandle, path: string, outline: Outline) 
   return { offsets, lengths };
 }
 
-type LineIndex = Awaited<ReturnType<typeof indexDocuments>>;
-
 /**
  * Documents left in their file, which the operating system caches: memory holds 16 bytes a document, and a page of
  * the list is one read. The lines were checked when the index was made.
  */
-function fileStore(file: FileHandle, { offsets, lengths }: LineIndex): DocumentStore {
+function fileStore(
+  file: FileHandle,
+  { offsets, lengths }: Awaited<ReturnType<typeof indexDocuments>>,
+): DocumentStore {
   const lineAt = (position: number) => {
     const [start, length] = [offsets[position], lengths[position]];
     if (start === undefined || length === undefined)

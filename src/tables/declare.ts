@@ -128,13 +128,10 @@ export interface ShownTable extends Omit<Table, "columns" | "rows"> {
   readonly columns: readonly ShownColumn[];
 }
 
-/** What is done with personal data: `keep` writes it as it is. */
-type PersonalPolicy = "drop" | "hash" | "keep";
-
 const DONE_BY_POLICY = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
 
 /** The table as a run under the policy has it: the comments of its personal columns say what they hold. */
-export function underPolicy(table: Table, policy: PersonalPolicy): Table {
+export function underPolicy(table: Table, policy: "drop" | "hash" | "keep"): Table {
   const done = DONE_BY_POLICY[policy];
   if (done === undefined || !table.columns.some(({ personal }) => personal)) return table;
   const columns = table.columns.map((column) => {

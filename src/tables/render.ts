@@ -1,13 +1,11 @@
 /** The declared tables as JSON and as a Mermaid diagram. */
 import { isView, type Origin, type ShownColumn, type ShownTable, type Table } from "./declare.ts";
 
-/** An API field that no column comes from, and why. */
-interface UnplacedField extends Origin {
+/** API fields that no column comes from, and why. */
+const UNPLACED: readonly (Origin & {
   /** One sentence. */
   readonly reason: string;
-}
-
-const UNPLACED: readonly UnplacedField[] = [
+})[] = [
   {
     resource: "envelope",
     path: "count",

@@ -8,9 +8,8 @@ import { bigint, type Column, defineTable, integer, type Table, text } from "./d
 import { contentMappedValues, destinations } from "./destinations.ts";
 import { mappedValueHistory } from "./history.ts";
 
-type View = Omit<Table, "stage" | "rows">;
-
-const view = (declaration: View): Table => defineTable({ ...declaration, stage: "view" });
+const view = (declaration: Omit<Table, "stage" | "rows">): Table =>
+  defineTable({ ...declaration, stage: "view" });
 
 /** A column of a table; under another name, or with another comment. */
 function shown(table: Table, name: string, as: Partial<Pick<Column, "name" | "comment">> = {}): Column {

@@ -111,20 +111,21 @@ export interface TargetState {
   readonly failure: WarehouseError | null;
 }
 
-export interface AskOptions {
-  /** Null: it is not known. */
-  readonly instance: InstanceIdentity | null;
-  readonly signal: AbortSignal;
-}
-
 /**
- * Asks each target for its last run. One that cannot be asked is no reason not to run: unless the folder has no run and
+ * Asks each target for its last run. `instance`: null if it is not known. One that cannot be asked is no reason not to run: unless the folder has no run and
  * the target may keep some. Throws `target.*` then.
  */
 export async function askTargets(
   folder: OutputFolder,
   targets: readonly Target[],
-  { instance, signal }: AskOptions,
+  {
+    instance,
+    signal,
+  }: {
+    /** Null: it is not known. */
+    readonly instance: InstanceIdentity | null;
+    readonly signal: AbortSignal;
+  },
 ): Promise<readonly TargetState[]> {
   const isEmpty = (await runsIn(folder)).length === 0;
   const states: TargetState[] = [];
@@ -143,11 +144,6 @@ export async function askTargets(
   return states;
 }
 
-export interface RestoreOptions {
-  readonly signal: AbortSignal;
-  readonly warn: (message: string) => void;
-}
-
 /**
  * Where the last run of a target was made elsewhere and is not before the current one in its history, this run goes on
  * from that: it is restored, so that history, removals and numbers do. So it does where somebody rolled the target back
@@ -157,7 +153,7 @@ export interface RestoreOptions {
 export async function restoreNewest(
   folder: OutputFolder,
   states: readonly TargetState[],
-  { signal, warn }: RestoreOptions,
+  { signal, warn }: { readonly signal: AbortSignal; readonly warn: (message: string) => void },
 ): Promise<void> {
   for (const { failure } of states) {
     if (failure !== null)

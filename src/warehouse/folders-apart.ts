@@ -3,13 +3,15 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 
-type FoldersOfRuns = Readonly<Record<"root" | "runs" | "staging", string>>;
-
 /**
  * What lies in `.staging` and is not the run under way is removed: published runs would go with it. A folder that is not
  * there yet is nobody else's. Throws `config.output`.
  */
-export function assertFoldersApart({ root, runs, staging }: FoldersOfRuns): void {
+export function assertFoldersApart({
+  root,
+  runs,
+  staging,
+}: Readonly<Record<"root" | "runs" | "staging", string>>): void {
   const seen = new Map<string, string>();
   for (const path of [root, runs, staging]) {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });

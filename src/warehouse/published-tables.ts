@@ -39,10 +39,12 @@ export function sourceOf(published: PublishedFiles, { isQuestioned = false } = {
   };
 }
 
-type Limits = Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">;
-
 /** Opens what `fromTable` reads, of a run and of an earlier one beside it. Every file in their folders may be read. */
-export function openTables(source: TablesSource, limits: Limits, before?: TablesSource): Promise<Database> {
+export function openTables(
+  source: TablesSource,
+  limits: Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">,
+  before?: TablesSource,
+): Promise<Database> {
   return openForScanning({
     ...limits,
     published: source.database,

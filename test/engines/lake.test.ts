@@ -206,33 +206,7 @@ suite("a filter on each column of each table finds what the local DuckDB files h
       assert.deepEqual(await engineOf(name).at(places.folder).filter(probes, by), counts(probes));
     });
   }
-
-  test("after one delivery to a lake that did not say which columns have statistics", async (t) => {
-    if (isSkipped(t, "delta-rs", "duckdb")) return;
-    const lake = join(folder, "earlier");
-    const [next = assert.fail(), ...others] = second;
-    const first = nights.filter(({ night }) => night === 1);
-    for (const each of first) await deliver(each, { url: pathToFileURL(lake).href });
-    await asEarlier(join(lake, "content/_delta_log"), first.length);
-    const read = (probes: Probes) => engineOf("delta-rs").at(lake).filter(probes, "pyarrow");
-    const before = await probesOf(["content"], first);
-    assert.notDeepEqual(await read(before), counts(before));
-    await deliver(next, { url: pathToFileURL(lake).href });
-    const left = first.filter(({ instance }) => others.some((each) => each.instance === instance));
-    const after = await probesOf(["content"], [next, ...left]);
-    assert.deepEqual(await read(after), counts(after));
-  });
 });
-
-/** Makes the next version of a table: without the property that earlier programs did not write. */
-async function asEarlier(log: string, version: number): Promise<void> {
-  const file = (number: number) => join(log, `${String(number).padStart(20, "0")}.json`);
-  const lines = (await readFile(file(0), "utf8")).split("\n");
-  const metaData = lines.find((line) => line.startsWith('{"metaData"')) ?? assert.fail();
-  const without = metaData.replace(/,?"delta\.dataSkippingStatsColumns":"[^"]*"/, "");
-  assert.notEqual(without, metaData);
-  await writeFile(file(version), without);
-}
 
 const STATEMENTS = packagePath("docs/examples/lake");
 const ASKED = ["content", "content_types", "content_mapped_values", "run"];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
+import { diffRuns } from "../../src/audit/diff/diff.ts";
 import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson, payloadMembers } from "../audit/mapping/procedure.ts";
@@ -154,7 +155,9 @@ long(
         for (const run of chainOf(current)) await assertAsOf(run, seen);
         await assertRuns(chainOf(current));
         for (const to of chainOf(current)) {
-          if (to.before !== undefined) await assertChanges(to.before.known, to.known, true, seen);
+          if (to.before === undefined) continue;
+          await assertChanges(to.before.known, to.known, true, seen);
+          await assertDiff(to.before, to, seen);
         }
         for (const to of few(chainOf(current), 3)) {
           if (to.before === undefined) continue;
@@ -162,6 +165,7 @@ long(
           const [oldest] = chainOf(to).slice(-1);
           if (oldest === undefined || oldest === to.before) continue;
           await assertChanges(oldest.known, to.known, false, seen);
+          await assertDiff(oldest, to, seen);
           await assertChanges(to.known, oldest.known, false, seen);
         }
       }),
@@ -176,6 +180,7 @@ long(
       assert.ok(seen.has(cause), cause);
     }
     assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
+    for (const change of ["gained", "lost", "changed", "alike"]) assert.ok(seen.has(change), change);
     assert.ok(seen.has("a further copy") && seen.has("a copy less"));
     assert.ok(seen.has("reordered") && seen.has("reordered, with other values"));
   },
@@ -232,6 +237,50 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     assert.equal(one?.payload, payload);
   }
 }
+
+/** Changes of `diff` by what is sent, and the payloads that differ, both as the later run sends. */
+async function assertDiff(from: Published, to: Published, seen: Set<string>): Promise<void> {
+  const pair = { before: runAt(from), after: runAt(to) };
+  const filter = { cause: undefined, destination: undefined, field: undefined };
+  const { values, payloads } = await diffRuns(world.connection, pair, filter);
+  const sentOf = ({ known }: Published) => {
+    const rows = ledgerOf(known).map(({ row }) => row);
+    return payloadsOf(rows, to.passthrough).map(
+      ({ content_id, destination_id, payload }) => `${content_id} ${destination_id} ${payload}`,
+    );
+  };
+  const [was, is] = [sentOf(from), sentOf(to)];
+  const differing = [
+    ...was.filter((each) => !is.includes(each)),
+    ...is.filter((each) => !was.includes(each)),
+  ];
+  const places = new Set(differing.map((each) => each.split(" ", 2).join(" ")));
+  const between = `from run ${from.known.sequence} to run ${to.known.sequence}`;
+  assert.equal(payloads, places.size, `payloads ${between}`);
+  const [macro] = await world.rows(
+    `SELECT count(*)::INTEGER AS rows FROM mapped_value_changes(${pair.before.sequence}, ${pair.after.sequence})`,
+  );
+  assert.equal(values, macro?.rows, between);
+  const rows = await world.rows("FROM diff_shown WHERE change <> 'reordered'");
+  for (const row of rows) {
+    const [old, now] = [sentBy(row, "before"), sentBy(row, "after")];
+    const isAlike = JSON.stringify(old) === JSON.stringify(now);
+    const change = isAlike ? "alike" : old === null ? "gained" : now === null ? "lost" : "changed";
+    assert.equal(row.change, change, JSON.stringify(row));
+    seen.add(change);
+  }
+
+  function sentBy(row: Readonly<Record<string, unknown>>, side: "before" | "after") {
+    const of = (name: string) => row[`${name}_${side}`] ?? null;
+    return of("external_value") === null || of("name") === null ? null : [of("name"), of("external_value")];
+  }
+}
+
+const runAt = ({ known: { sequence } }: Published) => ({
+  run: nameOf(sequence),
+  sequence,
+  verdict: "complete" as const,
+});
 
 /** What a value is, besides its place. */
 const contentOf = (row: MappedValue): string => JSON.stringify({ ...row, ordinal: 0 });

@@ -3,7 +3,6 @@ import { mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
@@ -100,12 +99,4 @@ long("F6: without room for a quarter more than the last run took, no request is 
   const second = await run({ freeBytes: free(needed) });
   await run({ freeBytes: free(undefined) });
   assert.equal(second.sequence, 2);
-});
-
-long("F6: the room is what the file system says", async (t) => {
-  const folder = await temporaryFolder(t);
-  const free = await freeBytes(folder);
-  assert.ok(free !== undefined && Number.isSafeInteger(free) && free > 0);
-  await assert.rejects(freeBytes(join(folder, "none")), { code: "ENOENT" });
-  assert.equal(await freeBytes("/proc"), undefined, "a file system without blocks says nothing");
 });

@@ -89,75 +89,42 @@ suite("rows of a custom table", () => {
     ],
     ["a column that the table has not", () => [{ length: 1, width: 2 }], "it has no column width"],
     ["a misspelled column", () => [{ lenght: 1 }], 'it has no column lenght (did you mean "length"?)'],
-    [
-      "a text for a number",
-      () => [{ length: "3" }],
-      'column length takes a whole number of 32 bits, not "3"',
-    ],
-    ["a fraction", () => [{ length: 1.5 }], "column length takes a whole number of 32 bits, not 1.5"],
-    [
-      "what is too large",
-      () => [{ length: 2 ** 31 }],
-      "column length takes a whole number of 32 bits, not 2147483648",
-    ],
-    ["no number", () => [{ length: Number.NaN }], "column length takes a whole number of 32 bits, not NaN"],
-    [
-      "a required value that is missing",
-      () => [{}],
-      "column length takes a whole number of 32 bits, not null",
-    ],
   ];
-  const own = (column: Column, value: unknown): [readonly Column[], RowsOfItem] => [
-    [column],
-    () => [{ [column.name]: value as Cell }],
+  const misfits: readonly (readonly [column: Column, value: unknown, sentence: string])[] = [
+    [integer("i", { comment: "x" }), "3", 'a whole number of 32 bits, not "3"'],
+    [integer("i", { comment: "x" }), 1.5, "a whole number of 32 bits, not 1.5"],
+    [integer("i", { comment: "x" }), 2 ** 31, "a whole number of 32 bits, not 2147483648"],
+    [integer("i", { comment: "x" }), Number.NaN, "a whole number of 32 bits, not NaN"],
+    [length, undefined, "a whole number of 32 bits, not null"],
+    [bigint("l", { comment: "x" }), 2n ** 63n, "a whole number of 64 bits, not 9223372036854775808"],
+    [bigint("l", { comment: "x" }), 2 ** 53, "a whole number of 64 bits, not 9007199254740992"],
+    [date("on", { comment: "x" }), 2 ** 31, "days since 1970 as a whole number, not 2147483648"],
+    [date("on", { comment: "x" }), 1n, "days since 1970 as a whole number, not 1"],
+    [
+      timestamp("at", { comment: "x" }),
+      new Date(0),
+      "microseconds since 1970 as a whole number, not an object",
+    ],
+    [json("j", { comment: "x" }), "{", 'JSON as text, not "{"'],
+    [json("j", { comment: "x" }), { a: 1 }, "JSON as text, not an object"],
+    [json("j", { comment: "x" }), JSON.stringify("half \ud83d"), "JSON as text, not"],
+    [json("j", { comment: "x" }), '"half \ud83d"', "JSON as text, not"],
+    [text("t", { comment: "x" }), Symbol("x"), "a text of whole characters, not Symbol(x)"],
+    [text("t", { comment: "x" }), Object.create(null), "a text of whole characters, not an object"],
+    [text("t", { comment: "x" }), "half \ud83d", 'a text of whole characters, not "half \\ud83d"'],
+    [boolean("b", { comment: "x" }), 1, "true or false, not 1"],
   ];
-  const misfits: readonly (readonly [readonly Column[], RowsOfItem, string])[] = [
-    [
-      ...own(bigint("l", { comment: "x" }), 2n ** 63n),
-      "column l takes a whole number of 64 bits, not 9223372036854775808",
-    ],
-    [
-      ...own(bigint("l", { comment: "x" }), 2 ** 53),
-      "column l takes a whole number of 64 bits, not 9007199254740992",
-    ],
-    [
-      ...own(date("on", { comment: "x" }), 2 ** 31),
-      "column on takes days since 1970 as a whole number, not 2147483648",
-    ],
-    [...own(date("on", { comment: "x" }), 1n), "column on takes days since 1970 as a whole number, not 1"],
-    [
-      ...own(timestamp("at", { comment: "x" }), new Date(0)),
-      "column at takes microseconds since 1970 as a whole number, not an object",
-    ],
-    [...own(json("j", { comment: "x" }), "{"), 'column j takes JSON as text, not "{"'],
-    [...own(json("j", { comment: "x" }), { a: 1 }), "column j takes JSON as text, not an object"],
-    [
-      ...own(json("j", { comment: "x" }), JSON.stringify("half \ud83d")),
-      /^column j takes JSON as text/.source,
-    ],
-    [...own(json("j", { comment: "x" }), '"half \ud83d"'), /^column j takes JSON as text/.source],
-    [
-      ...own(text("t", { comment: "x" }), Symbol("x")),
-      "column t takes a text of whole characters, not Symbol(x)",
-    ],
-    [
-      ...own(text("t", { comment: "x" }), Object.create(null)),
-      "column t takes a text of whole characters, not an object",
-    ],
-    [
-      ...own(text("t", { comment: "x" }), "half \ud83d"),
-      'column t takes a text of whole characters, not "half \\ud83d"',
-    ],
-    [...own(boolean("b", { comment: "x" }), 1), "column b takes true or false, not 1"],
-  ];
-  for (const [columns, rows, sentence] of misfits) {
-    test(`end the run where ${sentence}`, () => {
+  test("end the run where a value does not fit its column", () => {
+    for (const [column, value, sentence] of misfits) {
       assert.throws(
-        () => rowsOf(columns, rows),
-        (thrown) => thrown instanceof WarehouseError && thrown.message.includes(sentence.replace("^", "")),
+        () => rowsOf([column], () => [{ [column.name]: value as Cell }]),
+        (thrown) =>
+          thrown instanceof WarehouseError &&
+          thrown.message.includes(`from item c-1: column ${column.name} takes ${sentence}`),
+        sentence,
       );
-    });
-  }
+    }
+  });
 
   test("may have whatever 64 bits, 32 bits of days and JSON can hold", () => {
     const columns = [
@@ -173,43 +140,46 @@ suite("rows of a custom table", () => {
     assert.equal(rowsOf(columns, () => rows).length, 3);
   });
 
-  for (const thrown of [undefined, null, "no luck", 5n, Symbol("x"), Object.create(null), { message: "x" }]) {
-    test(`end the run where ${typeof thrown} is thrown`, () => {
+  test("end the run whatever is thrown, whatever is no list of rows, and whatever is no row", () => {
+    for (const thrown of [
+      undefined,
+      null,
+      "no luck",
+      5n,
+      Symbol("x"),
+      Object.create(null),
+      { message: "x" },
+    ]) {
       const rows = () => {
         throw thrown;
       };
       assert.throws(() => rowsOf([], rows), { code: "config.invalid" });
-    });
-  }
-
-  for (const rows of [() => undefined, () => 5, () => "rows", async () => [], async function* () {}]) {
-    test(`end the run where rows gives ${Object.prototype.toString.call(rows())}`, () => {
+    }
+    for (const rows of [() => undefined, () => 5, () => "rows", async () => [], async function* () {}]) {
       assert.throws(() => rowsOf([], rows as unknown as RowsOfItem), {
         code: "config.invalid",
         message: /must return a list of rows, or be a generator; it cannot be async/,
       });
-    });
-  }
-
-  for (const row of [
-    undefined,
-    null,
-    5,
-    "row",
-    [],
-    [1],
-    new Date(0),
-    new Map([["i", 1]]),
-    Promise.resolve({ i: 1 }),
-  ]) {
-    test(`end the run where a row is ${Object.prototype.toString.call(row)}`, () => {
+    }
+    const noRows = [
+      undefined,
+      null,
+      5,
+      "row",
+      [],
+      [1],
+      new Date(0),
+      new Map([["i", 1]]),
+      Promise.resolve({ i: 1 }),
+    ];
+    for (const row of noRows) {
       const rows = (() => [row]) as unknown as RowsOfItem;
       assert.throws(() => rowsOf([integer("i", { comment: "x" })], rows), {
         code: "config.invalid",
         message: /from item c-1: a row is an object with columns by name, not /,
       });
-    });
-  }
+    }
+  });
 
   test("may name the content_id of their item, and no other one", () => {
     assert.deepEqual(

@@ -48,12 +48,14 @@ const COLUMNS = {
 } as const;
 
 const CHANGES = {
-  content_id: col.name({ required: true, head: "item" }),
-  title: col.text({ dispensable: 1 }),
-  table: col.name(required),
-  row: col.text(),
-  column: col.name(),
-  change: col.text(CHANGE),
+  content_id: col.name({ required: true, hidden: true }),
+  title: col.text({ head: "item", standIn: "content_id" }),
+  table: col.text({ required: true, hidden: true }),
+  row: col.text({ hidden: true }),
+  column: col.text({ hidden: true }),
+  change: col.text({ ...CHANGE, hidden: true }),
+  /** The same in words: `content_custom_field_values region: value`. */
+  what: col.text(required),
   before: col.text(),
   after: col.text(),
 } as const;
@@ -96,7 +98,7 @@ async function contentDiffAnswer(
 ): Promise<Answer> {
   const { connection, manifest } = opened;
   const runs = { pair, before: beside, after: manifest };
-  const { tables, oneSided } = await contentTables(connection, runs);
+  const { tables, oneSided } = await contentTables(connection, runs, table);
   const compared = await compareContent(connection, runs, {
     tables: table === undefined ? tables : [namedTable(table, tables)],
     oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
@@ -218,9 +220,11 @@ function changesSql(withItems: boolean): string {
       UNION ALL BY NAME
       SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone WHERE ${withItems}
     )
-    SELECT content_id, title, "table", "row", "column", change, before, after
+    SELECT content_id, title, "table", "row", "column", change, before, after,
+      CASE WHEN part = 0 THEN 'item ' || change ELSE concat_ws(' ', "table", "row") || ': ' || coalesce("column", change) END
+        AS what
     FROM changes LEFT JOIN titles USING (content_id)
-    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, column_place, before, after`;
+    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
 }
 
 /** One row an item; of those that changed, by what. */
@@ -259,7 +263,11 @@ function cameTo({ items_added, items_removed, items_changed }: Counts): string {
 }
 
 /** Throws `config.not_found` where a run has no items. */
-async function contentTables(connection: DuckDBConnection, { pair, before, after }: ContentPair) {
+async function contentTables(
+  connection: DuckDBConnection,
+  { pair, before, after }: ContentPair,
+  wanted?: string,
+) {
   for (const [side, { rows }] of [
     ["before", before],
     ["after", after],
@@ -267,7 +275,7 @@ async function contentTables(connection: DuckDBConnection, { pair, before, after
     if (Object.hasOwn(rows, "content")) continue;
     throw notFound(`Run ${pair[side].run} has no table content, so that its items cannot be compared.`);
   }
-  return comparedTables(connection, before.rows, after.rows);
+  return comparedTables(connection, before.rows, after.rows, wanted);
 }
 
 function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedTable {

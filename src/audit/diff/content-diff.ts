@@ -1,13 +1,14 @@
 /**
- * What of the content is another between two runs. All tables are compared by the same two statements: rows are matched by
- * the key of their table, those of a list by all that they say; a list is not compared for its order.
+ * What changed of the content between two runs. All tables are compared by the same two statements: rows are matched by
+ * the key of their table without its ordinal; those of a list, which has no other key, come and go. No table is compared
+ * for the order of its rows.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/dynamic.ts";
 import { SIGNED_URL_PATTERNS } from "../../api/signed-url.ts";
 import { all, execute, scalar } from "../../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { CONTENT_TABLES, isAboutTheRun, TABLES } from "../../tables/all.ts";
+import { CONTENT_TABLES, isAboutTheRun, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import { loadSql } from "../load-sql.ts";
 import { keep } from "../rows.ts";
@@ -25,8 +26,12 @@ interface ComparedColumn {
 /** A table of items that both runs have, with the columns that both have of it. */
 export interface ComparedTable {
   readonly name: string;
-  /** Columns of the key beside `content_id`; undefined: it is a list. */
-  readonly key: readonly string[] | undefined;
+  /** Columns of the key besides `content_id` and `ordinal`. */
+  readonly key: readonly string[];
+  /** Whether an item has many rows without another key. */
+  readonly isList: boolean;
+  /** Whether the rows have an `ordinal`. */
+  readonly isOrdered: boolean;
   readonly columns: readonly ComparedColumn[];
 }
 
@@ -40,8 +45,16 @@ interface OneSided {
 type Types = ReadonlyMap<string, string>;
 type Rows = Readonly<Record<string, number>>;
 
-/** Tables of items that both runs have, `content` first, and what only one has. `rows`: of each run, by table. */
-export async function comparedTables(connection: DuckDBConnection, rowsBefore: Rows, rowsAfter: Rows) {
+/**
+ * Tables of items that both runs have, `content` first, and what only one has. `rows`: of each run, by table. `wanted`: a
+ * table that was asked for, which may be one of mapped values too.
+ */
+export async function comparedTables(
+  connection: DuckDBConnection,
+  rowsBefore: Rows,
+  rowsAfter: Rows,
+  wanted?: string,
+) {
   const tables: ComparedTable[] = [];
   const oneSided: OneSided[] = [];
   for (const name of new Set(["content", ...Object.keys(rowsAfter), ...Object.keys(rowsBefore)])) {
@@ -50,7 +63,8 @@ export async function comparedTables(connection: DuckDBConnection, rowsBefore: R
       : undefined;
     const after = Object.hasOwn(rowsAfter, name) ? await columnsOf(connection, name) : undefined;
     const there = after ?? before;
-    if (there === undefined || !isOfContent(name, there)) continue;
+    const isAsked = name === wanted && MAPPED_VALUE_TABLES.some((table) => table.name === name);
+    if (there === undefined || !(isAsked || isOfContent(name, there))) continue;
     if (before === undefined || after === undefined) {
       oneSided.push({ table: name, column: null, side: before === undefined ? "after" : "before" });
       continue;
@@ -80,14 +94,20 @@ function isOfContent(table: string, columns: Types): boolean {
 const READ = "single_item_read";
 
 function comparedTable(name: string, before: Types, after: Types): ComparedTable {
-  const declared: Table | undefined = CONTENT_TABLES.find((table) => table.name === name);
-  const isList = declared === undefined || declared.key.includes("ordinal");
-  const key = isList ? undefined : declared.key.filter((column) => column !== "content_id");
+  const declared: Table | undefined = [...CONTENT_TABLES, ...MAPPED_VALUE_TABLES].find(
+    (table) => table.name === name,
+  );
+  const key = (declared?.key ?? []).filter((column) => column !== "content_id" && column !== "ordinal");
+  const isKeyed = declared !== undefined && !declared.key.includes("ordinal");
   return {
     name,
     key,
+    isList: !isKeyed && key.length === 0,
+    isOrdered: before.has("ordinal") && after.has("ordinal"),
     columns: [...after]
-      .filter(([column]) => before.has(column) && !["content_id", "ordinal", ...(key ?? [])].includes(column))
+      .filter(([column]) => before.has(column) && !["content_id", "ordinal", ...key].includes(column))
+      // What is made of other columns changes with these, or with a definition.
+      .filter(([column]) => column === "extra" || !isMade(declared, column))
       .map(([column, type]) => {
         const origin = declared?.columns.find((each) => each.name === column);
         return {
@@ -98,6 +118,12 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
         };
       }),
   };
+}
+
+/** Whether a column of the content comes from no API field. */
+function isMade(table: Table | undefined, name: string): boolean {
+  const column = table?.stage === "item" ? table.columns.find((each) => each.name === name) : undefined;
+  return column?.origins.length === 0;
 }
 
 /** Whether all API fields that a column comes from are of this kind. */
@@ -132,6 +158,7 @@ export async function diffContent(
   connection: DuckDBConnection,
   { tables, item, withVolatile }: ContentDiffRequest,
 ): Promise<void> {
+  await keep(connection, "diff_names", await namesSql(connection));
   for (const macro of MACROS) await execute(connection, `CREATE OR REPLACE TEMP MACRO ${macro}`);
   await keep(connection, "diff_alone", ALONE, [item ?? null]);
   await keep(connection, "diff_both", BOTH, [item ?? null]);
@@ -145,10 +172,10 @@ export async function diffContent(
     const columns = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
     // Of a table whose own columns are all volatile, the unknown fields alone are left.
     if (columns.length < table.columns.length && columns.every(({ name }) => name === "extra")) continue;
-    const marks = { ...marksOf({ ...table, columns }), place: String(place) };
+    const marks = { ...marksOf({ ...table, columns }), table_place: String(place) };
     // Most items that differ do so in what signs their URLs, which takes longer to find.
     const step = loadSql("content_differing");
-    await keep(connection, "diff_raw", fillMarks(step, { ...marks, ids: "diff_both", cells: marks.raw }));
+    await keep(connection, "diff_raw", fillMarks(step, { ...marks, ids: "diff_both", hashed: marks.raw }));
     if ((await scalar(connection, "SELECT count(*) FROM diff_raw")) === 0) continue;
     await keep(connection, "diff_differing", fillMarks(step, { ...marks, ids: "diff_raw" }));
     await keep(connection, "diff_ranges", RANGES);
@@ -162,9 +189,10 @@ export async function diffContent(
 }
 
 /** What stands in place of the marks of both statements. */
-function marksOf({ name, key, columns }: ComparedTable) {
+function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable) {
   const value = ({ name: column, type }: ComparedColumn) => `t.${quoteIdentifier(column)}::${type}`;
-  const own = (key ?? []).map((column) => `t.${quoteIdentifier(column)}`);
+  const own = key.map((column) => `t.${quoteIdentifier(column)}`);
+  const named = key.map((column) => `named(${quoteLiteral(column)}, t.${quoteIdentifier(column)}::VARCHAR)`);
   // Not 0, whose hash is 0: a row without anything else would count for nothing.
   const listed = (cells: readonly string[]) => ["1", ...own, ...cells].join(", ");
   const cells = columns.map((column) => {
@@ -180,10 +208,11 @@ function marksOf({ name, key, columns }: ComparedTable) {
     table: quoteLiteral(name),
     names: columns.map(({ name: column }) => quoteLiteral(column)).join(", "),
     raw: listed(columns.map(value)),
-    cells: listed(cells),
-    values: `[${cells.join(", ")}]::VARCHAR[]`,
-    identity: key === undefined ? listed(cells) : listed([]),
-    row_name: own.length === 0 ? "NULL::VARCHAR" : `concat_ws(' ', ${own.join(", ")})`,
+    hashed: listed(cells),
+    cells: `[${cells.join(", ")}]::VARCHAR[]`,
+    key: `[${named.join(", ")}]::VARCHAR[]`,
+    place: isOrdered ? "t.ordinal" : "0",
+    is_list: String(isList),
     bytes: ["0", ...bytes].join(" + "),
     before: rows("before_"),
     after: rows(""),
@@ -214,14 +243,19 @@ const [CELL_LENGTH, TEXT_LENGTH, LENGTH_BEFORE] = [100, 300, 40];
 
 const MACROS = [
   UNSIGNED_TEXT,
+  // The name of an ID, else the ID.
+  `named(given_kind, given_id) AS coalesce(
+    (SELECT any_value(name) FROM diff_names WHERE kind = given_kind AND id = given_id),
+    given_id
+  )`,
   // Names and values of a row, without those that it does not have.
-  `row_text(names, cells) AS array_to_string(
+  `row_text(names, cells) AS CASE WHEN cells IS NOT NULL THEN array_to_string(
     list_transform(
       list_filter(list_zip(names, cells), lambda cell: cell[2] IS NOT NULL),
       lambda cell: concat(cell[1], ': ', left(cell[2], ${CELL_LENGTH}))
     ),
     ', '
-  )`,
+  ) END`,
   // The first of 64 parts of a text in which another differs: 'start' and 'size' are those of the parts.
   `differing_part(own, other, start, size) AS start + size * (
     coalesce(
@@ -251,9 +285,31 @@ const MACROS = [
 
 const NO_CHANGES = `
   CREATE OR REPLACE TEMP TABLE content_changes (
-    content_id VARCHAR, table_place INTEGER, "table" VARCHAR, "row" VARCHAR, "column" VARCHAR, column_place INTEGER,
-    change VARCHAR, before VARCHAR, after VARCHAR
+    content_id VARCHAR, table_place INTEGER, "table" VARCHAR, "row" VARCHAR, row_place INTEGER, "column" VARCHAR,
+    column_place INTEGER, change VARCHAR, before VARCHAR, after VARCHAR
   )`;
+
+/** Columns of IDs whose names people know, and where the names are. */
+const NAMES = {
+  custom_field_id: ["custom_fields", "name"],
+  destination_id: ["destinations", "identification"],
+};
+
+/** Names of IDs in the later run, else in the earlier one, as far as these have the tables. */
+async function namesSql(connection: DuckDBConnection): Promise<string> {
+  const views = await all(connection, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
+  const there = new Set(views.map(({ view_name }) => String(view_name)));
+  const sources = Object.entries(NAMES).flatMap(([column, [table = "", name = ""]]) =>
+    ["", "before_"]
+      .filter((prefix) => there.has(`${prefix}${table}`))
+      .map(
+        (prefix, turn) =>
+          `SELECT '${column}', ${column}, ${turn}, ${quoteIdentifier(name)} FROM ${quoteIdentifier(`${prefix}${table}`)}`,
+      ),
+  );
+  const rows = ["SELECT NULL::VARCHAR, NULL::VARCHAR, NULL::INTEGER, NULL::VARCHAR", ...sources];
+  return `SELECT kind, id, arg_min(name, turn) AS name FROM (${rows.join(" UNION ALL ")}) AS names (kind, id, turn, name) GROUP BY kind, id`;
+}
 
 const NONE = "SELECT NULL::VARCHAR AS content_id LIMIT 0";
 

@@ -119,7 +119,8 @@ export const DEFINITIONS = {
 /** Net changes from one run to a later one, of those that `diff_filter` lets through; places among others come last. */
 export async function readDefinitionRows(
   connection: DuckDBConnection,
-  { from, to }: { readonly from: number; readonly to: number },
+  from: number,
+  to: number,
 ): Promise<RowOf<typeof DEFINITIONS>[]> {
   const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
   const rows = (await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides);

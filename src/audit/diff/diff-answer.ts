@@ -1,22 +1,21 @@
-/** What `diff` answers: changes by cause, then each change with its words and why, however many items it touches. */
+/** What `diff` answers: changes by cause, then each change, before and after, and why, however many items it touches. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, type Column, col, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type Section, section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import type { Cause } from "../../tables/history.ts";
-import { loadSql } from "../load-sql.ts";
 import type { Choice, Question } from "../open-run.ts";
-import type { Scoped } from "../questions/filters.ts";
+import { notFound, type Scoped } from "../questions/filters.ts";
 import { type ListRequest, listOf } from "../rows-listed.ts";
-import { changeParts, changeWords, wordsIn } from "./change-words.ts";
+import { changeParts, wordsIn } from "./change-words.ts";
 import { DEFINITIONS } from "./definition-changes.ts";
 import {
   CAUSES_COUNTED,
+  changesSql,
   type Diff,
   type DiffFilter,
   diffRuns,
-  GROUPS,
   ITEMS,
   LINES,
   type PlacedChange,
@@ -24,19 +23,15 @@ import {
 } from "./diff.ts";
 import { findPair, type RunPair } from "./diff-runs.ts";
 
-/** For people; where causes cannot be told, that is said. */
-const CAUSE = { cause: col.name({ dispensable: 1 }) } as const;
-/** A change in parts and in words, and the definitions behind it. */
+/** For people. */
+const CAUSE = { cause: col.text({ dispensable: 2 }) } as const;
+/** A change, and the definitions behind it. */
 const WORDS = {
-  value: col.text({ hidden: true }),
-  before: col.text({ hidden: true }),
-  after: col.text({ hidden: true }),
-  words: col.text({ head: "change" }),
-  why: col.text(),
+  value: col.text(),
+  before: col.text(),
+  after: col.text(),
+  why: col.text({ dispensable: 1 }),
 } as const;
-
-/** Those of a change, some of them in another form. */
-export type ChangeColumns = Partial<Record<keyof typeof WORDS, Column>>;
 
 export interface DiffOptions {
   readonly filter: DiffFilter;
@@ -55,13 +50,17 @@ export interface DiffRequest extends Scoped {
   readonly limit?: number | undefined;
 }
 
+/** Throws `config.not_found` for two runs that no history knows both. */
 export function diffQuestion(request: DiffRequest): Question<Choice & { readonly pair: RunPair }> {
   const { before, after, cause, destination, field, items = false, limit } = request;
   return {
     async choose(folder, temporaryDirectory) {
       const pair = await findPair(folder, [before, after], temporaryDirectory);
-      const { basis, before: earlier, after: later } = pair;
-      return { pair, wanted: basis ?? later.run, beside: basis === undefined ? earlier.run : undefined };
+      if (pair.basis !== undefined) return { pair, wanted: pair.basis };
+      const [one, other] = [pair.before, pair.after];
+      throw notFound(
+        `No history knows both ${one.run} and ${other.run}; "diff ${one.sequence} ${other.sequence} --content --table content_mapped_values" compares their mapped values row by row.`,
+      );
     },
     answer: ({ connection }, { pair }) =>
       diffAnswer(connection, pair, { filter: { cause, destination, field }, items, limit }),
@@ -86,7 +85,6 @@ export async function diffAnswer(
       from: { ...before },
       to: { ...after },
       history_of: basis ?? null,
-      causes_known: basis !== undefined,
       items_changed: diff.items,
       values_changed: diff.values,
       payloads_changed: diff.payloads,
@@ -110,7 +108,7 @@ async function diffSections(lists: Lists, hasItems: boolean): Promise<Section[]>
 
 /** What there is of each cause, and what became of the definitions. */
 export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">): Section[] {
-  const { causes, groups, definitionRows } = diff;
+  const { causes, definitionRows } = diff;
   return [
     section({
       key: "causes",
@@ -119,14 +117,6 @@ export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">):
       columns: { ...CAUSE, ...CAUSES_COUNTED, cause: col.name() },
       rows: causes.map(withCause),
       limit: 100,
-    }),
-    section({
-      key: "groups",
-      none: "",
-      title: "Changes by cause, destination and field",
-      columns: { ...CAUSE, ...GROUPS },
-      rows: groups.map(withCause),
-      limit: 0,
     }),
     section({
       key: "definitions",
@@ -140,43 +130,36 @@ export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">):
   ];
 }
 
-/** What sends another payload first, then what touches most items; `some`: a condition. */
-const inOrder = (some: string) => `
-  SELECT * EXCLUDE (place)
-  FROM (SELECT *, row_number() OVER () AS place FROM (${loadSql("audit_diff_lines")}))
-  WHERE ${some}
-  ORDER BY change = 'alike', items DESC, place`;
-
+/** `some`: a condition. */
 export async function linesSection(lists: Lists, some = "true"): Promise<Section> {
   return section({
     key: "lines",
     none: "",
     title: "What changed",
     columns: { ...CAUSE, ...LINES, ...WORDS },
-    ...(await listOf(lists, LINES, inOrder(some), inWords(lists.diff))),
+    ...(await listOf(lists, LINES, changesSql("audit_diff_lines", some), inWords(lists.diff))),
   });
 }
 
-export async function itemsSection(lists: Lists): Promise<Section> {
+export async function itemsSection(lists: Lists, some = "true"): Promise<Section> {
   return section({
     key: "items",
     none: "",
     title: "Items",
     columns: { ...ITEMS, ...CAUSE, ...WORDS },
-    ...(await listOf(lists, ITEMS, loadSql("audit_diff_items"), inWords(lists.diff))),
+    ...(await listOf(lists, ITEMS, changesSql("audit_diff_items", some), inWords(lists.diff))),
   });
 }
 
-/** Causes as people read them; where they cannot be told, that is said. */
+/** Causes as people read them. */
 function withCause<R extends Pick<PlacedChange, "causes">>(row: R) {
-  return { ...row, cause: row.causes === null ? "not known" : wordsIn(row.causes).join(", ") };
+  return { ...row, cause: wordsIn(row.causes).join(", ") };
 }
 
 function inWords(diff: Diff) {
   return <R extends PlacedChange>(row: R) => ({
     ...withCause(row),
     ...changeParts(row),
-    words: changeWords(row),
     why: whyOf(diff, row)
       .map((text) => printableLine(text))
       .join("; "),
@@ -185,16 +168,11 @@ function inWords(diff: Diff) {
 
 /** What was compared, and how far it can be relied on: a sentence each. */
 function compared({ before, after, basis }: RunPair, { sendsOtherwise }: Diff): string[] {
-  const by =
-    basis === undefined
-      ? "their own ledgers: no history knows both, so that causes cannot be told"
-      : `the history of run ${basis}`;
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
   const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
-  const unseen = basis === undefined ? "is missing in its ledger" : "counts as it was";
   const sentences = [
-    `From run ${before.run} to run ${after.run}, by ${by}.`,
-    unsettled.length > 0 && `${are} unsettled: what it did not see ${unseen}.`,
+    `From run ${before.run} to run ${after.run}, by the history of run ${basis}.`,
+    unsettled.length > 0 && `${are} unsettled: what it did not see counts as it was.`,
     sendsOtherwise &&
       "Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here.",
   ];

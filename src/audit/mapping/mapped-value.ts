@@ -35,16 +35,6 @@ export const MAPPED_VALUE = {
 } as const;
 export type MappedValue = RowOf<typeof MAPPED_VALUE>;
 
-/** What the destination is sent for a value; null: nothing. */
-export function sentValue(
-  row: Pick<MappedValue, "status" | "externalFieldName" | "externalValue" | "value">,
-  passthrough: boolean,
-): string | null {
-  if (row.externalFieldName === null) return null;
-  if (row.status === "mapped") return row.externalValue;
-  return row.status === "no_value_mapping" && passthrough ? row.value : null;
-}
-
 /** What becomes of a value of a field without value mappings, in a heading. */
 export function withoutValueMapping(passthrough: boolean): string {
   return `${sentOrNot(passthrough)} (no value mapping)`;

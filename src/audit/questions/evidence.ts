@@ -20,7 +20,6 @@ const REQUEST = {
   /** SHA-256 of the response as it came, in hexadecimal. */
   sha256: col.text(required),
 } as const;
-type Request = RowOf<typeof REQUEST>;
 
 const REUSED = {
   /** The earlier run. */
@@ -183,7 +182,7 @@ export function evidenceSection({ document, reused, lookups }: Evidence): Sectio
 
 const NONE = { request: null, answered: null, pass: null, page: null, position: null, file: null };
 
-function responseRow({ mode, request, observedAt, pass, page, sha256 }: Request): EvidenceRow {
+function responseRow({ mode, request, observedAt, pass, page, sha256 }: RowOf<typeof REQUEST>): EvidenceRow {
   return { ...NONE, what: `${mode} response`, request, answered: new Date(observedAt), pass, page, sha256 };
 }
 

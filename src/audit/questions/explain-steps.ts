@@ -37,7 +37,6 @@ export function stepsSection(explanation: ItemExplanation, scope: Scope): Sectio
     title: "Step by step, by the rules of the mapping procedure",
     none: "no destination maps a field of which this item has a value",
     columns: STEPS,
-    keys: 3,
     rows: destinations.flatMap((destination) => destinationRows(explanation, destination, scope)),
     limit: 10_000,
   });

@@ -23,12 +23,6 @@ interface Options {
   readonly keep?: number;
 }
 
-type RollbackOptions = TargetOptions & { readonly deliver?: true };
-
-interface Shown extends AnswerFlags {
-  readonly warehouse: string;
-}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse runs
@@ -57,7 +51,7 @@ function subcommand(name: string, description: string, example: string): CliComm
 function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
-    .action(async ({ warehouse, ...form }: Shown) => {
+    .action(async ({ warehouse, ...form }: AnswerFlags & { readonly warehouse: string }) => {
       await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
     });
 }
@@ -71,7 +65,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
     .argument("<run>", "name or number of a run")
     .option("--deliver", "bring the configured targets back to it as well")
     .addHelpText("after", ROLLBACK_HELP)
-    .action(async (wanted: string, options: RollbackOptions) => {
+    .action(async (wanted: string, options: TargetOptions & { readonly deliver?: true }) => {
       const { out } = environment;
       const folder = existingFolder(options.warehouse);
       const targets = options.deliver === true ? await chosenTargets(environment, options) : null;

@@ -31,7 +31,6 @@ export const RETRY_LIMITS = {
   /** but so many are granted to a run that has only begun. */
   retriesToBegin: 20,
 };
-export type RetryLimits = Readonly<typeof RETRY_LIMITS>;
 
 /** An address that never answered is asked for so long: it is a typo, more likely than an outage. */
 const NEVER_ANSWERED_MS = 10_000;
@@ -56,7 +55,7 @@ export interface RetryOptions {
   /** For people: the host, and where its address is said. */
   readonly host: string;
   readonly namedIn: NamedIn;
-  readonly limits: RetryLimits;
+  readonly limits: Readonly<typeof RETRY_LIMITS>;
   /** No attempt begins later. `null`: there is no end. */
   readonly deadline: Deadline | null;
   readonly clock: Clock;

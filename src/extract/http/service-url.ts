@@ -19,9 +19,6 @@ export interface NamedIn {
   readonly token: string;
 }
 
-/** An address, or the sentence that says what is wrong with it. Credentials in it are in no sentence. */
-export type ServiceUrlResult = { readonly url: ServiceUrl } | { readonly problem: string };
-
 /** What is expected where an address is asked for. */
 export const SERVICE_ADDRESS = "an address such as https://content.example.com";
 
@@ -29,7 +26,7 @@ export const SERVICE_ADDRESS = "an address such as https://content.example.com";
  * Reads the address of a service: https, or http on a loopback host; a path in front is allowed. What may carry a
  * credential (`user:password@`, a query, a fragment) is refused before anything parses, and so could print, the text.
  */
-export function readServiceUrl(text: string): ServiceUrlResult {
+export function readServiceUrl(text: string): { readonly url: ServiceUrl } | { readonly problem: string } {
   if (text.includes("@")) {
     return {
       problem: `expected ${SERVICE_ADDRESS}, found one with "@" in it: credentials go into CONTENT_API_TOKEN`,

@@ -30,7 +30,7 @@ export function landLookups(
   const land = (
     mode: LookupMode,
     shape: LookupResource,
-    found: readonly Found[],
+    found: readonly (JsonObject & { readonly id: string })[],
     answered: readonly Answered[],
   ): void => {
     const places = placesOf(answered, landing.clock);
@@ -58,8 +58,6 @@ export function landLookups(
   land("custom_fields", "custom_field_definition", fields.definitions, fields.answered);
   land("destinations", "destination", destinations.destinations, destinations.answered);
 }
-
-type Found = JsonObject & { readonly id: string };
 
 type Place = Pick<LookupDocument, "page" | "position"> & { readonly observedAt: number };
 

@@ -29,13 +29,9 @@ export interface LanderOptions extends DocumentOptions, Fingerprints {
   readonly token: string;
 }
 
-interface Landed extends Omit<SavedAnswer, "documents"> {
-  readonly documents: readonly RawDocument[];
-}
-
 /** Answers that wait for their group to be closed. */
 interface Group {
-  readonly landed: Landed[];
+  readonly landed: (Omit<SavedAnswer, "documents"> & { readonly documents: readonly RawDocument[] })[];
   /** Bytes of pages that texts of documents are pieces of. */
   readonly bytes: Uint8Array[];
 }

@@ -14,11 +14,11 @@ const GROUPS_TOGETHER = 4;
 const PAGES_TOGETHER = 64;
 const LISTED_TOGETHER = 1000;
 
-/** How many pages of a listing make a group, and how many items a page were asked for. */
-type PagesOfGroup = Pick<Pass, "pagesPerGroup" | "askedPerPage">;
-
 /** Group of the single items that a group of pages listed. */
-export function groupOfSingles(group: number, { pagesPerGroup, askedPerPage }: PagesOfGroup): number {
+export function groupOfSingles(
+  group: number,
+  { pagesPerGroup, askedPerPage }: Pick<Pass, "pagesPerGroup" | "askedPerPage">,
+): number {
   const pages = Math.min(PAGES_TOGETHER, LISTED_TOGETHER / askedPerPage);
   return Math.floor(group / Math.min(GROUPS_TOGETHER, Math.max(1, Math.floor(pages / pagesPerGroup))));
 }

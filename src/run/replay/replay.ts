@@ -3,6 +3,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { firstOf } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Wishes } from "../../config/config.ts";
 import { EMPTY_RESUME } from "../../extract/landing/resume-state.ts";
@@ -85,7 +86,7 @@ async function prepareReplay(
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
     throw invalid(
-      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(missing.join("; "), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(firstOf(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run is on its own.
   const baseline: Baseline =

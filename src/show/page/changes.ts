@@ -35,7 +35,7 @@ export async function changesOf(
   const content = await contentSections(connection, account, { manifest, earlier });
   const hasHistory = isHistoryIn(manifest);
   const pair = hasHistory ? await historyPair(connection, account) : undefined;
-  const diff = pair && (await diffForPage(connection, pair, ROWS_LIMIT));
+  const diff = pair && (await diffForPage(connection, pair));
   const before = pair?.before ?? earlier.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
   const lead = diff?.lead ?? (hasHistory ? BEGINS : WITHOUT_HISTORY);

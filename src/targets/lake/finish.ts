@@ -90,5 +90,5 @@ async function putRows(
   const body = await rowFiles.write(rows);
   const path = newPath(RUN_SNAPSHOTS.name, instance, createHash("sha256").update(body).digest("hex"));
   await store.put(`${RUN_SNAPSHOTS.name}/${path}`, body);
-  return { path, bytes: body.length, rows: rows.length, statistics: [] };
+  return { path, bytes: body.length, rows: rows.length, bounds: null };
 }

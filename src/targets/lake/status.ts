@@ -75,7 +75,6 @@ export function lakeStatusAnswer({ address, instances }: LakeStatus): Answer {
         none: "",
         columns: INSTANCE_COLUMNS,
         rows: instances,
-        keys: 2,
         limit: 1000,
       }),
     ],

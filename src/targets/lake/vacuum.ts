@@ -3,7 +3,6 @@
  * It may run during deliveries: a file that a version named is never named again, and one that none named yet is only
  * removed after a week. What the last whole run of an instance needs stays, whatever the tables name.
  */
-import { WarehouseError } from "../../common/errors.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { StoredObject } from "../store/store.ts";
 import { assertWritable } from "./delta/blocked.ts";
@@ -16,11 +15,6 @@ import { instancesIn, lookAt } from "./look.ts";
 import { LANES, type LakePlace } from "./place.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
-export interface VacuumOptions {
-  /** Leaves only the newest version: earlier ones can no longer be read. */
-  readonly allVersions: boolean;
-}
-
 export interface Vacuumed {
   /** Data files of tables. */
   readonly files: number;
@@ -29,29 +23,31 @@ export interface Vacuumed {
   readonly logFiles: number;
   /** Copies of runs. */
   readonly copies: number;
-  /** Sentences: tables of which nothing was removed, and why. */
-  readonly problems: readonly string[];
 }
 
 /** Age of a file that no version ever named: it may be an upload of a delivery, or of another program, that commits it yet. */
 const YOUNG_MS = 7 * DAY_MS;
 
-/** Works on all instances of the lake. Throws `target.refused` if `run_snapshots` cannot be read; nothing was removed then. */
-export async function vacuumLake(place: LakePlace, options: VacuumOptions): Promise<Vacuumed> {
+/**
+ * Works on all instances of the lake. `allVersions`: only the newest versions can be read afterwards. Throws `target.refused`
+ * if a table cannot be read or written; nothing was removed then.
+ */
+export async function vacuumLake(
+  place: LakePlace,
+  { allVersions }: { readonly allVersions: boolean },
+): Promise<Vacuumed> {
   const { store } = place;
   const found = await inParallel(LANES, await tableNames(store), (_, name) =>
-    undamaged(() => unusedFiles(place, name, options)),
+    unusedFiles(place, name, allVersions),
   );
-  const tables = found.filter((each) => typeof each === "object" && each !== null);
+  const tables = found.filter((each) => each !== null);
   // Read last: what a run needs that finishes now was active above, or is young.
   const { needed, instances } = await neededFiles(place);
   const ours = tables.filter(({ state }) => instances.some((name) => numberOf(state, name) > 0));
   const unused = ours.flatMap(({ files }) => files.filter(({ key }) => !needed.has(key)));
   await store.remove(unused.map(({ key }) => key));
-  const logs = options.allVersions
-    ? await inParallel(LANES, ours, (_, { state }) =>
-        undamaged(() => shortenLog(store, state, place.clock.now())),
-      )
+  const logs = allVersions
+    ? await inParallel(LANES, ours, (_, { state }) => shortenLog(store, state, place.clock.now()))
     : [];
   let copies = 0;
   for (const instance of await instancesWithCopies(store))
@@ -59,20 +55,9 @@ export async function vacuumLake(place: LakePlace, options: VacuumOptions): Prom
   return {
     files: unused.length,
     bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0),
-    logFiles: logs.reduce<number>((sum, each) => sum + (typeof each === "number" ? each : 0), 0),
+    logFiles: logs.reduce((sum, each) => sum + each, 0),
     copies,
-    problems: [...found, ...logs].filter((each) => typeof each === "string"),
   };
-}
-
-/** The result, or what is wrong with one table, which keeps no other from being cleaned up. All else is thrown. */
-async function undamaged<Result>(work: () => Promise<Result>): Promise<Result | string> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (thrown instanceof WarehouseError && thrown.code === "target.refused") return thrown.message;
-    throw thrown;
-  }
 }
 
 /**
@@ -82,7 +67,7 @@ async function undamaged<Result>(work: () => Promise<Result>): Promise<Result | 
 async function unusedFiles(
   { store, clock }: LakePlace,
   table: string,
-  { allVersions }: VacuumOptions,
+  allVersions: boolean,
 ): Promise<{ readonly state: TableState; readonly files: readonly StoredObject[] } | null> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   let state: TableState | null;

@@ -4,9 +4,8 @@ import { printable } from "../../common/printable.ts";
 import type { LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
-import type { Column } from "../../tables/declare.ts";
+import type { Column, Table } from "../../tables/declare.ts";
 import type { Connection, Refusal } from "./connect.ts";
-import { formOf, type TableForm } from "./form.ts";
 
 /** `json` and not `jsonb`: it keeps the text as it is, the order of keys and `\u0000` too. */
 const TYPES: Record<Column["type"], string> = {
@@ -27,52 +26,53 @@ const NOT_INDEXED = /^(?:54...|42704|23505)$/;
 
 /** A table that has its rows, and neither keys nor indexes. */
 export interface CopiedTable {
-  readonly form: TableForm;
+  readonly table: Table;
   /** What is not as it is in the run, as parts of a sentence. */
   readonly notes: readonly string[];
 }
 
 /** Makes a table with all its rows. FREEZE: whoever sees it sees them, even in a transaction that is older than they are. */
-export async function copyTable(connection: Connection, table: LoadTable): Promise<CopiedTable> {
-  const form = formOf(table.table);
+export async function copyTable(connection: Connection, { table, cells }: LoadTable): Promise<CopiedTable> {
   const copied = (types: Types) => async () => {
     const counts = { nul: 0, far: 0 };
-    await connection.ask(tableText(form, types));
-    const into = `COPY ${quoteIdentifier(form.name)} FROM STDIN (FREEZE)`;
-    await connection.copy(into, lines(form, table.cells(), counts));
+    await connection.ask(tableText(table, types));
+    const into = `COPY ${quoteIdentifier(table.name)} FROM STDIN (FREEZE)`;
+    await connection.copy(into, lines(table, cells(), counts));
     return counts;
   };
   const first = await connection.trying(NOT_JSON, copied(TYPES));
   const second = "refusal" in first ? await copied({ ...TYPES, json: "text" })() : first.result;
   const json = "refusal" in first ? [`its JSON columns as text (${refusalText(first.refusal)})`] : [];
-  return { form, notes: [...form.notes, ...json, ...changed(second)] };
+  return { table, notes: [...json, ...changed(second)] };
 }
 
 /** Adds primary key and index to a table that has its rows, which is faster, and its comments. Gives further notes. */
 export async function completeTable(
   connection: Connection,
-  { form }: CopiedTable,
+  { table }: CopiedTable,
 ): Promise<readonly string[]> {
-  const name = quoteIdentifier(form.name);
-  const wanted = [["primary key", `ALTER TABLE ${name} ADD PRIMARY KEY (${identifiers(form.key)})`]] as const;
+  const name = quoteIdentifier(table.name);
+  const wanted = [
+    ["primary key", `ALTER TABLE ${name} ADD PRIMARY KEY (${identifiers(table.key)})`],
+  ] as const;
   const index = ["index on content_id", `CREATE INDEX ON ${name} (content_id)`] as const;
   const notes: string[] = [];
-  for (const [what, text] of isIndexed(form) ? [...wanted, index] : wanted) {
+  for (const [what, text] of isIndexed(table) ? [...wanted, index] : wanted) {
     const outcome = await connection.trying(NOT_INDEXED, () => connection.perform(text));
     if ("refusal" in outcome) notes.push(`no ${what} (${refusalText(outcome.refusal)})`);
   }
-  const comments = form.columns.map(
+  const comments = table.columns.map(
     (column) =>
       `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
   );
   await connection.perform(
-    [`COMMENT ON TABLE ${name} IS ${quoteLiteral(form.comment)}`, ...comments].join("; "),
+    [`COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`, ...comments].join("; "),
   );
   return notes;
 }
 
 /** A key that begins with `content_id` serves as its index. */
-function isIndexed({ key, columns }: TableForm): boolean {
+function isIndexed({ key, columns }: Table): boolean {
   return key[0] !== "content_id" && columns.some(({ name }) => name === "content_id");
 }
 
@@ -82,7 +82,7 @@ function refusalText({ message }: Refusal): string {
 
 type Types = Readonly<Record<Column["type"], string>>;
 
-function tableText({ name, columns }: TableForm, types: Types): string {
+function tableText({ name, columns }: Table, types: Types): string {
   const texts = columns.map(
     (column) =>
       `${quoteIdentifier(column.name)} ${types[column.type]} ${column.nullable ? "NULL" : "NOT NULL"}`,
@@ -108,12 +108,12 @@ function changed({ nul, far }: Changed): string[] {
 }
 
 async function* lines(
-  { columns }: TableForm,
+  { columns }: Table,
   rows: AsyncIterable<readonly Cell[]>,
   counts: Changed,
 ): AsyncGenerator<string> {
   for await (const row of rows)
-    yield `${columns.map(({ type, at }) => field(row[at] ?? null, type, counts)).join("\t")}\n`;
+    yield `${columns.map(({ type }, at) => field(row[at] ?? null, type, counts)).join("\t")}\n`;
 }
 
 function field(cell: Cell, type: Column["type"], counts: Changed): string {

@@ -11,6 +11,7 @@ import { postgresAddressFault } from "./address.ts";
 import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
 import { runIn } from "./last.ts";
+import { assertPossible } from "./limits.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
 
@@ -56,6 +57,9 @@ export function postgres(options: PostgresOptions): Target {
     name,
     last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
-    check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
+    check: async (signal, tables) => {
+      for (const table of tables) assertPossible(table);
+      await connected(url, signal, (connection) => proveWritable(connection, schemas));
+    },
   };
 }

@@ -8,9 +8,11 @@ import { swap } from "./commit.ts";
 import { type Connection, connect } from "./connect.ts";
 import { type CopiedTable, completeTable, copyTable } from "./copy-table.ts";
 import { commentText, runIn } from "./last.ts";
+import { assertPossible } from "./limits.ts";
 import { lockSchema, type Schemas } from "./schemas.ts";
 
 export async function stage(url: string, schemas: Schemas, run: DeliveredRun): Promise<StagedLoad> {
+  for (const { table } of run.tables) assertPossible(table);
   const connection = await connect(url, run.signal);
   const failed = async (thrown: unknown) => {
     await connection.end();

@@ -76,10 +76,7 @@ class FileStore implements Store {
     const copy = async (handle: FileHandle) => {
       if (!(await writeChecked(pieces(source, this.#signal), handle, content))) throw changedFile(file);
     };
-    await this.#told(async () => {
-      const there = await orNull(stat(this.#pathOf(key)));
-      if (there?.size !== content.bytes) await this.#place(key, copy, rename);
-    });
+    await this.#told(() => this.#place(key, copy, rename));
   }
 
   async download(key: string, file: string, content: FileContent): Promise<void> {

@@ -15,7 +15,7 @@ import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/network/p
 import { checkKey, type StoreAddress, type StoreOptions } from "./address.ts";
 import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
 import { type AskedStore, errorName, statusOf, storeError } from "./s3-errors.ts";
-import { type Ask, type Bucket, type Sdk, type Upload, uploadsTo } from "./s3-upload.ts";
+import { type Ask, type Bucket, type Sdk, uploadTo } from "./s3-upload.ts";
 import { type FileContent, type ListOptions, overwrites, type Store, type StoredObject } from "./store.ts";
 
 /** An optional peer: only who delivers to a bucket needs it. A test holds that package.json says the same version. */
@@ -61,7 +61,7 @@ export async function openS3Store(
   const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
   const closing = new AbortController();
   const ask = asking(store, AbortSignal.any([signal, closing.signal]), sleep);
-  return new S3Store({ sdk, client, name: bucket, ask }, { address: store.address, prefix, closing });
+  return new S3Store({ sdk, client, name: bucket, ask }, store.address, prefix, closing);
 }
 
 /** The proxy of an https address. Throws `config.invalid`, also where Node's own agent knows of none. */
@@ -77,43 +77,34 @@ function tunnelled(proxyFor: ProxyFor, address: string): HttpProxy | null {
 
 /** `ending`: the store's own signal. */
 function asking(store: AskedStore, ending: AbortSignal, sleep: Sleep): Ask {
-  return async (request, send, also) => {
-    const either = also === undefined ? ending : AbortSignal.any([ending, also]);
+  return async (request, send) => {
     for (let failures = 0; ; failures++) {
       try {
-        either.throwIfAborted();
-        return await send(either);
+        ending.throwIfAborted();
+        return await send(ending);
       } catch (thrown) {
-        if (either.aborted) throw either.reason;
+        if (ending.aborted) throw ending.reason;
         const error = storeError(thrown, store, request);
         if (!error.retry || failures + 1 === MAX_ATTEMPTS) throw error;
       }
-      await sleep(Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS), either);
+      await sleep(Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS), ending);
     }
   };
-}
-
-interface S3Place {
-  readonly address: string;
-  /** Of all keys in the bucket; ends with a slash, or is empty. */
-  readonly prefix: string;
-  /** Ends the store's own signal. */
-  readonly closing: AbortController;
 }
 
 class S3Store implements Store {
   readonly address: string;
   readonly #bucket: Bucket;
+  /** Of all keys in the bucket; ends with a slash, or is empty. */
   readonly #prefix: string;
+  /** Ends the store's own signal. */
   readonly #closing: AbortController;
-  readonly #upload: Upload;
 
-  constructor(bucket: Bucket, { address, prefix, closing }: S3Place) {
+  constructor(bucket: Bucket, address: string, prefix: string, closing: AbortController) {
     this.address = address;
     this.#bucket = bucket;
     this.#prefix = prefix;
     this.#closing = closing;
-    this.#upload = uploadsTo(bucket);
   }
 
   async get(key: string): Promise<Buffer | null> {
@@ -145,7 +136,7 @@ class S3Store implements Store {
   }
 
   async upload(key: string, file: string, content: FileContent): Promise<void> {
-    await this.#upload({ key, Key: this.#keyOf(key), file, content });
+    await uploadTo(this.#bucket, { key, Key: this.#keyOf(key), file, content });
   }
 
   async download(key: string, file: string, content: FileContent): Promise<void> {

@@ -32,7 +32,7 @@ export interface Store extends AsyncDisposable {
   putNew(key: string, body: Uint8Array): Promise<boolean>;
   /** Puts an object, whatever is there. */
   put(key: string, body: Uint8Array): Promise<void>;
-  /** Puts a file, in parts where it is large; the store checks what arrived. An object of the same size that is there already stays: keys of files name their content. */
+  /** Puts a file, whatever is there, in parts if it is large; the store checks what arrived. */
   upload(key: string, file: string, content: FileContent): Promise<void>;
   /** Writes an object into a new file and checks its bytes. */
   download(key: string, file: string, content: FileContent): Promise<void>;

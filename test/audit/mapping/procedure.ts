@@ -21,7 +21,7 @@ import type {
   MappingEntry,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import { type MappedValue, type Status, sentValue } from "../../../src/audit/mapping/mapped-value.ts";
+import type { MappedValue, Status } from "../../../src/audit/mapping/mapped-value.ts";
 import type { ItemValue, Members } from "../../../src/audit/questions/read-run.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 
@@ -156,7 +156,9 @@ function statusOf(
  */
 export function payloadMembers(rows: readonly MappedValue[], passthrough: boolean): Members {
   const sent = rows.flatMap((row) => {
-    const [name, value] = [row.externalFieldName, sentValue(row, passthrough)];
+    const { externalFieldName: name, status } = row;
+    const own = status === "no_value_mapping" && passthrough ? row.value : null;
+    const value = status === "mapped" ? row.externalValue : own;
     return name === null || value === null ? [] : [{ name, value }];
   });
   return new Map(

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { changeWords } from "../../../src/audit/diff/change-words.ts";
-import { type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
-import { loadSql } from "../../../src/audit/load-sql.ts";
+import { changeParts } from "../../../src/audit/diff/change-words.ts";
+import { changesSql, type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { readSince } from "../../../src/audit/questions/since.ts";
 import { rowsBy } from "../../../src/storage/rows-by.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
@@ -76,30 +75,30 @@ function diff(
 ): Promise<Diff> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
   const { destination, field } = filter;
-  return diffRuns(nights.connection, pair, { cause: undefined, destination, field }, 700);
+  return diffRuns(nights.connection, pair, { cause: undefined, destination, field });
 }
 
 test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
   const found = await diff(1, 2);
   assert.deepEqual([found.items, found.values], [ITEMS + 1, ITEMS + 1]);
-  const lines = await rowsBy(nights.connection, LINES, loadSql("audit_diff_lines"));
+  const lines = await rowsBy(nights.connection, LINES, changesSql("audit_diff_lines"));
   assert.deepEqual(
     lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, row.items]),
     [
-      ["item_changed", "south", null, 1],
       ["mapping_changed", "nordic", "north", ITEMS],
+      ["item_changed", "south", null, 1],
     ],
   );
   assert.deepEqual(
     lines.map((row) => whyOf(found, row)),
-    [[], ['mapping entry entry-1 for "Nordics": "nordic" -> "north"']],
+    [['mapping entry entry-1 for "Nordics": "nordic" -> "north"'], []],
   );
-  const groups = found.groups.map((row) => [row.causes, row.destination, row.custom_field, row.items]);
-  assert.deepEqual(groups, [
-    ["mapping_changed", "Web CMS", "region", ITEMS],
-    ["item_changed", "Web CMS", "region", 1],
+  const causes = found.causes.map((row) => [row.causes, row.items]);
+  assert.deepEqual(causes, [
+    ["mapping_changed", ITEMS],
+    ["item_changed", 1],
   ]);
-  const items = await nights.rows(loadSql("audit_diff_items"));
+  const items = await nights.rows(changesSql("audit_diff_items"));
   assert.equal(items.length, ITEMS + 1);
   assert.deepEqual(
     items.slice(1).map(({ content_id }) => content_id),
@@ -109,7 +108,7 @@ test("a mapping change that touches thousands of items is one line with their nu
 
 long("what was changed and changed back is no difference, however much happened in between", async () => {
   const found = await diff(1, 3);
-  assert.deepEqual([found.items, found.values, found.causes, found.groups], [0, 0, [], []]);
+  assert.deepEqual([found.items, found.values, found.payloads, found.causes], [0, 0, 0, []]);
   assert.equal((await diff(2, 3)).values, ITEMS + 1);
   const [macro] = await nights.rows("SELECT count(*) AS rows FROM mapped_value_changes(1, 3)");
   assert.equal(macro?.rows, 0n);
@@ -155,23 +154,29 @@ long(
     const said = async (from: number, to: number) => {
       const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
       await diffRuns(copied.connection, pair, { cause: undefined, destination: undefined, field: undefined });
-      const lines = await rowsBy(copied.connection, LINES, loadSql("audit_diff_lines"));
-      return lines.map((row) => `${row.causes}: ${changeWords(row)}, ${row.values}`);
+      const lines = await rowsBy(copied.connection, LINES, changesSql("audit_diff_lines"));
+      return lines
+        .map((row) => {
+          const { value, before, after } = changeParts(row);
+          return `${row.causes}: ${value}: ${before} -> ${after}, ${row.values}`;
+        })
+        .toSorted();
     };
+    const added = '"nordic" as "market"';
     assert.deepEqual(await said(1, 2), [
-      'item_changed: "East" sends nothing, as before, twice instead of once [unmapped], 1',
-      'item_changed: "Nordics" sends "nordic" twice, and sent it once, 1',
+      'item_changed: "East":  -> nothing [unmapped], 1',
+      `item_changed: "Nordics":  -> ${added}, 1`,
     ]);
     assert.deepEqual(await said(2, 3), [
-      'item_changed: "East" -> "Nordics" sends "nordic" as "market", and sent nothing [unmapped -> mapped], 1',
-      'item_changed: "Nordics" sends "nordic" 4 times, and sent it twice, 1',
+      'item_changed: "East": nothing [unmapped] -> , 1',
+      `item_changed: "Nordics":  -> ${added}, 2`,
     ]);
     assert.deepEqual(await said(3, 4), [
-      'item_changed mapping_changed: "Nordics" no longer sends "nordic" as "market", 2',
+      `item_changed mapping_changed: "Nordics": ${added} -> , 2`,
       'mapping_changed: "Nordics": "nordic" -> "north", 2',
     ]);
     assert.deepEqual(await said(4, 5), [
-      'item_changed mapping_changed: "Nordics" sends "nordic" 3 times, and did not before, 1',
+      `item_changed mapping_changed: "Nordics":  -> ${added}, 1`,
       'mapping_changed: "Nordics": "north" -> "nordic", 2',
     ]);
     const held = [...(await readSince(copied.connection, "item"))];
@@ -202,8 +207,9 @@ test("a value that sends nothing is told as added or as removed", async () => {
     const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
     const filter = { cause: undefined, destination: undefined, field: undefined };
     await diffRuns(changed.connection, pair, filter);
-    return (await rowsBy(changed.connection, LINES, loadSql("audit_diff_lines"))).map(changeWords);
+    return (await rowsBy(changed.connection, LINES, changesSql("audit_diff_lines"))).map(changeParts);
   };
-  assert.deepEqual(await said(1, 2), ['"East" was added, and sends nothing [unmapped]']);
-  assert.deepEqual(await said(2, 3), ['"East" was removed, and sent nothing [unmapped]']);
+  const east = { value: '"East"', before: "", after: "" };
+  assert.deepEqual(await said(1, 2), [{ ...east, after: "nothing [unmapped]" }]);
+  assert.deepEqual(await said(2, 3), [{ ...east, before: "nothing [unmapped]" }]);
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gunzipSync } from "node:zlib";
 import { openRun } from "../../../src/audit/open-run.ts";
 import { reportedItems } from "../../../src/audit/questions/items.ts";
 import { execute } from "../../../src/storage/duckdb.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { sampleWarehouse } from "../sample.ts";
+import { packedItems } from "./page-data.ts";
 
 test("as many items as a page holds are read in little memory, in the order of the payload", async () => {
   const out = await sampleWarehouse();
@@ -27,13 +27,12 @@ test("as many items as a page holds are read in little memory, in the order of t
     );
   const { shown, packed } = await reportedItems(connection, false);
   assert.equal(shown, 5000);
-  const names: [string, string][] = JSON.parse(gunzipSync(packed).toString()).flatMap(
-    ({ values }: { values: { destination_id: string; external_field_name: string | null }[] }) =>
-      values.slice(1).flatMap((value, place) => {
-        const before = values[place];
-        const isNext = before?.destination_id === value.destination_id;
-        return isNext ? [[before?.external_field_name ?? "~", value.external_field_name ?? "~"]] : [];
-      }),
+  const names: [string, string][] = packedItems(packed).flatMap(({ values }) =>
+    values.slice(1).flatMap((value, place) => {
+      const before = values[place];
+      const isNext = before?.destination_id === value.destination_id;
+      return isNext ? [[before?.external_field_name ?? "~", value.external_field_name ?? "~"]] : [];
+    }),
   );
   assert.ok(names.length > 5000);
   for (const [before, after] of names)

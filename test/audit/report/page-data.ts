@@ -13,10 +13,10 @@ interface Value {
   readonly since: number | null;
 }
 
-interface Row {
+interface Item {
   readonly id: string;
   readonly title: string | null;
-  readonly values: readonly Value[];
+  readonly values: Value[];
 }
 
 export interface PageItem {
@@ -31,11 +31,20 @@ export interface PageItem {
 
 export function pageItems(page: string): Map<string, PageItem> {
   const [, packed = ""] = /<script type="text\/plain" id="data">([A-Za-z0-9+/=]*)<\/script>/.exec(page) ?? [];
-  const rows: Row[] = JSON.parse(gunzipSync(Buffer.from(packed, "base64")).toString());
-  return new Map(rows.map((row) => [row.id, itemOf(row)]));
+  return new Map(packedItems(Buffer.from(packed, "base64")).map((item) => [item.id, itemOf(item)]));
 }
 
-function itemOf({ title, values }: Row): PageItem {
+/** An item's row stands before those of its values. */
+export function packedItems(packed: Uint8Array): Item[] {
+  const items: Item[] = [];
+  for (const row of JSON.parse(gunzipSync(packed).toString())) {
+    if (row.values === undefined) items.at(-1)?.values.push(row);
+    else items.push(row);
+  }
+  return items;
+}
+
+function itemOf({ title, values }: Item): PageItem {
   const payloads = new Map<string, { name: string; values: string[] }[]>();
   for (const { destination_id: site, external_field_name, sent } of values) {
     if (sent === null) continue;

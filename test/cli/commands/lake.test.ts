@@ -107,7 +107,7 @@ suite("commands on a lake", () => {
     assert.match(await answer(lakeCommand, ["verify"]), /^Whole: /);
   });
 
-  test("vacuum names a damaged table, and cleans up the others", async () => {
+  test("vacuum removes nothing while a table is damaged, and names it", async () => {
     const store = openFileStore(join(folder, "lake"), NEVER);
     // The vacuum before left only the newest version of it.
     const lost = "tags/_delta_log/00000000000000000001.checkpoint.parquet";

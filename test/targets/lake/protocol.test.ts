@@ -317,7 +317,7 @@ function tablesOf({ contents }: Run): DescribedTable[] {
     name,
     comment: "A table.",
     columns: [{ name: "id", type: "text", nullable: false, comment: "Key." }],
-    files: [{ file: `${name}.parquet`, bytes: 4, sha256: sha256Of(content), rows: 1, statistics: [] }],
+    files: [{ file: `${name}.parquet`, bytes: 4, sha256: sha256Of(content), rows: 1, bounds: null }],
   }));
 }
 

@@ -23,8 +23,6 @@ export interface StoreUnderTest {
   readonly schedules: number;
 }
 
-/** Of stores that no signal ends. */
-
 export function contentOf(body: Uint8Array): FileContent {
   return { bytes: body.length, sha256: hash("sha256", body) };
 }
@@ -90,9 +88,7 @@ async function apply(store: Store, model: Model, doing: Operation, folder: strin
       const file = join(folder, randomUUID());
       await writeFile(file, doing.body);
       await store.upload(doing.key, file, contentOf(Buffer.from(doing.body)));
-      if (Buffer.from(model.get(doing.key) ?? "none").length !== doing.body.length)
-        model.set(doing.key, doing.body);
-      if (!model.has(doing.key)) model.set(doing.key, doing.body);
+      model.set(doing.key, doing.body);
       return;
     }
     case "download": {

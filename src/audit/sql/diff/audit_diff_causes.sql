@@ -1,6 +1,13 @@
--- The changes of diff_shown by cause, what touches most values first. The text of audit_diff_counts stands in place of
--- the mark.
-FROM (
-  /* counts */
-)
-ORDER BY "values" DESC, items DESC, causes NULLS LAST
+-- The changes of diff_shown by cause; the causes that touch most values come first.
+SELECT
+  array_to_string(causes, ' ') AS causes,
+  count(DISTINCT content_id) AS items,
+  count(*) AS "values",
+  count_if(change = 'gained') AS gained,
+  count_if(change = 'lost') AS lost,
+  count_if(change = 'changed') AS changed,
+  count_if(change = 'reordered') AS reordered,
+  count_if(change = 'alike') AS alike
+FROM diff_shown
+GROUP BY ALL
+ORDER BY "values" DESC, items DESC, causes

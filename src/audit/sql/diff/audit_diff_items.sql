@@ -1,25 +1,25 @@
--- The changes of diff_listed, item by item, in the order of audit_diff_lines.
+-- The changes of diff_shown, item by item. The causes with the fewest changes come first: what touches many items at once
+-- is one of the lines too. A condition stands in place of the mark.
 SELECT
   array_to_string(changes.causes, ' ') AS causes,
-  changes.content_id,
   content.title,
-  changes.destination_id,
   destinations.name AS destination,
-  changes.custom_field_id,
   fields.name AS custom_field,
-  changes.* EXCLUDE (causes, content_id, destination_id, custom_field_id)
-FROM diff_listed AS changes
-LEFT JOIN diff_titles AS content USING (content_id)
+  changes.* EXCLUDE (causes)
+FROM diff_shown AS changes
+LEFT JOIN content USING (content_id)
 LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)
+WHERE /* some */
 ORDER BY
-  causes NULLS LAST,
+  count(*) OVER (PARTITION BY changes.causes),
+  changes.causes,
+  changes.content_id,
   destination NULLS LAST,
   changes.destination_id,
   custom_field NULLS LAST,
   changes.custom_field_id,
-  changes.content_id,
+  changes.value_number,
   changes.change,
-  changes.ordinal,
   changes.value_before,
   changes.value_after

@@ -1,10 +1,33 @@
--- Payloads that differ between the two sides of diff_given. Of a payload the fields of diff_given alone are looked at: the
--- others are as they were. The text of payloads stands in place of the mark.
+-- Payloads that differ between two runs, of those in which diff_changes has a value that is sent otherwise. The texts of
+-- the view mapped_value_intervals and of payloads stand in place of the marks.
 --
--- $1  whether values of fields without value mappings are sent, as they are; on both sides what the later run says
-WITH given AS (
-  SELECT *, $1::BOOLEAN AS passthrough
-  FROM diff_given
+-- $1  sequence number of the earlier run
+-- $2  that of the later one
+-- $3  whether values of fields without value mappings are sent as they are: on both sides what the later run says
+WITH touched AS (
+  SELECT DISTINCT content_id, destination_id
+  FROM diff_changes
+  WHERE change <> 'alike'
+),
+mapped_value_history AS (
+  SELECT *
+  FROM main.mapped_value_history
+  SEMI JOIN touched USING (content_id, destination_id)
+),
+mapped_value_order_history AS (
+  SELECT *
+  FROM main.mapped_value_order_history
+  SEMI JOIN touched USING (content_id, destination_id)
+),
+intervals AS (
+  /* intervals */
+),
+given AS (
+  SELECT ends.side, intervals.*, $3::BOOLEAN AS passthrough
+  FROM intervals
+  JOIN (VALUES ('before', $1::BIGINT), ('after', $2::BIGINT)) AS ends (side, sequence)
+    ON intervals.valid_from_sequence <= ends.sequence
+    AND (intervals.valid_to_sequence IS NULL OR intervals.valid_to_sequence > ends.sequence)
 ),
 payloads AS (
   /* payloads_of_sides */

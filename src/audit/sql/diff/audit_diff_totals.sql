@@ -1,19 +1,8 @@
--- How many values and items of diff_shown changed, and how many of their payloads differ, of how many items.
-WITH of_item AS (
-  SELECT content_id, count(*) AS changes
-  FROM diff_shown
-  GROUP BY content_id
-),
-payloads AS (
-  SELECT content_id, count(*) AS differing
-  FROM diff_payloads
-  SEMI JOIN diff_shown USING (content_id, destination_id)
-  GROUP BY content_id
-)
+-- How many values and items of diff_shown changed, and how many payloads of how many items differ.
 SELECT
-  count(*) AS items,
-  coalesce(sum(of_item.changes), 0)::BIGINT AS "values",
-  coalesce(sum(payloads.differing), 0)::BIGINT AS payloads,
-  count(payloads.content_id) AS payload_items
-FROM of_item
-LEFT JOIN payloads USING (content_id)
+  (SELECT count(DISTINCT content_id) FROM diff_shown) AS items,
+  (SELECT count(*) FROM diff_shown) AS "values",
+  count(*) AS payloads,
+  count(DISTINCT content_id) AS payload_items
+FROM diff_payloads
+SEMI JOIN diff_shown USING (content_id, destination_id)

@@ -1,58 +1,81 @@
--- Changes of the rows of a table in the items of diff_range: a row that both runs have by its identity, for each column
--- that differs; one that a run alone has, as a whole. Of rows with the same identity, each is one.
+-- Changes of the rows of a table in the items of diff_range. Rows that both runs have are left out, of equal rows one for
+-- one. Of the others, those of one key that both runs have are a changed row each, in their order, with a row here for
+-- each column that differs; one that a run alone has is here as a whole. A list has no key: its rows come and go.
 --
--- identity       what a row is the same row by, beside its item: the key of its table, or all of its cells
--- row_name       what people know it by; NULL for the row of a list
--- values, names  its values, as texts, and the names of their columns
+-- key            of a row, beside its item and its place, as texts; names where they have any
+-- place          of a row in its list
+-- names, cells   columns that are compared, and their values as texts
+-- is_list        whether the key is empty, and the item has many rows
 -- before, after  rows of either run, as `t`
 WITH sides AS (
-  SELECT true AS is_before, content_id, hash(/* identity */) AS identity, /* row_name */ AS row_name, /* values */ AS cells
+  SELECT true AS is_before, content_id, /* key */ AS own_key, /* place */ AS place, /* cells */ AS cells
   FROM /* before */
   SEMI JOIN diff_range USING (content_id)
   UNION ALL
-  SELECT false, content_id, hash(/* identity */), /* row_name */, /* values */
+  SELECT false, content_id, /* key */, /* place */, /* cells */
   FROM /* after */
   SEMI JOIN diff_range USING (content_id)
 ),
 numbered AS (
-  SELECT *, row_number() OVER (PARTITION BY is_before, content_id, identity) AS copy
+  SELECT
+    *,
+    hash(cells) AS digest,
+    row_number() OVER (PARTITION BY is_before, content_id, own_key, digest ORDER BY place) AS copy
   FROM sides
+),
+differing AS (
+  SELECT
+    min(is_before) AS is_before,
+    content_id,
+    own_key,
+    min(place) AS place,
+    any_value(cells) AS cells
+  FROM numbered
+  GROUP BY content_id, own_key, digest, copy
+  HAVING count(*) = 1
+),
+turns AS (
+  SELECT *, row_number() OVER (PARTITION BY is_before, content_id, own_key ORDER BY place, cells) AS turn
+  FROM differing
 ),
 pairs AS (
   SELECT
     content_id,
-    any_value(row_name) AS row_name,
+    own_key,
+    min(place) AS place,
     any_value(cells) FILTER (is_before) AS was,
     any_value(cells) FILTER (NOT is_before) AS is_now
-  FROM numbered
-  GROUP BY content_id, identity, copy
+  FROM turns
+  GROUP BY content_id, own_key, turn, /* is_list */ AND is_before
 ),
 changes AS (
-  SELECT content_id, row_name, 'removed' AS change, NULL AS column_name, 0 AS place, row_text([/* names */], was) AS was,
-    NULL AS is_now
+  SELECT
+    *,
+    CASE WHEN is_now IS NULL THEN 'removed' ELSE 'added' END AS change,
+    NULL AS column_name,
+    0 AS column_place,
+    row_text([/* names */], was) AS text_was,
+    row_text([/* names */], is_now) AS text_now
   FROM pairs
-  WHERE is_now IS NULL
+  WHERE was IS NULL OR is_now IS NULL
   UNION ALL
-  SELECT content_id, row_name, 'added', NULL, 0, NULL, row_text([/* names */], is_now)
-  FROM pairs
-  WHERE was IS NULL
-  UNION ALL
-  SELECT content_id, row_name, 'changed', names[place], place, was[place], is_now[place]
+  SELECT * EXCLUDE (names, column_place), 'changed', names[column_place], column_place, was[column_place], is_now[column_place]
   FROM (
-    SELECT *, [/* names */] AS names, unnest(range(1, len(was) + 1)) AS place
+    SELECT *, [/* names */] AS names, unnest(range(1, len(was) + 1)) AS column_place
     FROM pairs
     WHERE was IS NOT NULL AND is_now IS NOT NULL
   )
-  WHERE was[place] IS DISTINCT FROM is_now[place]
+  WHERE was[column_place] IS DISTINCT FROM is_now[column_place]
 )
 SELECT
   content_id,
-  /* place */ AS table_place,
+  /* table_place */ AS table_place,
   /* table */ AS "table",
-  row_name AS "row",
+  nullif(array_to_string(own_key, ', '), '') AS "row",
+  place AS row_place,
   column_name AS "column",
-  place AS column_place,
+  column_place,
   change,
-  excerpt(was, is_now) AS before,
-  excerpt(is_now, was) AS after
+  excerpt(text_was, text_now) AS before,
+  excerpt(text_now, text_was) AS after
 FROM changes

@@ -2,13 +2,13 @@
 -- one run alone has is not among them.
 --
 -- ids            table of the items that are compared
--- cells, bytes   of a row
+-- hashed, bytes  of a row: all of its cells
 -- before, after  rows of either run, as `t`
 WITH rows AS (
-  SELECT content_id, hash(/* cells */)::HUGEINT AS digest, /* bytes */ AS bytes
+  SELECT content_id, hash(/* hashed */)::HUGEINT AS digest, /* bytes */ AS bytes
   FROM /* before */
   UNION ALL
-  SELECT content_id, -hash(/* cells */)::HUGEINT, /* bytes */
+  SELECT content_id, -hash(/* hashed */)::HUGEINT, /* bytes */
   FROM /* after */
 )
 SELECT content_id, sum(bytes)::BIGINT AS bytes

@@ -2,6 +2,7 @@
 -- sides, and every cause of a change of the value in between. A value that another took the place of is one row. Where an
 -- item gives a value at several places of its list, each copy is a value: a further copy is added by item_changed. Texts
 -- of other steps stand in place of the marks.
+-- flags_before, flags_after: names of the columns of content_mapped_values that are true, with blanks between them
 -- change: added, removed, changed; reordered, for a field where the values that both runs have stand in another order,
 -- whatever was between: then no value is named.
 WITH ends AS (
@@ -35,7 +36,16 @@ versions AS (
     history.copy,
     {
       'valid_from_run': history.valid_from_run,
-      'answer': struct_pack(/* value_columns */)
+      'answer': struct_pack(/* value_columns */),
+      'flags': concat_ws(
+        ' ',
+        CASE WHEN history.value_archived THEN 'value_archived' END,
+        CASE WHEN history.value_unknown THEN 'value_unknown' END,
+        CASE WHEN history.ambiguous THEN 'ambiguous' END,
+        CASE WHEN history.matched_by_text THEN 'matched_by_text' END,
+        CASE WHEN history.destination_unsupported THEN 'destination_unsupported' END,
+        CASE WHEN history.collision THEN 'collision' END
+      )
     } AS version,
     since.sequence <= ends.first AND (until.sequence IS NULL OR until.sequence > ends.first) AS is_before,
     since.sequence <= ends.last AND (until.sequence IS NULL OR until.sequence > ends.last) AS is_after,
@@ -167,5 +177,11 @@ SELECT
   changes.after.answer.external_value AS external_value_after,
   changes.before.answer.status AS status_before,
   changes.after.answer.status AS status_after,
+  changes.before.flags AS flags_before,
+  changes.after.flags AS flags_after,
+  changes.before.answer.mapping_id AS mapping_id_before,
+  changes.after.answer.mapping_id AS mapping_id_after,
+  changes.before.answer.mapping_value_id AS mapping_value_id_before,
+  changes.after.answer.mapping_value_id AS mapping_value_id_after,
   changes.after.valid_from_run AS changed_in_run
 FROM changes

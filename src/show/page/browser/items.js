@@ -49,7 +49,12 @@
   if (byId("search") === null) return;
   const packed = Uint8Array.from(atob(byId("data").textContent), (character) => character.charCodeAt(0));
   const rows = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const items = await new Response(rows).json();
+  const items = [];
+  // The row of an item stands before those of its values.
+  for (const row of await new Response(rows).json()) {
+    if (row.values === undefined) items.at(-1).values.push(row);
+    else items.push(row);
+  }
   for (const item of items) {
     const { id, title, type, values } = item;
     const texts = values.flatMap((each) => [

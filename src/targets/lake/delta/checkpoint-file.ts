@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { all, execute } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
-import { quoteIdentifier, quoteLiteral } from "../../../storage/sql-text.ts";
+import { quoteLiteral } from "../../../storage/sql-text.ts";
 import type { Store } from "../../store/store.ts";
 import { inScratch } from "../scratch.ts";
 import { type Action, commitText, parseAction } from "./actions.ts";
@@ -46,19 +46,12 @@ const COLUMNS: Readonly<Record<string, string>> = {
   remove: `STRUCT(path VARCHAR, deletionTimestamp BIGINT, dataChange BOOLEAN, extendedFileMetadata BOOLEAN, partitionValues ${TEXTS}, size BIGINT)`,
 };
 
-/** Actions as the bytes of a checkpoint. `parsed`: types of the members that each `add` has besides. */
-export async function checkpointBytes(
-  actions: readonly object[],
-  parsed: Readonly<Record<string, string>>,
-): Promise<Buffer> {
+/** Actions as the bytes of a checkpoint. */
+export async function checkpointBytes(actions: readonly object[]): Promise<Buffer> {
   return inScratch(async (connection, folder) => {
     const [lines, file] = [join(folder, "actions.json"), join(folder, "checkpoint.parquet")];
     await writeFile(lines, commitText(actions));
-    const members = Object.entries(parsed).map(([name, type]) => `, ${quoteIdentifier(name)} ${type}`);
-    const add = `${COLUMNS.add?.slice(0, -1)}${members.join("")})`;
-    const columns = Object.entries({ ...COLUMNS, add }).map(
-      ([name, type]) => `${name}: ${quoteLiteral(type)}`,
-    );
+    const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: ${quoteLiteral(type)}`);
     const rows = `read_json(${quoteLiteral(lines)}, format = 'newline_delimited', columns = {${columns.join(", ")}})`;
     await execute(
       connection,

@@ -13,7 +13,6 @@ import {
 import { readTable } from "./read.ts";
 import { retentionOf } from "./retention.ts";
 import type { TableState } from "./state.ts";
-import { type Parsed, parsedMembers } from "./statistics.ts";
 
 export const VERSIONS_PER_CHECKPOINT = 50;
 
@@ -41,9 +40,8 @@ export async function keepLogShort(
 /** Writes a checkpoint of a state, and makes readers begin with it. */
 export async function writeCheckpoint(store: Store, state: TableState, nowMs: number): Promise<void> {
   const { table, version, files } = state;
-  const parsed = parsedMembers(state);
-  const actions = checkpointActions(state, parsed, nowMs);
-  const body = await checkpointBytes(actions, parsed.types);
+  const actions = checkpointActions(state, nowMs);
+  const body = await checkpointBytes(actions);
   // Where it is there already, it says the same.
   await store.putNew(checkpointKey(table, version), body);
   if (((await lastCheckpointVersion(store, table)) ?? -1) >= version) return;
@@ -83,7 +81,7 @@ async function removeBefore(store: Store, files: LogFiles["files"], first: numbe
   return keys.length;
 }
 
-function checkpointActions(state: TableState, parsed: Parsed, nowMs: number): object[] {
+function checkpointActions(state: TableState, nowMs: number): object[] {
   const { protocol, metaData, transactions, files, removed } = state;
   const since = nowMs - retentionOf(metaData).filesMs;
   return [
@@ -97,6 +95,6 @@ function checkpointActions(state: TableState, parsed: Parsed, nowMs: number): ob
       .map(({ remove }) => ({
         remove: { ...remove, dataChange: false, extendedFileMetadata: remove.size !== null },
       })),
-    ...[...files.values()].map(({ add }) => ({ add: { ...add, ...parsed.of(add), dataChange: false } })),
+    ...[...files.values()].map(({ add }) => ({ add: { ...add, dataChange: false } })),
   ];
 }

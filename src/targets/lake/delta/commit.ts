@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../common/clock.ts";
 import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
-import { type AddAction, commitText, encodePath, metaDataLine } from "./actions.ts";
+import { commitText, encodePath, metaDataLine } from "./actions.ts";
 import { commitKey, listLog } from "./log-files.ts";
 import { readCommit, readNewer, readTable } from "./read.ts";
 import { withRetention } from "./retention.ts";
 import { type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
 import { type ActiveFile, filesOf, type TableState } from "./state.ts";
-import { type FileStatistics, namingStatistics, statisticsText } from "./statistics.ts";
+import { type FileStatistics, statisticsText } from "./statistics.ts";
 
 /** What one instance changes in a table. */
 export interface TableChange {
@@ -96,17 +96,14 @@ function linesOf(state: TableState | null, change: TableChange, made: Made): obj
   const paths = files && new Set(files.map(({ path }) => path));
   const active = state === null ? [] : [...state.files.values()];
   const isKept = (file: ActiveFile) => file.instance !== instance || paths === null || paths.has(file.path);
-  const kept = active.filter(isKept);
-  const there = new Set(kept.map(({ path }) => path));
-  const added = (files ?? [])
-    .filter(({ path }) => !there.has(path))
-    .map((file) => addition(file, instance, made));
+  const there = new Set(active.filter(isKept).map(({ path }) => path));
+  const added = (files ?? []).filter(({ path }) => !there.has(path));
   return [
     { commitInfo: commitInfo(state, change, made) },
-    ...definition(state, change, { adds: [...kept.map(({ add }) => add), ...added], nowMs: made.nowMs }),
+    ...definition(state, change, made.nowMs),
     ...[instance, ...also].map((appId) => ({ txn: { appId, version: number, lastUpdated: made.nowMs } })),
     ...active.filter((file) => !isKept(file)).map((file) => ({ remove: removal(file, made) })),
-    ...added.map((add) => ({ add })),
+    ...added.map((file) => ({ add: addition(file, instance, made) })),
   ];
 }
 
@@ -128,19 +125,19 @@ function commitInfo(
   };
 }
 
-/** Protocol and metadata, if they are new. `adds`: all files that the table has then. */
+/** Protocol and metadata, if they are new. */
 function definition(
   state: TableState | null,
   { table, files, retentionDays }: TableChange,
-  { adds, nowMs }: { readonly adds: readonly Pick<AddAction, "stats">[]; readonly nowMs: number },
+  nowMs: number,
 ): object[] {
   if (state === null) {
     const made = newMetaData(table, { id: randomUUID(), createdMs: nowMs, retentionDays });
-    return [{ protocol: PROTOCOL }, metaDataLine(namingStatistics(table.name, made, adds))];
+    return [{ protocol: PROTOCOL }, metaDataLine(made)];
   }
   // Without files there are no rows that the columns would have to fit.
   const widest = files === null || files.length === 0 ? state.metaData : widened(state, table);
-  const metaData = namingStatistics(table.name, withRetention(widest, retentionDays), adds);
+  const metaData = withRetention(widest, retentionDays);
   return metaData === state.metaData ? [] : [metaDataLine(metaData)];
 }
 

@@ -5,6 +5,7 @@ import type { Column, ColumnType } from "../../../tables/declare.ts";
 import type { MetaDataAction } from "./actions.ts";
 import { retentionProperties } from "./retention.ts";
 import type { TableState } from "./state.ts";
+import { NO_COMPLETE_STATISTICS } from "./statistics.ts";
 
 /** The partition column of every table in the lake; no file has it. */
 export const INSTANCE = "instance";
@@ -76,7 +77,7 @@ export function newMetaData(
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: retentionProperties(retentionDays),
+    configuration: { ...retentionProperties(retentionDays), ...NO_COMPLETE_STATISTICS },
     createdTime: createdMs,
   };
 }

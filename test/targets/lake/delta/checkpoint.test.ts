@@ -1,11 +1,6 @@
 /** Checkpoints say what the log says, and what they make superfluous goes in its time. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { suite, test } from "node:test";
-import { all } from "../../../../src/storage/duckdb.ts";
-import { readParquet } from "../../../../src/storage/parquet-sql.ts";
-import { quoteLiteral } from "../../../../src/storage/sql-text.ts";
 import {
   cleanLog,
   keepLogShort,
@@ -13,24 +8,14 @@ import {
   writeCheckpoint,
 } from "../../../../src/targets/lake/delta/checkpoint.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
-import { inScratch } from "../../../../src/targets/lake/scratch.ts";
 import { long } from "../../../long.ts";
 import { stateAt } from "../store-at.ts";
 import { type LogStore, logStore } from "./memory-store.ts";
-import { CONTENT, column, commit, content, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
+import { commit, content, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
 import { saying } from "./saying.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 10, 20);
-
-const DUCKDB_TYPES = {
-  text: "VARCHAR",
-  integer: "INTEGER",
-  bigint: "BIGINT",
-  double: "DOUBLE",
-  timestamp: "TIMESTAMP WITH TIME ZONE",
-  date: "DATE",
-} as const;
 
 function key(version: number, suffix: string): string {
   return `content/_delta_log/${String(version).padStart(20, "0")}${suffix}`;
@@ -60,46 +45,6 @@ suite("a checkpoint", () => {
     assert.equal(read.checkpoint, 6);
     assert.deepEqual(saying(read), saying(replayed));
     assert.equal(await commit(store, runOf("a", 4)), 7);
-  });
-
-  test("has partition values and statistics as columns where the table wants them", async () => {
-    const columns = [
-      ["s", "text", "a", "z"],
-      ["i", "integer", -1, 1],
-      ["l", "bigint", -2, 2],
-      ["d", "double", -0.5, 0.5],
-      ["at", "timestamp", "2026-11-20T02:00:00.123Z", "2026-11-20T02:00:00.124Z"],
-      ["day", "date", "2026-11-20", "2026-11-21"],
-    ] as const;
-    for (const [name, type, min, max] of columns) {
-      const store = logStore();
-      const table = { ...CONTENT, columns: [column(name, type)] };
-      const [path, bytes, rows] = [pathOf("a", 1), 1, 3];
-      const statistics = [{ column: name, min, max, nulls: 1 }];
-      await commit(store, runOf("a", 1, { table, files: [{ path, bytes, rows, statistics }] }));
-      const empty = { path: pathOf("b", 1), bytes, rows: 0, statistics: [] };
-      await commit(store, runOf("b", 1, { table, files: [empty] }));
-      const { metaData } = await content(store);
-      const configuration = { ...metaData.configuration, "delta.checkpoint.writeStatsAsStruct": "true" };
-      await putCommit(store, 2, [{ metaData: { ...metaData, configuration } }]);
-      const state = await content(store);
-      await writeCheckpoint(store, state, NOW);
-      assert.deepEqual(saying(await content(store)), saying(state));
-      const body = store.objects.get(key(2, ".checkpoint.parquet"))?.body ?? Buffer.of();
-      const adds = await inScratch(async (connection, folder) => {
-        const file = join(folder, "checkpoint.parquet");
-        await writeFile(file, body);
-        const sql = `SELECT add.partitionValues_parsed.instance AS i, typeof(add.stats_parsed.minValues.${name}) AS t,
-            add.stats_parsed.minValues.${name} = ${quoteLiteral(String(min))} AND add.stats_parsed.maxValues.${name} = ${quoteLiteral(String(max))} AS same
-          FROM ${readParquet([file])} WHERE add IS NOT NULL ORDER BY 1`;
-        const rows = await all(connection, sql);
-        return rows.map(({ i, t, same }) => [i, t, same]);
-      });
-      assert.deepEqual(adds, [
-        ["a", DUCKDB_TYPES[type], true],
-        ["b", DUCKDB_TYPES[type], null],
-      ]);
-    }
   });
 
   test("is due each so many versions, and once one was left out", async () => {

@@ -34,7 +34,7 @@ export function runOf(instance: string, number: number, given: Partial<TableChan
         path: pathOf(instance, number),
         bytes: 1000 + number,
         rows: 10 * number,
-        statistics: [{ column: "content_id", min: "a", max: `z${number}`, nulls: 0 }],
+        bounds: { column: "content_id", min: "a", max: `z${number}` },
       },
     ],
     retentionDays: 30,

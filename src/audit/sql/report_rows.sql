@@ -1,0 +1,74 @@
+-- The chosen items, and each of their mapped values, as rows of JSON. Those of an item's values have the item's place; what
+-- they are ordered by is NULL in the row of the item itself.
+--
+-- $1  longest text, in characters; longer ones are cut
+--
+-- sent  what the destination receives; NULL: nothing
+SELECT
+  chosen.place,
+  ledger.destination_id,
+  ledger.external_field_name,
+  ledger.custom_field_id,
+  ledger.ordinal,
+  to_json(
+    {
+      'destination_id': ledger.destination_id,
+      'destination': destinations.identification,
+      'custom_field_id': ledger.custom_field_id,
+      'custom_field': custom_fields.name,
+      'external_field_name': ledger.external_field_name,
+      'value_id': ledger.value_id,
+      'value': left(ledger.value, $1::BIGINT),
+      'mapping_id': ledger.mapping_id,
+      'mapping_value_id': ledger.mapping_value_id,
+      'external_value': left(ledger.external_value, $1::BIGINT),
+      'status': ledger.status,
+      'flags': list_filter(
+        [
+          CASE WHEN ledger.value_archived THEN 'archived' END,
+          CASE WHEN ledger.ambiguous THEN 'ambiguous' END,
+          CASE WHEN ledger.matched_by_text THEN 'matched_by_text' END,
+          CASE WHEN ledger.collision THEN 'collision' END
+        ],
+        lambda flag: flag IS NOT NULL
+      ),
+      'sent': left(
+        CASE
+          WHEN ledger.external_field_name IS NULL THEN NULL
+          WHEN ledger.status = 'mapped' THEN ledger.external_value
+          WHEN ledger.status = 'no_value_mapping' AND run.passthrough THEN ledger.value
+        END,
+        $1::BIGINT
+      ),
+      'since': since.sequence,
+      'causes': since.causes
+    }
+  )::VARCHAR AS row
+FROM content_mapped_values AS ledger
+JOIN report_chosen AS chosen USING (content_id)
+CROSS JOIN run
+LEFT JOIN destinations ON destinations.destination_id = ledger.destination_id
+LEFT JOIN custom_fields ON custom_fields.custom_field_id = ledger.custom_field_id
+LEFT JOIN report_since AS since
+  ON since.content_id = ledger.content_id
+  AND since.destination_id = ledger.destination_id
+  AND since.custom_field_id = ledger.custom_field_id
+  AND since.matched_by_text = ledger.matched_by_text
+  AND since.value_id IS NOT DISTINCT FROM ledger.value_id
+  AND since.text IS NOT DISTINCT FROM CASE WHEN ledger.value_id IS NULL THEN ledger.value END
+UNION ALL BY NAME
+SELECT
+  chosen.place,
+  to_json(
+    {
+      'id': content_id,
+      'title': left(content.title, $1::BIGINT) || CASE WHEN length(content.title) > $1::BIGINT THEN '…' ELSE '' END,
+      'type': coalesce(content_types.display_name, content_types.field_name, content.content_type_id),
+      'published': strftime(content.published_date, '%Y-%m-%d'),
+      'without': chosen.without_external_value,
+      'values': []
+    }
+  )::VARCHAR AS row
+FROM report_chosen AS chosen
+JOIN content USING (content_id)
+LEFT JOIN content_types USING (content_type_id)
