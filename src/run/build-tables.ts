@@ -93,7 +93,7 @@ function concludedFrom(
 }
 
 const NOT_ASKED =
-  "The tests of the pipeline were not asked: the first items alone say little of all; a full run asks them.";
+  "The tests of the pipeline were not asked, because a limited run says little about all items; a full run asks them.";
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {

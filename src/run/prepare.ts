@@ -260,7 +260,7 @@ function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): strin
       ? `a run goes on from ${run}, to which the target ${target} was rolled back`
       : `a run restores ${run} from the target ${target}, and goes on from it`;
   }
-  if (baseline.kind !== "run") return "none is published that a run would go on from";
+  if (baseline.kind !== "run") return "no run to go on from";
   const { requests, startedAt, endedAt } = baseline.manifest;
   const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
   return `${baseline.run}: ${counted(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
