@@ -23,20 +23,14 @@ import { itemsOf, Scripted } from "./scripted.ts";
 
 const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;
 
-interface World {
-  readonly out: string;
-  /** What the loaders did, in order. */
-  readonly said: string[];
-  run(options?: Partial<ExportOptions>): ReturnType<typeof exportFrom>;
-}
-
 type Parts = Partial<{
   stage: (loader: string, run: LoadRun) => Promise<unknown>;
   commit: (loader: string) => Promise<void>;
   abort: (loader: string) => Promise<void>;
 }>;
 
-async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<World> {
+/** `said`: what the loaders did, in order. */
+async function world(t: TestContext, parts: Parts = {}, items = 3) {
   const service = await Scripted.start(t, itemsOf(items));
   const out = join(await temporaryFolder(t), "warehouse");
   const said: string[] = [];
