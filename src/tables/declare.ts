@@ -32,7 +32,6 @@ const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
 const EMPTY_DEFAULTS = ["text", "null"] as const;
-type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
 
 export interface Column<
   Name extends string = string,
@@ -51,7 +50,7 @@ export interface Column<
    * The specification's default is the empty string: then an empty string and null in two views are one. `null`: an empty
    * string is NULL, whoever sends it.
    */
-  readonly emptyDefault: EmptyDefault | undefined;
+  readonly emptyDefault: (typeof EMPTY_DEFAULTS)[number] | undefined;
   /** Of a derived column: its value, made from those of its API fields. */
   readonly make: Make | undefined;
 }
@@ -177,7 +176,7 @@ interface ColumnOptions<
   readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
   readonly personal?: boolean;
   readonly format?: WireFormat;
-  readonly emptyDefault?: EmptyDefault;
+  readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
 const columnOptions = z

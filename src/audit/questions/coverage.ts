@@ -20,9 +20,9 @@ import {
   sumOf,
   without,
 } from "../mapping/value-counts.ts";
-import type { OpenedRun, Question } from "../open-run.ts";
+import type { OpenedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
-import { notFound, resolveScope, type Scope, type Scoped } from "./filters.ts";
+import { notFound, type Scope } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 export interface CoverageFilter extends Scope {
@@ -194,21 +194,6 @@ async function factsOfDefinitions(connection: DuckDBConnection) {
   };
 }
 
-export interface CoverageRequest extends Scoped {
-  /** Name or number of a run, or `current`. */
-  readonly run: string;
-}
-
-export function coverageQuestion({ run, ...scoped }: CoverageRequest): Question {
-  return {
-    choose: async () => ({ wanted: run }),
-    async answer(opened) {
-      const scope = await resolveScope(opened.connection, scoped);
-      return coverageAnswer(opened, await coverageOf(opened.connection, scope));
-    },
-  };
-}
-
 /** What `audit` answers. */
 export function coverageAnswer(
   { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
@@ -254,12 +239,11 @@ function totalText({ coverage, destinations, passthrough }: Coverage): string {
   return (
     `${counted(sum("values"), "value")}: ${count(lacking)} without an external value (${kinds})${apart}; ` +
     `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
-    `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
+    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields,`
   );
 }
 
-const LIMITS_COUNT =
-  "The share that is mapped, what needs attention and --fail-on count the destinations that receive values; the others stand apart.";
+const LIMITS_COUNT = "Percentages, warnings and --fail-on count only destinations that receive values.";
 
 /** Keys of the parts of the answer. */
 export const COVERAGE_SECTIONS = [

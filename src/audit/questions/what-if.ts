@@ -97,7 +97,6 @@ async function whatIfAnswer(run: string, connection: DuckDBConnection, found: Wh
         none,
         columns: GROUPS,
         rows: groups,
-        keys: 2,
         limit: 100,
       }),
       section({
@@ -106,7 +105,6 @@ async function whatIfAnswer(run: string, connection: DuckDBConnection, found: Wh
         none,
         columns: VALUES,
         rows: byValue,
-        keys: 3,
       }),
       section({
         key: "items",
