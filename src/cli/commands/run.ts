@@ -80,7 +80,6 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
     log,
     signal: stop.signal,
     onProgress: display.onProgress,
-    isQuiet: flags.quiet === true,
     ...thisMachine(),
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);
