@@ -169,7 +169,7 @@ export class CliCommand extends Command {
   destinations(): this {
     return this.option(
       "--destination <name>",
-      "destination to map values for; may be repeated",
+      "map for this name or name:platform; may be repeated",
       (text, before: Destinations = []) => {
         const destination = destinationIn(text);
         if (destination === null) throw new InvalidArgumentError(NO_DESTINATION);
