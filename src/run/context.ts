@@ -31,8 +31,6 @@ export interface RunOptions {
   readonly threads: number;
   readonly nodeVersion: string;
   readonly freeBytes: FreeBytes;
-  /** Whether the log has only what the night before had not; false unless given. */
-  readonly isQuiet?: boolean;
 }
 
 /** What a run has wherever it runs in earnest. */

@@ -57,7 +57,7 @@ export async function landAndPublish(
   ];
   const untold = untoldChecks(built);
   const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
-  const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
+  const causes = await newCauses(folder, found, options.log);
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     current: { run: manifest.run, publishedAt: manifest.endedAt },

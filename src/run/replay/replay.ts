@@ -36,7 +36,7 @@ import { landAndPublish } from "../publication.ts";
 import { personalFieldsDigest, policyDigest } from "../reuse.ts";
 import { missingFor } from "./missing.ts";
 
-interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline" | "isQuiet"> {
+interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline"> {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; null: that of the run. */
   readonly pipelineUrl: string | null;
