@@ -20,9 +20,9 @@ import {
   sumOf,
   without,
 } from "../mapping/value-counts.ts";
-import type { OpenedRun, Question } from "../open-run.ts";
+import type { OpenedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
-import { notFound, resolveScope, type Scope, type Scoped } from "./filters.ts";
+import { notFound, type Scope } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 export interface CoverageFilter extends Scope {
@@ -191,21 +191,6 @@ async function factsOfDefinitions(connection: DuckDBConnection) {
     manyToOne: await rowsBy(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
     /** External names that several fields have. */
     collisions: await rowsBy(connection, COLLISIONS, loadSql("audit_collisions")),
-  };
-}
-
-export interface CoverageRequest extends Scoped {
-  /** Name or number of a run, or `current`. */
-  readonly run: string;
-}
-
-export function coverageQuestion({ run, ...scoped }: CoverageRequest): Question {
-  return {
-    choose: async () => ({ wanted: run }),
-    async answer(opened) {
-      const scope = await resolveScope(opened.connection, scoped);
-      return coverageAnswer(opened, await coverageOf(opened.connection, scope));
-    },
   };
 }
 
