@@ -18,11 +18,6 @@ export function listEnvelope<Item extends z.ZodType>(item: Item) {
   return z.looseObject({ response: z.array(item), count: integer.optional(), pagination });
 }
 
-/** Answer of a single-item request as our service gives it. */
-export function singleEnvelope<Item extends z.ZodType>(item: Item) {
-  return z.looseObject({ response: item });
-}
-
 /** Answer of a lookup as a client accepts it: a bare array, or in an envelope. */
 export function lookupAnswer<Item extends z.ZodObject>(item: Item) {
   return z.union([z.array(item), z.looseObject({ response: z.array(item) })]);

@@ -1,14 +1,15 @@
 /** What the exit codes mean, and what to do: for the help, and for failures as JSON. */
 
-/** `done`: published. `retry`: again later, a few times. `stop`: not again; somebody has to look first. */
-type AfterExit = "done" | "retry" | "stop";
-
-type ExitCode = readonly [code: number, then: AfterExit, short: string, hint: string];
-
 const ENDED =
   'Run again: the run goes on from what it has read. Where the message says that it is published, "content-warehouse deliver" delivers it.';
 
-export const EXIT_CODES: readonly ExitCode[] = [
+/** `done`: published. `retry`: again later, a few times. `stop`: not again; somebody has to look first. */
+export const EXIT_CODES: readonly (readonly [
+  code: number,
+  then: "done" | "retry" | "stop",
+  short: string,
+  hint: string,
+])[] = [
   [0, "done", "ok", "The run is complete and published, or limited where --limit was given."],
   [1, "stop", "internal failure", "Run again with --debug to see where, and report it."],
   [

@@ -28,7 +28,7 @@ export interface Column<K extends CellKind = CellKind> {
   readonly hidden?: boolean | undefined;
   /** Column of the same section that stands in where this one is empty: the ID of a thing without a name. */
   readonly standIn?: string | undefined;
-  /** A narrow screen goes without it, the highest number first; undefined: it always stays. */
+  /** A narrow screen goes without it, the highest number first, then without the last column; undefined: 0. */
   readonly dispensable?: number | undefined;
   /** Whether it is never empty; of a flag: what is not known is false. */
   readonly required?: boolean | undefined;
@@ -87,8 +87,6 @@ export interface Section<C extends Columns = Columns> {
   readonly every?: (() => AsyncIterable<readonly RowOf<C>[]>) | undefined;
   /** How many rows there are; undefined: those in `rows`. */
   readonly total?: number | undefined;
-  /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
-  readonly keys?: number | undefined;
   /** Rows that a screen gets; undefined: 20; 0: none, and no title unless there is a leading sentence. */
   readonly limit?: number | undefined;
   /** Options of the command that give all rows; undefined: `--format json`. */

@@ -37,7 +37,6 @@ const CODES = {
 } as const;
 
 export type ErrorCode = keyof typeof CODES;
-export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
 /** Process exit code, as `docs/operations.md` lists them. */
 export function exitCodeFor(code: ErrorCode): number {

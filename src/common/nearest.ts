@@ -2,22 +2,17 @@
 import { count } from "./figures.ts";
 import { printable } from "./printable.ts";
 
-/** Edits that turn one text into the other: letters put in, left out, replaced, or two neighbours exchanged. */
+/** Edits that turn one text into the other: letters put in, left out or replaced. */
 function editDistance(a: string, b: string): number {
   const [from, to] = [[...a], [...b]];
-  let beforeLast: number[] = [];
   let last = to.map((_, index) => index);
   last.push(to.length);
   for (const [i, letter] of from.entries()) {
     const row = [i + 1];
     for (const [j, other] of to.entries()) {
       const replaced = (last[j] ?? 0) + (letter === other ? 0 : 1);
-      let least = Math.min(replaced, (last[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1);
-      if (letter === to[j - 1] && from[i - 1] === other)
-        least = Math.min(least, (beforeLast[j - 1] ?? 0) + 1);
-      row.push(least);
+      row.push(Math.min(replaced, (last[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
     }
-    beforeLast = last;
     last = row;
   }
   return last[to.length] ?? 0;

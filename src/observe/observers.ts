@@ -1,5 +1,5 @@
 /** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
-import type { Clock } from "../common/clock.ts";
+import { beforeEnd, type Clock } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
@@ -117,15 +117,11 @@ export function observersOf(
 
 /** Waits for the work, and no longer than so many milliseconds: then its signal is aborted, and it is left alone. */
 async function within(milliseconds: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const controller = new AbortController();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const error = new Error(`it took longer than ${milliseconds / 1000} s`);
-    controller.abort(error);
-    late.reject(error);
-  }, milliseconds);
+  const late = new AbortController();
+  const error = new Error(`it took longer than ${milliseconds / 1000} s`);
+  const timer = setTimeout(() => late.abort(error), milliseconds);
   try {
-    await Promise.race([work(controller.signal), late.promise]);
+    await beforeEnd(work(late.signal), late.signal, 0);
   } finally {
     clearTimeout(timer);
   }

@@ -77,7 +77,7 @@ export function judgeSingles(extraction: ExtractRecord): Judged {
       `of ${detailsAsked} single-item requests`,
     ),
     counting(
-      "single items reused, of which the listing says nothing new",
+      "unchanged single items reused",
       detailsReused,
       "the fields that only single items have may be up to `rereadDays` old",
     ),
@@ -142,27 +142,28 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 
 /** Items of the run before that were not listed. The run after this one compares with this one: it does not know them. */
 function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
-  const name = "items of the run before that no pass listed";
-  const judged = (detail: string, warnings: readonly string[], isWarned = warnings.length > 0): Judged => ({
-    checks: [{ ...counting(name, missing.count, detail), verdict: isWarned ? "warning" : "passed" }],
-    warnings,
-  });
-  if (missing.notAsked !== null) return judged(`none was asked for singly: ${missing.notAsked}`, [], true);
   const skipped = missing.skipped.length;
   // Those that were asked for, and of which no answer says whether they are there.
-  const unread = missing.count - removed.length - unlisted.length - skipped;
-  const found = `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
-  if (unread === 0) return judged(found, []);
+  const unread = missing.notAsked === null ? missing.count - removed.length - unlisted.length - skipped : 0;
+  const parts = [
+    missing.notAsked === null
+      ? `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`
+      : `none was asked for singly: ${missing.notAsked}`,
+    unread > 0 && `, ${unread} could not be read`,
+    skipped > 0 && `; after so many that could not be, ${skipped} were not asked for`,
+  ];
+  const detail = parts.filter((part) => part !== false).join("");
+  const verdict = missing.notAsked !== null || unread > 0 ? "warning" : "passed";
   const notListed = unread + skipped;
   const what = `${counted(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
-  const [after, so] =
-    skipped === 0
-      ? ["", ""]
-      : [
-          `; after so many that could not be, ${skipped} were not asked for`,
-          `, and ${skipped} were not asked for after that`,
-        ];
-  return judged(`${found}, ${unread} could not be read${after}`, [
-    `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${so}.`,
-  ]);
+  const more = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
+  return {
+    checks: [{ ...counting("items of the run before that no pass listed", missing.count, detail), verdict }],
+    warnings:
+      unread === 0
+        ? []
+        : [
+            `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${more}.`,
+          ],
+  };
 }

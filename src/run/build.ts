@@ -14,26 +14,22 @@ import { mayShow } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement, Manifest } from "../warehouse/manifest.ts";
 import { listRuns } from "../warehouse/retention.ts";
-import { buildTables, type TablesBuilt } from "./build-tables.ts";
+import { buildTables } from "./build-tables.ts";
 import type { Building } from "./context.ts";
 import { transformRaw } from "./transform-raw.ts";
 
-export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
-  /** Name of the report in the run's folder; null: it has none. */
-  readonly report: string | null;
-}
+export type Built = Awaited<ReturnType<typeof build>>;
 
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
-export async function build(building: Building): Promise<Built> {
-  const { staging, pipeline, loads, peak } = building;
-  const { signal } = building.options;
+export async function build(building: Building) {
+  const { loads, peak, options } = building;
   const transformed = await transformRaw(building);
   await peak.measure();
   const made = await buildTables(building, transformed);
   const { tables, statement } = made;
   const { verdict } = statement;
-  if (verdict !== "limited") await loads.stage({ staging, pipeline, signal, tables, verdict });
-  signal.throwIfAborted();
+  if (verdict !== "limited") await loads.stage({ ...building, signal: options.signal }, tables, verdict);
+  options.signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
   const { file, warnings } = await writeReportOf(building, statement);
@@ -41,6 +37,7 @@ export async function build(building: Building): Promise<Built> {
     ...made,
     ...comparison,
     statement: { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) },
+    /** Name of the report in the run's folder; null: it has none. */
     report: file,
     warnings: [...made.warnings, ...comparison.warnings, ...warnings],
   };

@@ -57,9 +57,9 @@ export async function landAndPublish(
   ];
   const untold = untoldChecks(built);
   const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
-  const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
+  const causes = await newCauses(folder, found, options.log);
   const summary = {
-    ...publishedFacts(run, { facts, built, manifest }),
+    ...publishedFacts(run, facts, built, manifest),
     current: { run: manifest.run, publishedAt: manifest.endedAt },
     previousRun,
     changes,
@@ -79,16 +79,12 @@ export async function landAndPublish(
   return { summary, failure };
 }
 
-interface PublishedRun {
-  readonly facts: ExtractRecord;
-  readonly built: Built;
-  readonly manifest: Manifest;
-}
-
 /** What the summary says of the run itself. */
 function publishedFacts(
-  { folder, resumed, baseline }: PublishingRun,
-  { facts, built, manifest }: PublishedRun,
+  { folder, kept, baseline }: PublishingRun,
+  facts: ExtractRecord,
+  built: Built,
+  manifest: Manifest,
 ) {
   return {
     run: manifest.run,
@@ -107,7 +103,7 @@ function publishedFacts(
     throttled: facts.throttled,
     outages: facts.outages,
     reused: reusedOf(facts),
-    resumed: resumedOf(resumed),
+    resumed: resumedOf(kept),
     bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: manifest.files.length,

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { type Config, treatmentOf } from "../config/config.ts";
+import { treatmentOf } from "../config/config.ts";
 import type { Reuse } from "../extract/passes/single-items.ts";
 import type { Wanted } from "../extract/wanted-columns.ts";
 import type { DocumentSettings } from "../raw/extract-record.ts";
@@ -15,13 +15,9 @@ import type { Baseline } from "../warehouse/baseline.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunContext } from "./context.ts";
 
-type Settled = Pick<RunContext, "personalFields"> & {
-  readonly options: { readonly config: Pick<Config, "personalData" | "aliases"> };
-};
-
 /** What decides, besides the answer, what a document for a single item becomes: it is reused while all of it is the same. */
 export function documentSettings(
-  { options, personalFields }: Settled,
+  { options, personalFields }: Pick<RunContext, "options" | "personalFields">,
   { columns }: Pick<Wanted, "columns">,
 ): DocumentSettings {
   const { personalData, aliases } = options.config;
@@ -50,14 +46,12 @@ function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value)).slice(0, 16);
 }
 
-interface NextRun {
-  readonly baseline: Baseline;
-  readonly rereadDays: number;
-  readonly settings: DocumentSettings;
-}
-
 /** Where raw documents of the run before are missing or damaged, nothing: all items are asked for. */
-export async function reuseOf({ baseline, rereadDays, settings }: NextRun): Promise<Reuse> {
+export async function reuseOf(
+  baseline: Baseline,
+  rereadDays: number,
+  settings: DocumentSettings,
+): Promise<Reuse> {
   const nothing = { run: "", documents: new Map(), failed: new Set<string>(), rereadDays, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;

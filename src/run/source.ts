@@ -51,14 +51,11 @@ export async function openSource(config: Config): Promise<OpenSource> {
   };
 }
 
-/** No patience with a service that is out, and nothing known of it. */
-const STRANGER = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits: RETRY_LIMITS };
-
 /** When all requests of a run are made, and made again; its deadline counts from here. */
 export function openRetry(
   { url, namedIn, proxy }: OpenSource,
   { config, clock, log }: Asking,
-  known: Partial<Pick<RetryOptions, keyof typeof STRANGER>> = {},
+  known: Pick<RetryOptions, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
 ): Retry {
   const { deadlineMinutes, concurrency, ratePerSecond } = config;
   return new Retry({
@@ -73,22 +70,15 @@ export function openRetry(
     clock,
     random: Math.random,
     log,
-    ...STRANGER,
     ...known,
   });
-}
-
-/** What a client has unless it is told otherwise: a retry policy of its own, and nobody to tell. */
-interface ClientParts {
-  readonly retry?: Retry;
-  readonly onAttempt?: OnAttempt;
 }
 
 /** Requests to an open source, made when the retry policy says so; `onAttempt` is told. */
 export function openClient(
   source: OpenSource,
   asking: Asking,
-  { retry = openRetry(source, asking), onAttempt = () => {} }: ClientParts = {},
+  { retry, onAttempt = () => {} }: { readonly retry: Retry; readonly onAttempt?: OnAttempt },
 ): HttpClient {
   const { config, clock, log } = asking;
   return createHttpClient({
@@ -111,7 +101,8 @@ export function openClient(
 export function openHastyClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
   const hasty = { config: { ...config, deadlineMinutes: 1 }, clock, log };
   const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
-  return openClient(source, hasty, { retry: openRetry(source, hasty, { limits }) });
+  const known = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits };
+  return openClient(source, hasty, { retry: openRetry(source, hasty, known) });
 }
 
 export interface Asking {

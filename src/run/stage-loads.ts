@@ -8,15 +8,7 @@ import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/fitting.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
-
-/** A run whose tables are built and checked. */
-interface BuiltTables extends Pick<LoadRun, "verdict" | "signal"> {
-  readonly pipeline: Pipeline;
-  readonly staging: StagingFolder;
-  readonly tables: readonly LoadedTable[];
-}
 
 /** What loaders have written where no reader looks. */
 export class StagedLoads implements AsyncDisposable {
@@ -31,14 +23,18 @@ export class StagedLoads implements AsyncDisposable {
    * Has each loader write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it could not read a
    * table for that; and the reason of the signal, which no loader is waited for after.
    */
-  async stage(built: BuiltTables): Promise<void> {
-    const { pipeline, staging, signal, verdict } = built;
+  async stage(
+    run: Pick<LoadRun, "signal"> & { readonly pipeline: Pipeline; readonly staging: StagingFolder },
+    tables: readonly LoadedTable[],
+    verdict: LoadRun["verdict"],
+  ): Promise<void> {
+    const { pipeline, staging, signal } = run;
     const shared = {
       run: staging.run,
       sequence: staging.sequence,
       pipeline: pipeline.name,
       verdict,
-      tables: tablesOf(built),
+      tables: tablesOf(pipeline, staging, tables),
       signal,
     };
     for (const loader of this.#loaders) {
@@ -102,9 +98,9 @@ async function takeBack(load: unknown): Promise<void> {
   }
 }
 
-/** The message of what a loader threw, and where in the user's own files. */
+/** The message of what a loader threw. */
 function reasonOf(thrown: unknown): string {
-  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + placeOf(thrown);
+  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown));
 }
 
 function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
@@ -113,7 +109,7 @@ function failed(name: string, what: string, why: string, so: string, cause?: unk
   });
 }
 
-function tablesOf({ pipeline, staging, tables }: BuiltTables) {
+function tablesOf(pipeline: Pipeline, staging: StagingFolder, tables: readonly LoadedTable[]) {
   const folder = publishes(pipeline, "parquet") ? staging.result : staging.root;
   const declared = new Map([...pipeline.tables, ...RUN_TABLES].map((table) => [table.name, table]));
   return tables.flatMap(({ table: name, rows, files: paths }) => {

@@ -33,12 +33,12 @@ export async function applyChanges(set: string, changes: string, out: string): P
       for await (const { value, text } of parsedLines(folder, name, identified)) lines.set(value.id, text);
     }
     for (const id of gone) {
-      if (!lines.delete(id)) throw refused(join(changes, REMOVED), `${name} has no ${id}`);
+      if (lines.delete(id)) continue;
+      throw new WarehouseError(
+        "config.content_set",
+        `The changes cannot be applied: ${join(changes, REMOVED)}: ${name} has no ${id}.`,
+      );
     }
     await writeFile(join(out, name), [...lines.values()].map((line) => `${line}\n`).join(""));
   }
-}
-
-function refused(where: string, why: string): WarehouseError {
-  return new WarehouseError("config.content_set", `The changes cannot be applied: ${where}: ${why}.`);
 }

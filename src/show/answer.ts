@@ -6,7 +6,7 @@ import type { Answer, Cell, CellKind, Column, Section } from "../common/answer.t
 import { count, counted, duration, fileSize, minuteOf } from "../common/figures.ts";
 import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
-import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
+import { drawTable, type TextColumn } from "./table.ts";
 import { paragraph, printableText, writeAll } from "./terminal.ts";
 
 export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
@@ -144,21 +144,12 @@ function drawn(section: Section, some: readonly Row[], width: number | undefined
     return {
       name: headOf(name, column),
       align,
+      dispensable: column.dispensable,
       ...(column.kind === "name" ? { whole: true } : { wraps: true }),
     };
   });
   const rows = some.map((row) => shown.map(([name]) => shownCell(section, name, row)));
-  const table: TextTable = { columns, rows };
-  const places = shown
-    .flatMap(([, { dispensable }], place) => (dispensable === undefined ? [] : [{ place, dispensable }]))
-    .sort((a, b) => b.dispensable - a.dispensable)
-    .map(({ place }) => place);
-  if (places.length === 0) return drawInParts(table, section.keys ?? 1, width);
-  const { text, leftOut } = drawFitting(table, places, width);
-  if (leftOut.length === 0) return text;
-  return (
-    text + paragraph("", `left out: ${leftOut.join(", ")}; widen the terminal or pipe the output`, width)
-  );
+  return drawTable({ columns, rows }, width);
 }
 
 const NAME_WIDTH = 10;
@@ -227,12 +218,6 @@ async function* sectionMarkdown(section: Section): AsyncIterable<string> {
     const lines = rows.map((row) => markdownRow(shown.map(([name]) => cell(shownCell(section, name, row)))));
     yield lines.join("");
   }
-}
-
-/** The rows of a section alone. */
-export async function* sectionJson(section: Section): AsyncIterable<string> {
-  yield* jsonArray(streamOf(section));
-  yield "\n";
 }
 
 /** The facts, what is said before and after the tables, then the sections by their names, a row a line. */

@@ -1,4 +1,4 @@
-/** A run's progress: lines that change in place on a terminal, a line every few seconds elsewhere. */
+/** A run's progress: one line that changes in place on a terminal, a line every few seconds elsewhere. */
 import { count, duration, megabytes } from "../common/figures.ts";
 import type { OnProgress, Progress, StageName } from "../common/progress.ts";
 import { printableLine, truncate } from "./terminal.ts";
@@ -17,7 +17,7 @@ export interface Display {
   readonly onProgress: OnProgress;
   /** Writes lines of a log, above the progress where that changes in place. */
   log(lines: string): void;
-  /** Leaves the last state on the screen. */
+  /** Takes the progress from the screen. */
   end(): void;
 }
 
@@ -34,17 +34,33 @@ const STAGES: Record<StageName, readonly [label: string, unit: string]> = {
   deliver: ["delivery", ""],
 };
 
+/** Time between two texts: on a terminal, in one line that changes in place; elsewhere, in lines of their own. */
 const REDRAW_MS = 100;
 const LINE_MS = 3000;
-const BAR = 24;
 
 interface Timed extends Progress {
   readonly startedMs: number;
   readonly atMs: number;
 }
 
-export function createDisplay(options: DisplayOptions): Display {
-  return options.columns === undefined ? lineDisplay(options) : liveDisplay(options, options.columns);
+export function createDisplay({ write, report, columns, elapsedMs }: DisplayOptions): Display {
+  const stages = new Map<StageName, Timed>();
+  const line = createStatusLine({ write, columns });
+  const everyMs = columns === undefined ? LINE_MS : REDRAW_MS;
+  let lastMs = elapsedMs();
+  return {
+    onProgress: (progress) => {
+      const nowMs = elapsedMs();
+      const state = timed(stages, progress, nowMs);
+      if (nowMs - lastMs < everyMs) return;
+      lastMs = nowMs;
+      const text = `${STAGES[state.stage][0]}: ${details(state)}`;
+      if (columns === undefined) report(text);
+      else line.tell(text);
+    },
+    log: line.log,
+    end: line.clear,
+  };
 }
 
 /** Shows no progress, and the log all the same. */
@@ -79,54 +95,6 @@ function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number):
   const state = { ...progress, startedMs, atMs: nowMs };
   known.set(progress.stage, state);
   return state;
-}
-
-function liveDisplay({ write, elapsedMs }: DisplayOptions, columns: () => number): Display {
-  const stages = new Map<StageName, Timed>();
-  let drawn = 0;
-  let lastMs = Number.NEGATIVE_INFINITY;
-  /** Replaces what is drawn; a line that the terminal would break would make the count of lines wrong. */
-  const draw = (above: string) => {
-    const lines = [...stages.values()].map((state) => truncate(liveLine(state), columns() - 1));
-    const start = drawn === 0 ? "" : `\u001b[${drawn}A\u001b[J`;
-    write(`${start}${above}${lines.map((line) => `${line}\n`).join("")}`);
-    drawn = lines.length;
-  };
-  return {
-    onProgress: (progress) => {
-      const nowMs = elapsedMs();
-      const fresh = !stages.has(progress.stage);
-      timed(stages, progress, nowMs);
-      if (!fresh && nowMs - lastMs < REDRAW_MS) return;
-      lastMs = nowMs;
-      draw("");
-    },
-    log: (lines) => draw(lines),
-    end: () => draw(""),
-  };
-}
-
-function lineDisplay({ write, report, elapsedMs }: DisplayOptions): Display {
-  const stages = new Map<StageName, Timed>();
-  let lastMs = elapsedMs();
-  return {
-    onProgress: (progress) => {
-      const nowMs = elapsedMs();
-      const state = timed(stages, progress, nowMs);
-      if (nowMs - lastMs < LINE_MS) return;
-      lastMs = nowMs;
-      report(`${STAGES[state.stage][0]}: ${details(state)}`);
-    },
-    log: write,
-    end: () => {},
-  };
-}
-
-function liveLine(state: Timed): string {
-  const { total, done } = state;
-  const share = total === undefined || total === 0 ? 0 : Math.min(1, done / total);
-  const filled = Math.round(share * BAR);
-  return `${STAGES[state.stage][0].padEnd(16)} ${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${details(state)}`;
 }
 
 function details(state: Timed): string {

@@ -1,5 +1,5 @@
-import { counted } from "../common/figures.ts";
-import { displayWidth, printableLine, wrapped } from "./terminal.ts";
+import { firstOf } from "../common/nearest.ts";
+import { displayWidth, paragraph, printableLine, wrapped } from "./terminal.ts";
 
 export interface TextColumn {
   readonly name: string;
@@ -8,6 +8,8 @@ export interface TextColumn {
   readonly whole?: true;
   /** A cell that is too wide goes on in further lines, a few; undefined: it is cut. */
   readonly wraps?: true;
+  /** A narrow screen goes without it, the highest number first, then the last column; undefined: 0. */
+  readonly dispensable?: number | undefined;
 }
 
 export interface TextTable {
@@ -22,17 +24,12 @@ export interface TableLayout {
   /** Draws a row. What is wider than its column is cut where there is a width, else it moves the rest of its line. */
   row(cells: readonly string[]): string;
   readonly foot: string;
-  /** Columns that found room, from the left. */
-  readonly shownColumns: number;
-}
-
-export interface DrawnTable extends Pick<TableLayout, "shownColumns"> {
-  /** Lines, each with its end. */
-  readonly text: string;
+  /** What a screen is told that is too narrow for some columns; empty: all found room. */
+  readonly leftOut: string;
 }
 
 interface Measured extends TextColumn {
-  /** Of its cells; -1: the column in place of those that found no room. */
+  /** Of its cells. */
   readonly index: number;
   /** Of its longest text. */
   readonly natural: number;
@@ -42,110 +39,59 @@ interface Measured extends TextColumn {
 const FRAME = 3;
 /** Below this a cut text says nothing: then columns are left out instead. */
 const NARROWEST = 8;
-/** Where a table takes several parts anyway, or goes without some columns, its cells have this much room. */
+/** Where a table goes without some columns, its cells have this much room. */
 const ROOMY = 14;
 /** Of a cell that wraps. */
 const MOST_LINES = 6;
-const LEFT_OUT: Measured = { name: "…", align: "left", index: -1, natural: 1 };
+/** Names of columns that a screen is told it goes without. */
+const NAMED = 8;
 
 /** Draws a table with lines. With a width, long cells are cut, and columns that still do not fit are left out. */
-export function drawTable(table: TextTable, width: number | undefined): DrawnTable {
-  const { head, row, foot, shownColumns } = layOut(table, width);
-  return { text: [head, ...table.rows.map(row), foot].join(""), shownColumns };
+export function drawTable(table: TextTable, width: number | undefined): string {
+  const { head, row, foot, leftOut } = layOut(table, width);
+  return [head, ...table.rows.map(row), foot, leftOut].join("");
 }
 
 /** The layout that suits these rows; others may follow, and hold to it. */
 export function layOut(table: TextTable, width: number | undefined): TableLayout {
   const columns = measured(table);
-  const widths = width === undefined ? columns.map(({ natural }) => natural) : fit(columns, width);
-  const shown = columns.slice(0, widths.length);
-  const drawn = shown.length < columns.length ? [...shown, LEFT_OUT] : shown;
-  const widthOf = (place: number) => widths[place] ?? LEFT_OUT.natural;
+  const shown = width === undefined ? columns : fitting(columns, width);
+  const widths = width === undefined ? columns.map(({ natural }) => natural) : widthsOf(shown, width);
+  const widthOf = (place: number) => widths[place] ?? 1;
   const line = (left: string, middle: string, right: string) =>
-    `${left}${drawn.map((_, place) => "─".repeat(widthOf(place) + 2)).join(middle)}${right}\n`;
+    `${left}${shown.map((_, place) => "─".repeat(widthOf(place) + 2)).join(middle)}${right}\n`;
   const row = (cells: readonly string[]) => {
-    const lines = drawn.map(({ align, index, natural, wraps }, place) => {
-      const text = printableLine(index < 0 ? LEFT_OUT.name : (cells[index] ?? ""));
+    const lines = shown.map(({ align, index, natural, wraps }, place) => {
+      const text = printableLine(cells[index] ?? "");
       // A number is told whole, though it pushes the rest of its line aside.
       const isCut = width !== undefined && (align === "left" || widthOf(place) < natural);
       return isCut ? wrapped(text, widthOf(place), wraps === true ? MOST_LINES : 1) : [text];
     });
     const height = Math.max(...lines.map(({ length }) => length));
     return Array.from({ length: height }, (_, number) => {
-      const texts = drawn.map(({ align }, place) => pad(lines[place]?.[number] ?? "", widthOf(place), align));
+      const texts = shown.map(({ align }, place) => pad(lines[place]?.[number] ?? "", widthOf(place), align));
       return `│ ${texts.join(" │ ")} │\n`;
     }).join("");
   };
+  const others = columns.filter((each) => !shown.includes(each)).map(({ name }) => name);
+  const said = `left out: ${firstOf(others, NAMED)}; widen the terminal or pipe the output`;
   return {
     head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),
     row,
     foot: line("└", "┴", "┘"),
-    shownColumns: shown.length,
+    leftOut: others.length === 0 ? "" : paragraph("", printableLine(said), width),
   };
 }
 
-/**
- * Draws all columns of a table: those that do not fit beside the others follow in further parts below, each beginning
- * with the first columns, so many as `keys`, which say what a row is.
- */
-export function drawInParts(table: TextTable, keys: number, width: number | undefined): string {
-  const columns = measured(table);
-  const leading = columns.slice(0, keys);
-  let rest = columns.slice(keys);
-  const parts: string[] = [];
-  do {
-    const shown = [...leading, ...rest.slice(0, partOf(leading, rest, width))];
-    const part = only(table, shown);
-    parts.push(drawTable(fits(shown, NARROWEST, width) ? part : cuttable(part), width).text);
-    rest = rest.slice(shown.length - leading.length);
-  } while (rest.length > 0);
-  return parts.join("");
-}
-
-/** How many further columns the next part has. */
-function partOf(leading: readonly Measured[], rest: readonly Measured[], width: number | undefined): number {
-  const most = (narrowest: number) =>
-    rest.findLastIndex((_, last) => fits([...leading, ...rest.slice(0, last + 1)], narrowest, width)) + 1;
-  if (most(NARROWEST) === rest.length) return rest.length;
-  return most(ROOMY) || most(NARROWEST) || 1;
-}
-
-/** Of a part that has a single column beside the keys and is still too wide: better cut than left out. */
-function cuttable({ columns, rows }: TextTable): TextTable {
-  return { columns: columns.map(({ name, align }) => ({ name, align })), rows };
-}
-
-/**
- * Draws a table as one, without those `optional` columns that find no room: the first of them goes first. The others are
- * cut where even they are too wide. `leftOut`: names of the columns that found no room.
- */
-export function drawFitting(
-  table: TextTable,
-  optional: readonly number[],
-  width: number | undefined,
-): { readonly text: string; readonly leftOut: readonly string[] } {
-  const columns = measured(table);
+/** The columns that find room. */
+function fitting(columns: readonly Measured[], width: number): readonly Measured[] {
   let shown = columns;
-  for (const index of optional) {
-    if (!fits(shown, ROOMY, width)) shown = shown.filter((each) => each.index !== index);
+  while (shown.length > 1) {
+    const least = shown.reduce((a, b) => ((b.dispensable ?? 0) >= (a.dispensable ?? 0) ? b : a));
+    if (fits(shown, least.dispensable === undefined ? NARROWEST : ROOMY, width)) break;
+    shown = shown.filter((each) => each !== least);
   }
-  const leftOut = columns.filter((each) => !shown.includes(each)).map(({ name }) => name);
-  return { text: drawTable(only(table, shown), width).text, leftOut };
-}
-
-function only({ columns, rows }: TextTable, some: readonly Measured[]): TextTable {
-  const pick = <T>(all: readonly T[]) => some.flatMap(({ index }) => all.slice(index, index + 1));
-  return { columns: pick(columns), rows: rows.map(pick) };
-}
-
-/** What a screen that is too narrow for some columns is told. */
-export function leftOutText(
-  { columns }: Pick<TextTable, "columns">,
-  { shownColumns }: Pick<DrawnTable, "shownColumns">,
-): string {
-  const hidden = columns.length - shownColumns;
-  if (hidden <= 0) return "";
-  return `${counted(hidden, "column")} left out: widen the terminal or pipe the output\n`;
+  return shown;
 }
 
 function measured({ columns, rows }: TextTable): Measured[] {
@@ -162,32 +108,17 @@ function leastWidth({ align, whole, natural }: Measured, narrowest: number): num
   return align === "right" || whole === true ? natural : Math.min(natural, narrowest);
 }
 
-function fits(columns: readonly Measured[], narrowest: number, width: number | undefined): boolean {
-  return width === undefined || frameWidth(columns.map((each) => leastWidth(each, narrowest))) <= width;
+function fits(columns: readonly Measured[], narrowest: number, width: number): boolean {
+  return frameWidth(columns.map((each) => leastWidth(each, narrowest))) <= width;
 }
 
-/** Widths of the columns that find room, from the left: all of them, or fewer beside the one in place of the others. */
-function fit(columns: readonly Measured[], width: number): readonly number[] {
-  const natural = columns.map((each) => each.natural);
-  if (frameWidth(natural) <= width) return natural;
-  const whole = capped(columns, width);
-  if (whole !== undefined) return whole;
-  for (let shown = columns.length - 1; shown > 1; shown--) {
-    const widths = capped([...columns.slice(0, shown), LEFT_OUT], width);
-    if (widths !== undefined) return widths.slice(0, shown);
-  }
-  const room = Math.max(1, width - frameWidth([0, 1]));
-  return [Math.min(natural[0] ?? 1, room)];
-}
-
-/** The widths with the widest made narrower until all fit; undefined where that leaves one less than it must have. */
-function capped(columns: readonly Measured[], width: number): number[] | undefined {
-  if (!fits(columns, NARROWEST, width)) return undefined;
-  for (let cap = Math.min(Math.max(...columns.map(({ natural }) => natural)), width); cap >= 0; cap--) {
+/** The widths, with the widest made narrower until all fit; a column that is alone is cut. */
+function widthsOf(columns: readonly Measured[], width: number): readonly number[] {
+  for (let cap = Math.max(NARROWEST, ...columns.map(({ natural }) => natural)); cap >= NARROWEST; cap--) {
     const widths = columns.map((each) => Math.max(leastWidth(each, NARROWEST), Math.min(each.natural, cap)));
     if (frameWidth(widths) <= width) return widths;
   }
-  return undefined;
+  return [Math.max(1, width - frameWidth([0]))];
 }
 
 function frameWidth(widths: readonly number[]): number {

@@ -32,7 +32,6 @@ const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
 const EMPTY_DEFAULTS = ["text", "null"] as const;
-type EmptyDefault = (typeof EMPTY_DEFAULTS)[number];
 
 export interface Column<
   Name extends string = string,
@@ -51,9 +50,9 @@ export interface Column<
    * The specification's default is the empty string: then an empty string and null in two views are one. `null`: an empty
    * string is NULL, whoever sends it.
    */
-  readonly emptyDefault: EmptyDefault | undefined;
+  readonly emptyDefault: (typeof EMPTY_DEFAULTS)[number] | undefined;
   /** Of a derived column: its value, made from those of its API fields. */
-  readonly make: Make | undefined;
+  readonly make: ((values: Values) => CellOf[ColumnType] | null | undefined) | undefined;
 }
 
 /** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
@@ -70,8 +69,6 @@ export interface CellOf {
 
 /** Values of API fields as they were sent, by field; undefined where the item does not have it. Nothing checks them. */
 export type Values<Field extends string = string> = { readonly [Each in Field]?: unknown };
-
-type Make = (values: Values) => CellOf[ColumnType] | null | undefined;
 
 /** Columns of this table that name a row of another: a dangling one is counted in `run_checks`, never an error. */
 export interface Reference {
@@ -177,7 +174,7 @@ interface ColumnOptions<
   readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
   readonly personal?: boolean;
   readonly format?: WireFormat;
-  readonly emptyDefault?: EmptyDefault;
+  readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
 const columnOptions = z
@@ -185,7 +182,9 @@ const columnOptions = z
     from: z.array(z.string().superRefine(assertApiField)).default([]),
     comment: z.string(),
     required: z.boolean().default(false),
-    make: z.custom<Make>((value) => typeof value === "function", "expected a function").optional(),
+    make: z
+      .custom<NonNullable<Column["make"]>>((value) => typeof value === "function", "expected a function")
+      .optional(),
     personal: z.boolean().default(false),
     format: z.enum(WIRE_FORMATS).default("plain"),
     emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),

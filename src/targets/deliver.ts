@@ -22,23 +22,17 @@ export interface Delivery {
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
-export interface DeliverOptions {
-  /** Milliseconds from any fixed moment. */
-  readonly elapsedMs: () => number;
-  readonly signal: AbortSignal;
-}
-
 /** A target takes back what it wrote once its signal is aborted; for one that does not end then nobody waits. */
 export const END_MS = 12_000;
 
 /**
- * Delivers a run to each target. What goes wrong with one is told in its delivery, and keeps it from no other; so is it
+ * Delivers a run to each target. `elapsedMs`: milliseconds from any fixed moment. What goes wrong with one is told in its delivery, and keeps it from no other; so is it
  * told of each that does not have the run yet when the signal is aborted.
  */
 export async function deliver(
   targets: readonly Target[],
   run: DeliveredRun,
-  { elapsedMs, signal }: DeliverOptions,
+  { elapsedMs, signal }: { readonly elapsedMs: () => number; readonly signal: AbortSignal },
 ): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
   for (const target of targets) {

@@ -112,7 +112,7 @@ export interface TargetState {
 }
 
 /**
- * Asks each target for its last run. One that cannot be asked is no reason not to run: unless the folder has no run and
+ * Asks each target for its last run. `instance`: null if it is not known. One that cannot be asked is no reason not to run: unless the folder has no run and
  * the target may keep some. Throws `target.*` then.
  */
 export async function askTargets(

@@ -1,9 +1,8 @@
 /** The last run that each target has, beside the one that readers of the warehouse folder see. */
 import { type Answer, col, type RowOf, section } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { counted } from "../common/figures.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
-import { isAmong, sameRun, standingOf } from "../warehouse/identity.ts";
+import { isAmong, standingOf } from "../warehouse/identity.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import { targetError } from "./deliver.ts";
 import type { Current } from "./published-run.ts";
@@ -18,8 +17,6 @@ const TARGETS = {
   rollback_of: col.count({ hidden: true }),
   /** Number of the run that readers of the warehouse folder see. */
   here: col.count({ hidden: true }),
-  /** How many runs of the history of that come after the target's; null: that is not known, or it has another history. */
-  runs_behind: col.count({ hidden: true }),
   /** `current`: it has the run that readers of the warehouse folder see. */
   state: col.text({
     required: true,
@@ -85,7 +82,7 @@ async function stateOf(
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);
     const unknown = { run: "not known", sequence: null, published: null, rollback_of: null };
-    const told = { state: "failed", says: "could not be asked", runs_behind: null, command: null } as const;
+    const told = { state: "failed", says: "could not be asked", command: null } as const;
     return { target: target.name, ...unknown, here, ...told, code, problem: message };
   }
 }
@@ -99,14 +96,13 @@ function runCells(
   return { run, sequence, published, rollback_of: rollbackOf?.sequence ?? null };
 }
 
-type Told = Pick<TargetState, "state" | "says" | "runs_behind" | "command">;
+type Told = Pick<TargetState, "state" | "says" | "command">;
 
 /** What a target has, in one sentence without its end, and the parts of that. */
 export function standingTold(target: Target, last: TargetRun | null, current: Current | undefined): Told {
   const told = (state: TargetState["state"], says: string, command: string | null = null): Told => ({
     state,
     says,
-    runs_behind: null,
     command,
   });
   const restore = keepsRuns(target) ? RESTORE : null;
@@ -119,7 +115,7 @@ export function standingTold(target: Target, last: TargetRun | null, current: Cu
   const rollback = `runs rollback ${current.sequence} --deliver`;
   switch (standingOf(last, current)) {
     case "same":
-      return { ...told("current", `${has}, as here${since}`), runs_behind: 0 };
+      return told("current", `${has}, as here${since}`);
     case "later":
       if (isAmong(last, current.known))
         return told("ahead", `${has}${since}; ${here} after a rollback`, rollback);
@@ -132,23 +128,9 @@ export function standingTold(target: Target, last: TargetRun | null, current: Cu
       if (keepsRuns(target)) return told("other", `${has}${since}, which ${here} without`, restore);
       return told("behind", `${has}${since}, which ${here} without`, DELIVER);
     case "earlier":
-      return {
-        ...told("behind", `${has}${since}${behindText(last, current)}`, DELIVER),
-        runs_behind: runsBehind(last, current),
-      };
+      return told("behind", `${has}${since}; ${here}`, DELIVER);
   }
 }
 
 const DELIVER = "deliver";
 const RESTORE = "restore";
-
-function runsBehind(last: TargetRun, { past }: Current): number | null {
-  const place = past.findIndex((each) => sameRun(each, last));
-  return place < 0 ? null : place + 1;
-}
-
-function behindText(last: TargetRun, current: Current): string {
-  const runs = runsBehind(last, current);
-  if (runs !== null) return runs === 1 ? ", one run behind" : `, ${counted(runs, "run")} behind`;
-  return `; this warehouse is at ${current.sequence}`;
-}

@@ -109,30 +109,6 @@ test("parts that overlap several buckets come out sorted, bucket by bucket, the 
   assert.equal(existsSync(join(folder, "warehouse.duckdb.wal")), false);
 });
 
-test("a part belongs to its buckets by bytes, not by UTF-16 units", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const parts = [await stageTags(part("1"), [tag("\uffee")]), await stageTags(part("2"), [tag("😀")])];
-  const loaded = await loadTable(database.connection, request(TAGS, parts, ["a", "😀"], result));
-  assert.deepEqual(await tagsIn(database.connection), [tag("\uffee"), tag("😀")]);
-  assert.deepEqual(
-    loaded.files.map((file) => file.path.slice(-12, -8)),
-    ["0000", "0001"],
-  );
-});
-
-test("buckets without rows have no file", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const parts = [await stageTags(part("1"), [tag("a"), tag("z")])];
-  const loaded = await loadTable(database.connection, request(TAGS, parts, ["a", "b", "c", "z"], result));
-  assert.deepEqual(
-    loaded.files.map((file) => file.path.slice(-12)),
-    ["0000.parquet", "0003.parquet"],
-  );
-  assert.equal(existsSync(join(result, "parquet/content_tags/content_tags-000042-0001.parquet")), false);
-});
-
 for (const parts of ["no parts", "an empty part"] as const) {
   test(`a table with ${parts} has one Parquet file with its columns`, async (t) => {
     const { folder, result, part } = await setting(t);
@@ -158,36 +134,61 @@ for (const parts of ["no parts", "an empty part"] as const) {
   });
 }
 
-test("keys that more than one row has are counted, whatever bucket they are in", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const parts = [
-    await stageTags(part("1"), [tag("a"), tag("a"), tag("a"), tag("a", 1), tag("m")]),
-    await stageTags(part("2"), [tag("m"), tag("n")]),
-  ];
-  const loaded = await loadTable(database.connection, request(TAGS, parts, ["a", "m"], result));
-  assert.equal(loaded.duplicateKeys, 2);
-  assert.equal(loaded.rows, 7);
-});
+/** Parts, bounds of buckets, and rows by the number of the file that has them. */
+const BUCKETS: readonly (readonly [
+  what: string,
+  parts: readonly (readonly Tag[])[],
+  bounds: readonly string[],
+  files: Readonly<Record<string, number>>,
+  duplicateKeys?: number,
+])[] = [
+  [
+    "keys by bytes, not by UTF-16 units",
+    [[tag("\uffee")], [tag("😀")]],
+    ["a", "😀"],
+    { "0000": 1, "0001": 1 },
+  ],
+  ["no file without rows", [[tag("a"), tag("z")]], ["a", "b", "c", "z"], { "0000": 1, "0003": 1 }],
+  [
+    "keys that more than one row has, counted",
+    [
+      [tag("a"), tag("a"), tag("a"), tag("a", 1), tag("m")],
+      [tag("m"), tag("n")],
+    ],
+    ["a", "m"],
+    { "0000": 4, "0001": 3 },
+    2,
+  ],
+];
 
-test("I4: rows that went missing between staging and loading fail the run", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const staged = await stageTags(part("1"), [tag("a"), tag("b")]);
-  await assert.rejects(loadTable(database.connection, request(TAGS, [{ ...staged, rows: 3 }], [], result)), {
-    code: "verify.failed",
-    message: /content_tags should have 3 rows, but 2 were written/,
+for (const [what, tags, bounds, files, duplicateKeys = 0] of BUCKETS) {
+  test(`buckets have ${what}`, async (t) => {
+    const { folder, result, part } = await setting(t);
+    await using database = await build(folder);
+    const parts = await Promise.all(tags.map((each, place) => stageTags(part(String(place)), each)));
+    const loaded = await loadTable(database.connection, request(TAGS, parts, bounds, result));
+    assert.deepEqual(
+      loaded.files.map(({ path, rows }) => [path.slice(-12, -8), rows]),
+      Object.entries(files),
+    );
+    assert.equal(loaded.duplicateKeys, duplicateKeys);
+    assert.deepEqual(await tagsIn(database.connection), inKeyOrder(tags.flat()));
   });
-});
+}
 
-test("a part whose keys lie outside of what it says fails the run", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const staged = await stageTags(part("1"), [tag("a"), tag("z")]);
-  const narrow = { ...staged, lastKey: "b" };
-  await assert.rejects(loadTable(database.connection, request(TAGS, [narrow], ["a", "m"], result)), {
-    code: "verify.failed",
-  });
+test("I4: a part with other rows or other keys than it says fails the run", async (t) => {
+  for (const [wrong, message] of [
+    [{ rows: 3 }, /content_tags should have 3 rows, but 2 were written/],
+    [{ lastKey: "b" }, /content_tags/],
+  ] as const) {
+    const { folder, result, part } = await setting(t);
+    await using database = await build(folder);
+    const staged = { ...(await stageTags(part("1"), [tag("a"), tag("z")])), ...wrong };
+    await assert.rejects(loadTable(database.connection, request(TAGS, [staged], ["a", "m"], result)), {
+      code: "verify.failed",
+      message,
+    });
+  }
 });
 
 test("a value that a column does not allow fails the run without showing the value", async (t) => {
@@ -480,81 +481,33 @@ async function compressionOf(connection: DuckDBConnection, table: string): Promi
   return rows.map((row) => [String(row.column_name), String(row.compression)]);
 }
 
-test("texts that are long on average are compressed as articles, though a few of them are very long", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const article =
-    "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 9000 ELSE 700 END, md5(CAST(i AS VARCHAR)))";
-  const rows = `SELECT printf('%05d', i) AS content_id, 0 AS ordinal, ${article} AS tag FROM range(3000) t(i)`;
-  const staged = await stagePart(part("1"), rows);
-  await loadTable(database.connection, request(TAGS, [staged], [], result));
-  assert.deepEqual(await compressionOf(database.connection, "content_tags"), [
-    ["content_id", "DICT_FSST"],
-    ["tag", "ZSTD"],
-  ]);
-  const differing = `SELECT count(*) FROM (FROM content_tags EXCEPT ${rows})`;
-  assert.equal(await scalar(database.connection, differing), 0);
-});
+/** Texts by the number of their row, and how many rows there are. */
+const LONG_TEXTS = {
+  "a few of them are very long": [
+    "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 9000 ELSE 700 END, md5(CAST(i AS VARCHAR)))",
+    3000,
+  ],
+  "those of the first items are not": [
+    "CASE WHEN i < 2000 THEN 'short' ELSE repeat(md5(CAST(i AS VARCHAR)), 40) END",
+    2200,
+  ],
+} as const;
 
-test("texts are long also where those of the first items are not", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const body = "CASE WHEN i < 2000 THEN 'short' ELSE repeat(md5(CAST(i AS VARCHAR)), 40) END";
-  const staged = await stagePart(
-    part("1"),
-    `SELECT printf('%05d', i) AS content_id, 0 AS ordinal, ${body} AS tag FROM range(2200) t(i)`,
-  );
-  await loadTable(database.connection, request(TAGS, [staged], ["00000", "02000"], result));
-  const found = await compressionOf(database.connection, "content_tags");
-  assert.deepEqual(found.slice(-1), [["tag", "ZSTD"]]);
-  assert.equal(found.length, 2);
-});
-
-test("texts that the engine's own way cannot take are compressed without a declaration", async (t) => {
-  const { folder } = await setting(t);
-  await using database = await build(folder);
-  const text =
-    "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 20000 ELSE 700 END, md5(CAST(i AS VARCHAR)))";
-  await execute(database.connection, `CREATE TABLE texts AS SELECT ${text} AS text FROM range(3000) t(i)`);
-  assert.deepEqual(await compressionOf(database.connection, "texts"), [["text", "ZSTD"]]);
-});
-
-test("a row group of the database has 61,440 rows", async (t) => {
-  await using database = await build(await temporaryFolder(t));
-  await createTable(database.connection, TAGS);
-  await database.connection.run("INSERT INTO content_tags SELECT n::VARCHAR, 0, 'x' FROM range(100000) t(n)");
-  const rows = await all(
-    database.connection,
-    `SELECT row_group_id, sum(count)::INTEGER AS rows FROM pragma_storage_info('content_tags')
-     WHERE column_name = 'ordinal' AND segment_type <> 'VALIDITY' GROUP BY row_group_id ORDER BY row_group_id`,
-  );
-  assert.deepEqual(
-    rows.map((group) => Number(group.rows)),
-    [61_440, 38_560],
-  );
-});
-
-test("a row group of a Parquet file has 30,720 rows", async (t) => {
-  const { folder, result } = await setting(t);
-  await using database = await build(folder);
-  const derived = { ...TAGS, name: "derived_tags", stage: "derived" } as const;
-  await createTable(database.connection, derived);
-  await database.connection.run("INSERT INTO derived_tags SELECT n::VARCHAR, 0, 'x' FROM range(70000) t(n)");
-  await exportTables([database.connection], {
-    tables: [derived],
-    bounds: [],
-    finalDirectory: result,
-    sequence: 7,
+for (const [what, [text, count]] of Object.entries(LONG_TEXTS)) {
+  test(`texts that are long on average are compressed as articles, though ${what}`, async (t) => {
+    const { folder, result, part } = await setting(t);
+    await using database = await build(folder);
+    const rows = `SELECT printf('%05d', i) AS content_id, 0 AS ordinal, ${text} AS tag FROM range(${count}) t(i)`;
+    const staged = await stagePart(part("1"), rows);
+    await loadTable(database.connection, request(TAGS, [staged], ["00000", "02000"], result));
+    assert.deepEqual(await compressionOf(database.connection, "content_tags"), [
+      ["content_id", "DICT_FSST"],
+      ["tag", "ZSTD"],
+    ]);
+    const differing = `SELECT count(*) FROM (FROM content_tags EXCEPT ${rows})`;
+    assert.equal(await scalar(database.connection, differing), 0);
   });
-  const file = await readFile(join(result, "parquet/derived_tags/derived_tags-000007-0000.parquet"));
-  const { row_groups: groups } = await parquetMetadataAsync(
-    file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength),
-  );
-  assert.deepEqual(
-    groups.map((group) => Number(group.num_rows)),
-    [30_720, 30_720, 8560],
-  );
-});
+}
 
 test("S14: only a plain table name becomes a file name", async (t) => {
   const { folder, result } = await setting(t);

@@ -91,6 +91,15 @@ async function build(world: Partial<MappingWorld>, passthrough = false): Promise
   await createViews(connection);
 }
 
+/** Rows of custom field values as they are, and the views over them. */
+async function addValues(columns: string, values: string): Promise<void> {
+  await execute(
+    connection,
+    `INSERT INTO content_custom_field_values BY NAME SELECT * FROM (VALUES ${values}) AS given(${columns})`,
+  );
+  await createViews(connection);
+}
+
 /** Rows of a view beyond the columns that it always has, as JSON would show them. */
 async function rowsOf(sql: string): Promise<unknown[]> {
   const reader = await connection.runAndReadAll(sql);
@@ -134,15 +143,11 @@ test("content_wide shows the text of an offered value, the file, the JSON text o
     ],
     items: [item("a", {}), item("b", {})],
   });
-  await execute(
-    connection,
-    `INSERT INTO content_custom_field_values BY NAME
-     SELECT * FROM (VALUES
-       ('a', 'f1', 0, 'v2', NULL, NULL), ('a', 'f2', 3, NULL, 'file-1', NULL), ('a', 'f2', 1, NULL, NULL, '{"x":1}'),
-       ('b', 'f1', 0, 'gone', NULL, NULL), ('b', 'f2', 0, NULL, NULL, NULL)
-     ) AS given(content_id, custom_field_id, ordinal, value_id, file_id, value_json)`,
+  await addValues(
+    "content_id, custom_field_id, ordinal, value_id, file_id, value_json",
+    `('a', 'f1', 0, 'v2', NULL, NULL), ('a', 'f2', 3, NULL, 'file-1', NULL), ('a', 'f2', 1, NULL, NULL, '{"x":1}'),
+     ('b', 'f1', 0, 'gone', NULL, NULL), ('b', 'f2', 0, NULL, NULL, NULL)`,
   );
-  await createViews(connection);
   assert.deepEqual(await rowsOf(`SELECT region, more FROM content_wide ORDER BY content_id`), [
     { region: "apac", more: ['{"x":1}', "file-1"] },
     { region: "gone", more: null },
@@ -264,12 +269,7 @@ test("content_wide has texts where a field of a type has several values, an obje
     ],
     items: [item("a", { f1: ["1", "2"] }), item("b", { f1: ["3"] })],
   });
-  await execute(
-    connection,
-    `INSERT INTO content_custom_field_values BY NAME
-     SELECT 'a' AS content_id, 'f3' AS custom_field_id, 0 AS ordinal, '{"day":1}' AS value_json`,
-  );
-  await createViews(connection);
+  await addValues("content_id, custom_field_id, ordinal, value_json", `('a', 'f3', 0, '{"day":1}')`);
   assert.deepEqual(
     await rowsOf("SELECT pages, unused, typeof(unused) AS type, odd FROM content_wide ORDER BY content_id"),
     [
@@ -293,13 +293,13 @@ test("content_wide gives the ID, the name and the URL of a file", async () => {
   });
   await execute(
     connection,
-    `INSERT INTO content_custom_field_values BY NAME
-     SELECT * FROM (VALUES ('a', 'f1', 0, 'i1', NULL), ('b', 'f1', 0, 'gone', NULL), ('c', 'f1', 0, NULL, 'https://x.example/y'))
-       AS given(content_id, custom_field_id, ordinal, file_id, value);
-     INSERT INTO custom_field_files BY NAME
+    `INSERT INTO custom_field_files BY NAME
      SELECT 'i1' AS file_id, 'tent.jpg' AS file_name, 'https://x.example/tent.jpg' AS file_url`,
   );
-  await createViews(connection);
+  await addValues(
+    "content_id, custom_field_id, ordinal, file_id, value",
+    "('a', 'f1', 0, 'i1', NULL), ('b', 'f1', 0, 'gone', NULL), ('c', 'f1', 0, NULL, 'https://x.example/y')",
+  );
   assert.deepEqual(
     await rowsOf("SELECT hero, hero_file_name, hero_file_url FROM content_wide ORDER BY content_id"),
     [
@@ -473,12 +473,6 @@ test("content_wide is read where the database is attached under another name, be
   );
 });
 
-test("content_wide without custom fields is content", async () => {
-  await build({ items: [item("a", {})] });
-  assert.deepEqual(await addedColumns("content_wide", content.columns.length), []);
-  assert.equal(await scalar(connection, "SELECT count(*) FROM content_wide"), 1);
-});
-
 test("content_mapped_wide has a row per payload and a list column per external field name", async () => {
   await build({
     fields: [
@@ -609,18 +603,11 @@ test("mapping_coverage has each value that is offered, mapped or used, and how m
       uses: 0,
     },
   ]);
-});
-
-test("the uses in mapping_coverage are the rows of content_mapped_values", async () => {
-  await build({
-    fields: [field({ selectValues: REGIONS, mappings: [mapping("Region", { v1: "EU" })] })],
-    items: [item("a", { f1: ["v1", "x", "v2"] }), item("b", { f1: ["v1"] })],
-  });
   const uses =
     "SELECT status, sum(uses)::INTEGER AS rows FROM mapping_coverage GROUP BY status HAVING rows > 0 ORDER BY status";
   const ledger =
     "SELECT status, count(*)::INTEGER AS rows FROM content_mapped_values GROUP BY status ORDER BY status";
-  assert.deepEqual(await rowsOf(uses), await rowsOf(ledger));
+  assert.deepEqual(await rowsOf(uses), await rowsOf(ledger), "each row of content_mapped_values is a use");
 });
 
 test("columns of custom fields and of external fields have comments", async () => {
@@ -697,9 +684,11 @@ long("C12: names and IDs cannot break out of a view's text, whatever they are", 
   );
 });
 
-test("views are made anew for other definitions", async () => {
-  await build({ fields: [field({ name: "before" })] });
-  await emptyTables(connection);
-  await build({ fields: [field({ name: "after" })] });
-  assert.deepEqual(await addedColumns("content_wide", content.columns.length), ["after"]);
+test("views are made anew for other definitions, and content_wide without any is content", async () => {
+  for (const names of [["before"], ["after"], []]) {
+    await emptyTables(connection);
+    await build({ fields: names.map((name) => field({ name })), items: [item("a", {})] });
+    assert.deepEqual(await addedColumns("content_wide", content.columns.length), names);
+    assert.equal(await scalar(connection, "SELECT count(*) FROM content_wide"), 1);
+  }
 });

@@ -12,7 +12,7 @@ import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
 
-const DUCKDB_ALONE = new URL("./duckdb-nightly-pipeline.ts", import.meta.url).href;
+const DUCKDB_ALONE = `${HISTORY}?duckdb`;
 
 /** A content set of few items, and a place for a warehouse. */
 async function few(t: TestContext): Promise<{ out: string; data: string }> {

@@ -1,34 +1,13 @@
 import { definePipeline } from "../../src/define-pipeline.ts";
-import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
-import { duckdb, parquet } from "../../src/load/stages.ts";
-import { contentTables, history, mappedValues } from "../../src/transform/stages.ts";
+import { duckdb } from "../../src/load/stages.ts";
+import { history } from "../../src/transform/stages.ts";
+import { stages } from "./mapping-pipeline.ts";
 
-/** What mapped values are made from, and people. */
-export const OF_VALUES = [
-  "content",
-  "content_types",
-  "users",
-  "custom_fields",
-  "custom_field_select_values",
-  "content_custom_field_values",
-  "custom_field_files",
-  "destinations",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "content_current_editors",
-] as const;
-
-/** Mapped values, people, and the history, which takes half as long as all tables. */
+/** The pipeline mapping, with the history; `?duckdb`: into a DuckDB file alone. */
 export default definePipeline({
+  ...stages,
   name: "history",
   description: "Items with their people, mapped values and history.",
-  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
-  transform: [
-    contentTables({
-      only: OF_VALUES,
-    }),
-    mappedValues(),
-    history(),
-  ],
-  load: [duckdb(), parquet()],
+  transform: [...stages.transform, history()],
+  load: import.meta.url.endsWith("?duckdb") ? [duckdb()] : stages.load,
 });

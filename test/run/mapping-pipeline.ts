@@ -3,6 +3,7 @@ import { customFields, destinations, listing, singleItems } from "../../src/extr
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import { contentTables, mappedValues } from "../../src/transform/stages.ts";
 
+/** What mapped values are made from, and people. */
 export const stages = {
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [
@@ -18,6 +19,7 @@ export const stages = {
         "destinations",
         "custom_field_mappings",
         "custom_field_mapping_values",
+        "content_current_editors",
       ],
     }),
     mappedValues(),

@@ -1,17 +1,14 @@
 /** A run built again from its raw documents, its facts and the run before: equal but for when its tables were built. */
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
-import { applyChanges } from "../../src/service/changes.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
-import { generateContentSet } from "../generator/generate.ts";
-import { long, many, sweep } from "../long.ts";
+import { long, sweep } from "../long.ts";
 import { assertSameReport, assertSameRun, builtAgain } from "./again.ts";
-import { servedNight } from "./nights.ts";
 import { exportFrom, NIGHTLY, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
@@ -159,67 +156,3 @@ async function assertDocumented(directory: string): Promise<void> {
     counting.flat(),
   );
 }
-
-const ITEMS = many(300, 800);
-
-/**
- * From the place on every 50th item gets another title and time, and the values of another item or none; every 100th
- * goes; and every 10th mapping gets another external value.
- */
-async function changedSet(set: string, place: number): Promise<string> {
-  const [changes, out] = [`${set}-changes-${place}`, `${set}-${place}`];
-  const linesOf = async (name: string) =>
-    (await readFile(join(set, name), "utf8"))
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-  const items = await linesOf("content.ndjson");
-  const edited = items.flatMap((each, index) => {
-    if (index % 50 !== place) return [];
-    const values = index % 100 === place ? {} : (items[index - 1]?.custom_fields ?? {});
-    const time = `2026-11-0${place}T10:00:00Z`;
-    return { ...each, title: `Edited ${place}`, updated_at: time, custom_fields: values };
-  });
-  const removed = items.flatMap(({ id }, index) =>
-    index % 100 === 20 + place ? { file: "content.ndjson", id } : [],
-  );
-  const fields = (await linesOf("custom_fields.ndjson")).flatMap((field, index) => {
-    const [mapping] = field.mappings ?? [];
-    const [entry] = mapping?.values ?? [];
-    if (entry === undefined || index % 10 !== place) return [];
-    entry.value = `Other ${place}`;
-    return field;
-  });
-  await mkdir(changes);
-  const files = { "content.ndjson": edited, "removed.ndjson": removed, "custom_fields.ndjson": fields };
-  for (const [name, rows] of Object.entries(files)) {
-    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-    if (rows.length > 0) await writeFile(join(changes, name), text);
-  }
-  await applyChanges(set, changes, out);
-  return out;
-}
-
-long(`three nights of ${ITEMS} items with all oddities are built again`, async (t) => {
-  const folder = await temporaryFolder(t);
-  const [out, set] = [join(folder, "warehouse"), join(folder, "set")];
-  await generateContentSet({ items: ITEMS, seed: 7, out: set });
-  const second = await changedSet(set, 1);
-  const sets = [set, second, await changedSet(second, 2)];
-  const config = { details: undefined, maxRejects: { share: 1, items: ITEMS } };
-  const nights: { directory: string }[] = [];
-  let port = 0;
-  for (const data of sets) {
-    const night = await servedNight({ out, data, port, pipelineUrl: NIGHTLY, config });
-    port = night.port;
-    nights.push(night.summary);
-  }
-  for (const { directory } of nights) {
-    const again = await builtAgain(t, { directory });
-    assert.equal((await assertSameRun(directory, again))[0], 55);
-    await assertSameReport(directory, again);
-  }
-  const last = nights.at(-1)?.directory ?? "";
-  const causes = "SELECT DISTINCT unnest(CAST(cause AS VARCHAR[])) FROM mapped_value_history ORDER BY 1";
-  assert.deepEqual((await rowsOf(last, causes)).flat(), ["first_seen", "item_changed", "mapping_changed"]);
-});

@@ -21,7 +21,7 @@ import { exportFrom, MAPPING, rowsOf, temporaryFolder, treeOf } from "./running.
 import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
 const TITLES = fileURLToPath(new URL("./titles-pipeline.ts", import.meta.url));
-const LATER = fileURLToPath(new URL("./later-history-pipeline.ts", import.meta.url));
+const LATER = fileURLToPath(new URL("./history-pipeline.ts", import.meta.url));
 const BASE = new URL("./history-pipeline.ts", import.meta.url).href;
 /** All that the two pipelines ask for: one with a function of its own asks for all that is configured. */
 const COLUMNS = ["title", "custom_fields", "custom_field_value_ids"];
@@ -230,13 +230,13 @@ test("what cannot be built again is refused in one sentence, and nothing changes
   await refused(2, others, ...(await configured({ personalFields: ["color", "repository_notes"] })));
   await refused(
     2,
-    /^The pipeline "titles" needs what run 000001-\S+ did not ask for: the columns \S+, .* and \d+ more; replay with /,
+    /^The pipeline "titles" needs what run 000001-\S+ did not ask for: the column \S+, .* and \d+ more; replay with /,
     "--pipeline",
     TITLES,
     ...(await configured({})),
   );
   const mall = { destinations: [SHOP, { name: "Mall", platform: "External" }] };
-  await refused(2, /: the destination Mall; replay with/, ...(await configured(mall)));
+  await refused(2, /: the destination Mall \(External\); replay with/, ...(await configured(mall)));
   const [full = ""] = await readdir(join(directory, "raw/full"));
   const file = join(directory, "raw/full", full);
   const bytes = await readFile(file);

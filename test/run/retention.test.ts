@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
@@ -14,21 +12,15 @@ import { publish } from "../warehouse/published.ts";
 import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
-interface Warehouse {
-  readonly service: Scripted;
-  readonly out: string;
-  readonly run: (options?: Partial<Parameters<typeof exportFrom>[0]>) => Promise<RunSummary>;
-  /** Numbers of the published runs. */
-  readonly numbers: () => Promise<number[]>;
-}
-
-async function warehouse(t: TestContext): Promise<Warehouse> {
+async function warehouse(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
   return {
     service,
     out,
-    run: (options = {}) => exportFrom({ url: service.url, out, threads: 1, ...options }),
+    run: (options: Partial<Parameters<typeof exportFrom>[0]> = {}) =>
+      exportFrom({ url: service.url, out, threads: 1, ...options }),
+    /** Numbers of the published runs. */
     numbers: async () => (await readdir(join(out, "runs"))).map((run) => Number(run.slice(0, 6))).sort(),
   };
 }
@@ -100,12 +92,4 @@ long("F6: without room for a quarter more than the last run took, no request is 
   const second = await run({ freeBytes: free(needed) });
   await run({ freeBytes: free(undefined) });
   assert.equal(second.sequence, 2);
-});
-
-long("F6: the room is what the file system says", async (t) => {
-  const folder = await temporaryFolder(t);
-  const free = await freeBytes(folder);
-  assert.ok(free !== undefined && Number.isSafeInteger(free) && free > 0);
-  await assert.rejects(freeBytes(join(folder, "none")), { code: "ENOENT" });
-  assert.equal(await freeBytes("/proc"), undefined, "a file system without blocks says nothing");
 });

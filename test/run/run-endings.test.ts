@@ -11,7 +11,7 @@ import { acquireLock } from "../../src/warehouse/lock.ts";
 import { startRun } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { exportFrom, NIGHTLY, publishedIds, temporaryFolder, treeOf, visibleIn } from "./running.ts";
+import { exportFrom, NIGHTLY, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 /** A service that answers no page from the third on, and a promise of the moment when one was asked for. */
@@ -85,21 +85,6 @@ suite("a signal", () => {
       assert.ok(!existsSync(join(out, "current")));
     });
   }
-
-  long("that comes once the run is published changes nothing any more", async (t) => {
-    const service = await Scripted.start(t, itemsOf(12));
-    const controller = new AbortController();
-    const summary = await exportFrom({
-      url: service.url,
-      out: await temporaryFolder(t),
-      threads: 1,
-      signal: controller.signal,
-      onProgress: ({ stage }) => {
-        if (stage === "publish") controller.abort(new Error("too late"));
-      },
-    });
-    assert.equal((await publishedIds(summary.directory)).length, 12);
-  });
 });
 
 test("I5: a run that cannot become current is finished by the next one, as if it had been killed there", async (t) => {

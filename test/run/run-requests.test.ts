@@ -41,13 +41,6 @@ suite("requests", () => {
     }
   });
 
-  long("without `ratePerSecond` nobody waits", async (t) => {
-    const service = await Scripted.start(t, itemsOf(20));
-    const clock = new HurriedClock();
-    await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, clock });
-    assert.deepEqual(clock.slept, []);
-  });
-
   const singly = [
     ["events", ["c-000", "c-010", "c-020"]],
     ["none", []],

@@ -1,18 +1,15 @@
 import { definePipeline } from "../../src/define-pipeline.ts";
-import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
-import { duckdb, parquet } from "../../src/load/stages.ts";
 import { text } from "../../src/tables/declare.ts";
-import { contentTables, customTable, history, mappedValues } from "../../src/transform/stages.ts";
-import { OF_VALUES } from "./history-pipeline.ts";
+import { customTable, history } from "../../src/transform/stages.ts";
+import { stages } from "./mapping-pipeline.ts";
 
 /** The tables of the pipeline history, and a table that was thought of later. */
 export default definePipeline({
+  ...stages,
   name: "titles",
   description: "Mapped values and history, and titles in capitals.",
-  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [
-    contentTables({ only: OF_VALUES }),
-    mappedValues(),
+    ...stages.transform,
     history(),
     customTable({
       name: "content_titles",
@@ -23,5 +20,4 @@ export default definePipeline({
       },
     }),
   ],
-  load: [duckdb(), parquet()],
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dynamicItem } from "../../src/api/dynamic.ts";
-import { singleEnvelope } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { ask, json, read, serve } from "./ask.ts";
 import { BARE, CONTENT_SET, FILE, makeField, REGIONS } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
+import { singleEnvelope } from "./single-envelope.ts";
 
 const VIEWS = [
   "custom_fields",

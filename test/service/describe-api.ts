@@ -19,11 +19,12 @@ import {
   fieldLock,
   nextTask,
 } from "../../src/api/dynamic.ts";
-import { errorBody, listEnvelope, pagination, singleEnvelope } from "../../src/api/envelope.ts";
+import { errorBody, listEnvelope, pagination } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { extendedUser, user } from "../../src/api/user.ts";
 import { attachment } from "../../src/api/values.ts";
 import { SORT_FIELDS } from "../../src/service/query.ts";
+import { singleEnvelope } from "./single-envelope.ts";
 
 /** The OpenAPI 3.1 description of the read interface, made from the schemas that the client reads answers with. */
 export function describeApi(): object {

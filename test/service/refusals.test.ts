@@ -74,11 +74,6 @@ test("an item that is not there, and an address that is not, are refused with 40
   );
 });
 
-test("an address that cannot be decoded is refused with 400", async (t) => {
-  const service = await serve(t);
-  assertRefused(await ask(service, "/api/v1/content/%E0%A4%A"), 400);
-});
-
 test("HEAD answers like GET, without the body", async (t) => {
   const service = await serve(t);
   const got = await ask(service, "/api/v1/content?detail=full");

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { basicItem } from "../../src/api/basic.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
-import { listEnvelope, singleEnvelope } from "../../src/api/envelope.ts";
+import { listEnvelope } from "../../src/api/envelope.ts";
 import type { Document } from "../../src/service/content-set.ts";
 import { ask, assertRefused, read, serve } from "./ask.ts";
 import { BARE, CONTENT_SET, PRIVATE } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
+import { singleEnvelope } from "./single-envelope.ts";
 
 const PERMISSIONS =
   "columns[]=can_modify&columns[]=can_destroy&columns[]=available_actions&columns[]=favorite";

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { basicItem } from "../../src/api/basic.ts";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, dynamicItem } from "../../src/api/dynamic.ts";
-import { listEnvelope, singleEnvelope } from "../../src/api/envelope.ts";
+import { listEnvelope } from "../../src/api/envelope.ts";
 import { required } from "../../src/api/field.ts";
 import { fullItem } from "../../src/api/full.ts";
 import type { Document } from "../../src/service/content-set.ts";
 import { ALL_COLUMNS, ask, json, read, serve } from "./ask.ts";
 import { BARE, CAMPAIGN, CONTENT_SET, EVENT, makeType, makeUser, RICH } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
+import { singleEnvelope } from "./single-envelope.ts";
 
 const DEFAULT_SET = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].defaultSet);
 const GALLERY = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].galleryOnly);

@@ -5,8 +5,6 @@ import type { Progress, StageName } from "../../src/common/progress.ts";
 import { createDisplay, createStatusLine } from "../../src/show/display.ts";
 import { displayWidth } from "../../src/show/terminal.ts";
 
-const ESCAPE = "\u001b";
-
 function progress(
   stage: StageName,
   done: number,
@@ -35,22 +33,6 @@ function displayed(columns: number | undefined) {
     nowMs += milliseconds;
   };
   return { display, take, wait };
-}
-
-/** What a terminal shows after all this: understands lines, and going up to clear what is below. */
-class Screen {
-  lines: string[] = [];
-  #row = 0;
-
-  write(text: string): void {
-    for (const part of text.split(new RegExp(`(${ESCAPE}\\[\\d*[A-Z]|\n)`))) {
-      const up = new RegExp(`${ESCAPE}\\[(\\d+)A`).exec(part);
-      if (part === "\n") this.#row += 1;
-      else if (up !== null) this.#row -= Number(up[1]);
-      else if (part === `${ESCAPE}[J`) this.lines.length = this.#row;
-      else if (part !== "") this.lines[this.#row] = part;
-    }
-  }
 }
 
 suite("where the output is no terminal", () => {
@@ -122,86 +104,28 @@ suite("where the output is no terminal", () => {
   });
 });
 
-suite("on a terminal", () => {
-  test("each stage has a line that changes in place", () => {
-    const { display, take, wait } = displayed(100);
-    const screen = new Screen();
-    display.onProgress(progress("lookups", 1, 2));
-    display.onProgress(progress("dynamic", 1, 4, { items: 100 }));
-    wait(100);
-    display.onProgress(progress("dynamic", 2, 4, { items: 200 }));
-    screen.write(take());
-    assert.deepEqual(screen.lines, [
-      "lookups          ████████████░░░░░░░░░░░░ 1 of 2 lookups",
-      "dynamic listing  ████████████░░░░░░░░░░░░ 2 of 4 pages, 200 items",
-    ]);
-    wait(100);
-    display.onProgress(progress("publish", 0, 1));
-    wait(100);
-    display.onProgress(progress("publish", 1, 1));
-    screen.write(take());
-    assert.equal(screen.lines.length, 3);
-    assert.equal(screen.lines[2], "publish          ████████████████████████ done");
-  });
-
-  test("it is drawn ten times a second at most, and once more at the end", () => {
-    const { display, take, wait } = displayed(100);
-    display.onProgress(progress("full", 1, 50));
-    take();
-    wait(99);
-    display.onProgress(progress("full", 2, 50));
-    assert.equal(take(), "");
-    wait(1);
-    display.onProgress(progress("full", 3, 50));
-    assert.match(take(), /3 of 50/);
-    display.onProgress(progress("full", 4, 50));
-    display.end();
-    const screen = new Screen();
-    screen.lines = ["full listing"];
-    assert.match(take(), /4 of 50/);
-  });
-
-  test("lines of the log stand above the progress", () => {
-    const { display, take } = displayed(100);
-    const screen = new Screen();
-    display.onProgress(progress("lookups", 1, 2));
-    display.log("02:00:00 warn  Asking again.\n");
-    display.log("02:00:01 warn  Asking again.\n");
-    screen.write(take());
-    assert.deepEqual(screen.lines, [
-      "02:00:00 warn  Asking again.",
-      "02:00:01 warn  Asking again.",
-      "lookups          ████████████░░░░░░░░░░░░ 1 of 2 lookups",
-    ]);
-  });
-
-  test("no line is as wide as the terminal, which would break it", () => {
-    const { display, take } = displayed(30);
-    display.onProgress(progress("dynamic", 1, 12_000, { items: 100_000 }));
-    const [line = ""] = take().split("\n");
-    assert.equal(displayWidth(line), 29);
-    assert.ok(line.endsWith("…"));
-  });
-
-  test("80 columns have room for the time that is left", () => {
-    const { display, take, wait } = displayed(80);
-    display.onProgress(progress("items", 1, 1000));
-    wait(3000);
-    display.onProgress(progress("items", 300, 1000, { perSecond: 3.5 }));
-    assert.match(take(), /300 of 1,000 items, 3 min 20 s left/);
-  });
-
-  test("more than was announced fills the bar and no more", () => {
-    const { display, take } = displayed(100);
-    display.onProgress(progress("dynamic", 5, 4));
-    assert.match(take(), /█{24} 5 of 4 pages/);
-  });
-
-  test("an end before any progress leaves nothing", () => {
-    const { display, take } = displayed(100);
-    display.end();
-    assert.equal(take(), "");
-  });
+test("on a terminal one line changes in place, ten times a second at most, and goes at the end", () => {
+  const { display, take, wait } = displayed(80);
+  const anew = "\r\u001b[K";
+  wait(100);
+  display.onProgress(progress("items", 1, 1000));
+  assert.equal(take(), `${anew}single items: 1 of 1,000 items`);
+  wait(99);
+  display.onProgress(progress("items", 2, 1000));
+  assert.equal(take(), "");
+  wait(2901);
+  display.onProgress(progress("items", 300, 1000, { perSecond: 3.5 }));
+  const told = take();
+  assert.match(told, /300 of 1,000 items, 3 min 20 s left/);
+  const shown = told.slice(anew.length);
+  assert.ok(
+    displayWidth(shown) < 80 && shown.endsWith("…"),
+    "a line as wide as the terminal would be broken",
+  );
+  display.log("02:00:00 warn  Asking again.\n");
+  assert.equal(take(), `${anew}02:00:00 warn  Asking again.\n${shown}`);
+  display.end();
+  assert.equal(take(), anew);
 });
 
 test("figures are written for people", () => {

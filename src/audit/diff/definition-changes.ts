@@ -158,9 +158,7 @@ function sidesSql(history: Table): string {
   });
 }
 
-type Kind = DefinitionChange["kind"];
-
-const KINDS: Readonly<Record<Kind, string>> = {
+const KINDS: Readonly<Record<DefinitionChange["kind"], string>> = {
   destination: "destination",
   mapping: "mapping",
   entry: "mapping entry",
@@ -169,7 +167,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
 };
 
 /** What a definition is known by, where it came or went. */
-const MAIN_MEMBERS: Readonly<Record<Kind, string>> = {
+const MAIN_MEMBERS: Readonly<Record<DefinitionChange["kind"], string>> = {
   destination: "identification",
   mapping: "external_field_name",
   entry: "external_value",

@@ -23,10 +23,9 @@ const STEPS = {
   result: col.text({ required: true }),
   evidence: col.text(),
 } as const;
-type StepRow = RowOf<typeof STEPS>;
 
 /** Rule 8 is the repetition of 2 to 6 for every field. */
-type Step = Pick<StepRow, "rule" | "input" | "result" | "evidence">;
+type Step = Pick<RowOf<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
 
 export function stepsSection(explanation: ItemExplanation, scope: Scope): Section {
   const destinations = explanation.definitions.destinations.filter(({ destinationId }) =>
@@ -37,7 +36,6 @@ export function stepsSection(explanation: ItemExplanation, scope: Scope): Sectio
     title: "Step by step, by the rules of the mapping procedure",
     none: "no destination maps a field of which this item has a value",
     columns: STEPS,
-    keys: 3,
     rows: destinations.flatMap((destination) => destinationRows(explanation, destination, scope)),
     limit: 10_000,
   });
@@ -48,7 +46,7 @@ function destinationRows(
   explanation: ItemExplanation,
   destination: Destination,
   { destinationIds, fieldIds }: Scope,
-): StepRow[] {
+): RowOf<typeof STEPS>[] {
   const { definitions, payloads } = explanation;
   const { destinationId, identification } = destination;
   const ledger = explanation.ledger.filter((row) => row.destinationId === destinationId);

@@ -101,7 +101,6 @@ async function whatIfAnswer(
         none,
         columns: GROUPS,
         rows: groups,
-        keys: 2,
         limit: 100,
       }),
       section({
@@ -110,7 +109,6 @@ async function whatIfAnswer(
         none,
         columns: VALUES,
         rows: byValue,
-        keys: 3,
       }),
       section({
         key: "items",

@@ -15,14 +15,7 @@ import {
   type Rows,
   rowTexts,
 } from "../../show/rows.ts";
-import {
-  type DrawnTable,
-  drawTable,
-  layOut,
-  leftOutText,
-  type TableLayout,
-  type TextColumn,
-} from "../../show/table.ts";
+import { drawTable, layOut, type TableLayout, type TextColumn } from "../../show/table.ts";
 import { printableText } from "../../show/terminal.ts";
 
 /** Forms that are text; Parquet is the other one. */
@@ -39,10 +32,11 @@ export interface TextForm {
 }
 
 type Texts = AsyncIterable<string>;
-type FormOptions = Omit<TextForm, "format">;
 
 /** Where column names are equal, JSON tells them apart as DuckDB's client does: `a` and `a:1`. */
-const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOptions) => Texts>> = {
+const FORMS: Readonly<
+  Record<TextFormat, (result: DuckDBResult, options: Omit<TextForm, "format">) => Texts>
+> = {
   table: (result, { width }) => (width === undefined ? tableTexts(result) : screenTexts(result, width)),
   json: jsonTexts,
   jsonl: (result) => jsonLines(streamOf(result)),
@@ -101,25 +95,20 @@ async function* screenTexts(result: DuckDBResult, width: number): Texts {
   const columns = columnsOf(result);
   const rows: string[][] = [];
   let total = 0;
-  let drawn: DrawnTable | undefined;
+  let isDrawn = false;
   for await (const chunk of chunksOf(result)) {
     total += chunk.rowCount;
-    if (drawn !== undefined) continue;
+    if (isDrawn) continue;
     for (const row of rowsIn(chunk)) {
       if (rows.length < ROWS_SHOWN) rows.push(row.map(shownText));
     }
     if (total <= ROWS_SHOWN) continue;
-    drawn = drawTable({ columns, rows }, width);
-    yield drawn.text;
+    yield drawTable({ columns, rows }, width);
+    isDrawn = true;
   }
-  if (drawn === undefined) {
-    drawn = drawTable({ columns, rows }, width);
-    yield drawn.text;
-  }
+  if (!isDrawn) yield drawTable({ columns, rows }, width);
   const size = `${counted(total, "row")}, ${counted(columns.length, "column")}\n`;
-  const shown =
-    total > rows.length ? `${rows.length} of ${size}pipe the output or add --out for all rows\n` : size;
-  yield `${shown}${leftOutText({ columns }, drawn)}`;
+  yield total > rows.length ? `${rows.length} of ${size}pipe the output or add --out for all rows\n` : size;
 }
 
 /** So many rows, or characters, decide how wide the columns are; those after them are written as they come. */

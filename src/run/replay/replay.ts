@@ -3,9 +3,10 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { firstOf } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Wishes } from "../../config/config.ts";
-import { EMPTY_RESUME } from "../../extract/landing/resume-state.ts";
+import { NOTHING_KEPT } from "../../extract/landing/kept-groups.ts";
 import {
   EXTRACT_FILE,
   type ExtractRecord,
@@ -35,7 +36,7 @@ import { landAndPublish } from "../publication.ts";
 import { personalFieldsDigest, policyDigest } from "../reuse.ts";
 import { missingFor } from "./missing.ts";
 
-interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline" | "isQuiet"> {
+interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline"> {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; null: that of the run. */
   readonly pipelineUrl: string | null;
@@ -85,7 +86,7 @@ async function prepareReplay(
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
     throw invalid(
-      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(missing.join("; "), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(firstOf(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run is on its own.
   const baseline: Baseline =
@@ -101,7 +102,7 @@ async function prepareReplay(
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
     history: withoutPersonal(past, baseline, facts.personalData),
-    resumed: EMPTY_RESUME,
+    kept: NOTHING_KEPT,
   };
 }
 

@@ -78,7 +78,6 @@ const snapshotRow = z.object({
 
 /** A row of `run_snapshots`, by the names of its columns. */
 export type SnapshotRow = Readonly<z.infer<typeof snapshotRow>>;
-export type SnapshotFile = NonNullable<SnapshotRow["files"]>[number];
 
 /** How rows are written into files and read from them. */
 export interface RowFiles {
@@ -182,7 +181,7 @@ export function lastOf(all: readonly SnapshotRow[]): LakeRun | null {
 }
 
 /** Files of the tables of a run, with their keys in the store. */
-export function filesOfRun({ rows }: LakeRun): readonly (SnapshotFile & { readonly key: string })[] {
+export function filesOfRun({ rows }: LakeRun) {
   return rows.flatMap(({ table_name, files }) =>
     (files ?? []).map((each) => ({ ...each, key: `${table_name}/${each.path}` })),
   );

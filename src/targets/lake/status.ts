@@ -26,12 +26,11 @@ const INSTANCE_COLUMNS = {
   deliveredAt: col.text({ hidden: true }),
   unfinished: col.flag({ ...required, hidden: true }),
 } as const;
-type InstanceStatus = RowOf<typeof INSTANCE_COLUMNS>;
 
 export interface LakeStatus {
   readonly address: string;
   /** By name. */
-  readonly instances: readonly InstanceStatus[];
+  readonly instances: readonly RowOf<typeof INSTANCE_COLUMNS>[];
 }
 
 export async function lakeStatus(place: LakePlace): Promise<LakeStatus> {
@@ -40,7 +39,7 @@ export async function lakeStatus(place: LakePlace): Promise<LakeStatus> {
   return { address: place.store.address, instances };
 }
 
-async function statusOf(place: LakePlace): Promise<InstanceStatus> {
+async function statusOf(place: LakePlace): Promise<RowOf<typeof INSTANCE_COLUMNS>> {
   const { last, number, isUnfinished } = await lookAt(place, null);
   const at = last === null ? null : new Date(last.deliveredMs);
   const unfinished = isUnfinished ? `delivery ${number} has not finished` : null;
@@ -75,7 +74,6 @@ export function lakeStatusAnswer({ address, instances }: LakeStatus): Answer {
         none: "",
         columns: INSTANCE_COLUMNS,
         rows: instances,
-        keys: 2,
         limit: 1000,
       }),
     ],

@@ -15,11 +15,6 @@ import { instancesIn, lookAt } from "./look.ts";
 import { LANES, type LakePlace } from "./place.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
-export interface VacuumOptions {
-  /** Leaves only the newest version: earlier ones can no longer be read. */
-  readonly allVersions: boolean;
-}
-
 export interface Vacuumed {
   /** Data files of tables. */
   readonly files: number;
@@ -33,11 +28,17 @@ export interface Vacuumed {
 /** Age of a file that no version ever named: it may be an upload of a delivery, or of another program, that commits it yet. */
 const YOUNG_MS = 7 * DAY_MS;
 
-/** Works on all instances of the lake. Throws `target.refused` if one of its tables cannot be read or written; nothing was removed then. */
-export async function vacuumLake(place: LakePlace, options: VacuumOptions): Promise<Vacuumed> {
+/**
+ * Works on all instances of the lake. `allVersions`: only the newest versions can be read afterwards. Throws `target.refused`
+ * if a table cannot be read or written; nothing was removed then.
+ */
+export async function vacuumLake(
+  place: LakePlace,
+  { allVersions }: { readonly allVersions: boolean },
+): Promise<Vacuumed> {
   const { store } = place;
   const found = await inParallel(LANES, await tableNames(store), (_, name) =>
-    unusedFiles(place, name, options),
+    unusedFiles(place, name, allVersions),
   );
   const tables = found.filter((each) => each !== null);
   // Read last: what a run needs that finishes now was active above, or is young.
@@ -45,7 +46,7 @@ export async function vacuumLake(place: LakePlace, options: VacuumOptions): Prom
   const ours = tables.filter(({ state }) => instances.some((name) => numberOf(state, name) > 0));
   const unused = ours.flatMap(({ files }) => files.filter(({ key }) => !needed.has(key)));
   await store.remove(unused.map(({ key }) => key));
-  const logs = options.allVersions
+  const logs = allVersions
     ? await inParallel(LANES, ours, (_, { state }) => shortenLog(store, state, place.clock.now()))
     : [];
   let copies = 0;
@@ -66,7 +67,7 @@ export async function vacuumLake(place: LakePlace, options: VacuumOptions): Prom
 async function unusedFiles(
   { store, clock }: LakePlace,
   table: string,
-  { allVersions }: VacuumOptions,
+  allVersions: boolean,
 ): Promise<{ readonly state: TableState; readonly files: readonly StoredObject[] } | null> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   let state: TableState | null;

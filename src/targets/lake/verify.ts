@@ -14,27 +14,12 @@ import { filesWithKeys, type KeyedFile, keptManifest, otherSizes } from "./resto
 import { inScratch } from "./scratch.ts";
 import type { LakeRun } from "./snapshots.ts";
 
-export interface LakeVerification {
-  readonly instance: string;
-  readonly run: string;
-  readonly sequence: number;
-  readonly tables: number;
-  /** Files of the tables and of the copy. */
-  readonly files: number;
-  readonly bytes: number;
-  readonly rows: number;
-  /** Sentences; empty: everything is as it was delivered. */
-  readonly findings: readonly string[];
-}
-
 /**
  * Compares each file with its size, and each table's newest version with the run's rows. `full`: downloads each file and
- * compares its SHA-256. Throws `config.not_found` if the lake has no run of the instance.
+ * compares its SHA-256. Gives figures of the run, with its copy, and sentences on what is not as it was delivered. Throws
+ * `config.not_found` if the lake has no run of the instance.
  */
-export async function verifyLake(
-  place: LakePlace,
-  { full }: { readonly full: boolean },
-): Promise<LakeVerification> {
+export async function verifyLake(place: LakePlace, { full }: { readonly full: boolean }) {
   const { store, instance } = place;
   const { last, isUnfinished } = await lookAt(place, null);
   if (last === null)

@@ -61,7 +61,7 @@ export async function openS3Store(
   const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
   const closing = new AbortController();
   const ask = asking(store, AbortSignal.any([signal, closing.signal]), sleep);
-  return new S3Store({ sdk, client, name: bucket, ask }, { address: store.address, prefix, closing });
+  return new S3Store({ sdk, client, name: bucket, ask }, store.address, prefix, closing);
 }
 
 /** The proxy of an https address. Throws `config.invalid`, also where Node's own agent knows of none. */
@@ -92,21 +92,15 @@ function asking(store: AskedStore, ending: AbortSignal, sleep: Sleep): Ask {
   };
 }
 
-interface S3Place {
-  readonly address: string;
-  /** Of all keys in the bucket; ends with a slash, or is empty. */
-  readonly prefix: string;
-  /** Ends the store's own signal. */
-  readonly closing: AbortController;
-}
-
 class S3Store implements Store {
   readonly address: string;
   readonly #bucket: Bucket;
+  /** Of all keys in the bucket; ends with a slash, or is empty. */
   readonly #prefix: string;
+  /** Ends the store's own signal. */
   readonly #closing: AbortController;
 
-  constructor(bucket: Bucket, { address, prefix, closing }: S3Place) {
+  constructor(bucket: Bucket, address: string, prefix: string, closing: AbortController) {
     this.address = address;
     this.#bucket = bucket;
     this.#prefix = prefix;

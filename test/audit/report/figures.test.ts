@@ -9,19 +9,17 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
-import { all, scalar } from "../../../src/storage/duckdb.ts";
-import { capture, outcome } from "../../cli/capture.ts";
+import { all } from "../../../src/storage/duckdb.ts";
+import { capture } from "../../cli/capture.ts";
 import { long } from "../../long.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
-import { parsePage, tableRecords } from "./dom.ts";
 import { type PageItem, pageItems } from "./page-data.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
 const file = join(out, "current", "report.html");
 const page = await readFile(file, "utf8");
-const root = parsePage(page);
 const service = await createService({ data: packagePath("data/sample") });
 after(() => service.close());
 const [token = ""] = service.contentSet.tokens.keys();
@@ -32,9 +30,6 @@ const answers = await askService(
 );
 
 const report = (given: CliEnvironment) => reportCommand({ ...given, err: given.out });
-
-const recordsOf = (caption: string) => tableRecords(root, caption);
-const figureOf = (text: string | undefined) => Number(text?.replaceAll(",", ""));
 
 const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"];
 
@@ -47,30 +42,11 @@ function partsOf(statement: string): string[] {
 
 /** The statements of the HTTP answers alone: `destination | field | mapping | name | ordinal | input | status ...`. */
 const stated = answers.items.map((item) => ({ id: item.id, statements: statementsOf(item, answers) }));
-const values = stated.flatMap(({ id, statements }) =>
-  statements.filter((each) => !/^\S+ \| .* = \[/.test(each)).map((each) => ({ id, parts: partsOf(each) })),
-);
-/** By the service, those that receive values. */
-const RECEIVERS = service.contentSet.destinations
-  .filter((each) => each.supports_custom_field_mappings !== false)
-  .map(({ id }) => id);
-
 function statementsOfPage(item: PageItem): string[] {
   return [...item.payloads].flatMap(([destination, members]) =>
     members.map(({ name, values: sent }) => `${destination} | ${name} = ${JSON.stringify(sent)}`),
   );
 }
-
-test("the first screen tells that ambiguity comes of entries, select values or mappings", async () => {
-  await using run = await opened(out);
-  const ambiguous = await scalar(
-    run.connection,
-    "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
-  );
-  const points = root.all("li").map((each) => each.textContent);
-  const told = `${ambiguous} values are ambiguous: several entries, select values or mappings fit, of which the first was used.`;
-  assert.ok(points.includes(told), points.join("\n"));
-});
 
 test("each item's payloads are what the rules give, with the mapping and entry of each value", () => {
   const items = pageItems(page);
@@ -91,28 +67,6 @@ test("each item's payloads are what the rules give, with the mapping and entry o
       );
     assert.deepEqual([...item.values].sort(), expected.sort(), id);
   }
-});
-
-test("the figures of the first screen and the tables are those of the run", async () => {
-  await using run = await opened(out);
-  const items = await scalar(run.connection, "SELECT count(*) FROM content");
-  const shown = root.all(".figures strong").map(({ textContent }) => textContent);
-  assert.equal(shown[0], items.toLocaleString("en-US"));
-  const without = values.filter(
-    ({ parts: [site = "", , , , , , status] }) =>
-      RECEIVERS.includes(site) && (status === "unmapped" || status === "unknown_value"),
-  );
-  assert.equal(shown[2], `${without.length.toLocaleString("en-US")} values`);
-  assert.deepEqual(
-    recordsOf("Tables")
-      .map(({ table, rows }) => `${table} ${figureOf(rows)}`)
-      .sort(),
-    Object.entries(run.manifest.rows)
-      .map(([table, rows]) => `${table} ${rows}`)
-      .sort(),
-  );
-  const checks = await scalar(run.connection, "SELECT count(*) FROM run_checks WHERE verdict <> 'passed'");
-  assert.equal(recordsOf("Checks").length, checks);
 });
 
 test("the command makes the page of the run's folder again, byte by byte, also of Parquet files alone", async () => {
@@ -149,14 +103,6 @@ test("the report is one of the published files", async () => {
   const manifest = JSON.parse(await readFile(join(out, "current", "manifest.json"), "utf8"));
   const stated = manifest.files.find(({ path }: { path: string }) => path === "report.html");
   assert.equal(stated.bytes, Buffer.byteLength(page));
-});
-
-test("an unknown run is told with the nearest, and a folder is no file", async () => {
-  const missing = await outcome(report, ["7", "--warehouse", out]);
-  assert.match(missing.error?.message ?? "", /^There is no run "7" in .* The nearest is "1"\./);
-  const folder = await outcome(report, ["--out", out]);
-  assert.equal(folder.error?.code, "config.invalid");
-  assert.match(folder.error?.message ?? "", /--warehouse the folder of the warehouse/);
 });
 
 test("a page with room for few items has those that need attention most", async () => {

@@ -199,52 +199,6 @@ long(
   },
 );
 
-test("each figure of the first screen is the one that commands and the summary of the run give", async () => {
-  const { totals, receiving, collisions } = await asked("audit");
-  const { checks, about } = await asked("runs", "show", "current");
-  const { accounting, mappedValues, checks: judged } = nights.summary;
-  const figures = root.all(".figures dd").map(({ textContent }) => textContent);
-  const { mapped = 0, unmapped = 0, unknown = 0 } = mappedValues ?? {};
-  const told = (number: number) => number.toLocaleString("en-US");
-  const without = totals.without_external_value;
-  assert.deepEqual([unmapped, unknown], [totals.unmapped, totals.unknown_value]);
-  assert.equal(unmapped + unknown, without);
-  const kinds = `${told(unmapped)} unmapped, ${told(unknown)} unknown`;
-  const values: string = about.find(({ name }: Json) => name === "Values").text;
-  const begins = `${told(mapped)} mapped, ${told(without)} without an external value (${kinds})`;
-  assert.ok(values.startsWith(begins), values);
-  const apart = values.slice(begins.length);
-  const received = told(receiving.without_external_value);
-  const leading = `: ${received} at destinations that receive values, `;
-  assert.ok(apart.startsWith(leading), apart);
-  const receivedKinds = `${told(receiving.unmapped)} unmapped, ${told(receiving.unknown_value)} unknown`;
-  const possible = receiving.mapped + receiving.without_external_value;
-  const warnings = checks.filter(({ verdict }: Json) => verdict !== "passed");
-  assert.deepEqual(
-    [judged.warnings.length, judged.passed],
-    [warnings.length, checks.length - warnings.length],
-  );
-  const {
-    items_changed,
-    payloads_changed,
-    items_with_changed_payload: differ,
-  } = await asked("diff", "--items");
-  assert.deepEqual(figures, [
-    `${told(accounting.loaded)}${told(accounting.listed)} listed, ${accounting.rejected} rejected`,
-    `${((receiving.mapped / possible) * 100).toFixed(1)}%${told(receiving.mapped)} of ${told(possible)} values of fields with a value mapping, at destinations that receive values`,
-    `${received} values${receivedKinds}, at destinations that receive values; of ${told(without)} without an external value, ${apart.slice(leading.length)}`,
-    `${told(differ)} items${told(payloads_changed)} payloads differ; ${told(items_changed - differ)} other items changed without a payload change`,
-    `${warnings.length} warnings${judged.passed} of ${checks.length} passed`,
-  ]);
-  const points = root.all(".attention li").map(({ textContent }) => textContent);
-  assert.ok(points.some((point) => point.startsWith(`${warnings.length} checks warn:`)));
-  assert.ok(points.some((point) => point.startsWith(`${told(receiving.ambiguous)} values are ambiguous`)));
-  assert.equal(
-    points.some((point) => /of several fields/.test(point)),
-    collisions.length > 0,
-  );
-});
-
 long("a page that is made again is the same, byte by byte", async () => {
   const target = join(nights.out, "..", "again.html");
   for (const run of nights.runs) {

@@ -114,6 +114,19 @@ test("values mapped and those without an external value are counts of the mapped
 
 test("values without an external value are named, those of most items first, and the others counted", async () => {
   const page = await plainPage();
+  await using run = await opened(out);
+  const ambiguous = await scalar(
+    run.connection,
+    "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
+  );
+  assert.ok(
+    page.attention.includes(
+      `${ambiguous} values are ambiguous: several entries, select values or mappings fit, of which the first was used.`,
+    ),
+  );
+  assert.ok(
+    page.attention.includes("1 external name of several fields: market at Web CMS (launch_market, region)."),
+  );
   const rows = page.records("Values without an external value");
   const apart = new Set(["Print Archive", "20ff76a286238f962af5b190"]);
   const counting = rows.filter(({ destination = "" }) => !apart.has(destination));

@@ -44,11 +44,6 @@ async function assertRefused(
 suite("a run that cannot begin ends with 2, says why, and writes nothing:", () => {
   const cases: Readonly<Record<string, readonly [args: string, env: Env, sentence: RegExp]>> = {
     "no service": ["nightly", {}, /No content service is named: give --url, set CONTENT_API_URL.*--sample/],
-    "two services": [
-      "nightly --sample --url https://example.com",
-      {},
-      /--sample and --url name two services/,
-    ],
     "a folder where none can be made": [
       "nightly --sample --warehouse /proc/warehouse",
       {},

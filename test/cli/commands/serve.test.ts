@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { test } from "node:test";
-import { serveCommand } from "../../../src/cli/commands/serve.ts";
 import { few } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { until } from "../../until.ts";
@@ -62,40 +61,4 @@ test("stops on a signal though an answer is held back for long", { timeout: 30_0
   held.end();
   await stop(started);
   await refused;
-});
-
-test("its help has examples", () => {
-  let text = "";
-  const command = serveCommand().configureOutput({
-    writeOut: (part) => {
-      text += part;
-    },
-  });
-  command.outputHelp();
-  assert.match(text, /Examples:\n {2}\$ content-warehouse serve\n/);
-  assert.match(text, /--max-per-page <n>/);
-});
-
-test("a port, a page size or a rate that is none is refused with what is expected", () => {
-  for (const option of [
-    "--port=http",
-    "--port=70000",
-    "--max-per-page=0",
-    "--rate-limit=0",
-    "--rate-limit=fast",
-    "--rate-limit=5/minute",
-    "--latency=-1",
-    "--latency=soon",
-  ]) {
-    let text = "";
-    const command = serveCommand()
-      .exitOverride()
-      .configureOutput({
-        writeErr: (part) => {
-          text += part;
-        },
-      });
-    assert.throws(() => command.parse([option], { from: "user" }));
-    assert.match(text, /It must be a (whole )?number/);
-  }
 });

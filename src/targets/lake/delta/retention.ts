@@ -46,9 +46,6 @@ export function retentionOf({ configuration }: Pick<MetaDataAction, "configurati
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {
-  nanosecond: 1e-6,
-  microsecond: 1e-3,
-  millisecond: 1,
   second: 1000,
   minute: 60_000,
   hour: 3_600_000,
@@ -56,15 +53,11 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   week: 7 * DAY_MS,
 };
 
-const INTERVAL = /^(?:interval\s+)?(\d+\s+[a-z]+(?:\s+\d+\s+[a-z]+)*)$/;
-
-/** `interval 1 week`, `interval 1 day 12 hours`; infinite if it has no length, as a month has none. */
+/** `interval 1 week`, `interval 36 hours`; infinite for other units and several of them, so that all is kept. */
 function intervalMs(configuration: MetaDataAction["configuration"], property: Property): number {
   const text = configuration[property] ?? null;
   if (text === null) return DEFAULT_DAYS[property] * DAY_MS;
-  const [, parts = ""] = INTERVAL.exec(text.trim().toLowerCase()) ?? [];
-  const lengths = [...parts.matchAll(/(\d+)\s+([a-z]+?)s?(?=\s|$)/g)].map(
-    ([, count, unit = ""]) => Number(count) * (UNIT_MS[unit] ?? Number.POSITIVE_INFINITY),
-  );
-  return lengths.length === 0 ? Number.POSITIVE_INFINITY : lengths.reduce((sum, each) => sum + each, 0);
+  const [, count, unit = ""] = /^(?:interval\s+)?(\d+)\s+([a-z]+?)s?$/.exec(text.trim().toLowerCase()) ?? [];
+  const unitMs = UNIT_MS[unit] ?? Number.POSITIVE_INFINITY;
+  return count === undefined ? Number.POSITIVE_INFINITY : Number(count) * unitMs;
 }
