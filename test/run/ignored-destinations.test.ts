@@ -97,7 +97,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
   );
   assert.ok(
     page
-      .all("#checks tr")
+      .all("#run-checks tr")
       .some(({ textContent }) => textContent?.includes(unknown) && textContent.includes("Shp")),
   );
   const tiles = page.all(".figures dd").map(({ textContent }) => textContent);

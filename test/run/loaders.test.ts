@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
+import type { LoadRun, LoadTable, StagedLoad } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
@@ -23,20 +23,14 @@ import { itemsOf, Scripted } from "./scripted.ts";
 
 const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;
 
-interface World {
-  readonly out: string;
-  /** What the loaders did, in order. */
-  readonly said: string[];
-  run(options?: Partial<ExportOptions>): ReturnType<typeof exportFrom>;
-}
-
 type Parts = Partial<{
   stage: (loader: string, run: LoadRun) => Promise<unknown>;
   commit: (loader: string) => Promise<void>;
   abort: (loader: string) => Promise<void>;
 }>;
 
-async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<World> {
+/** `said`: what the loaders did, in order. */
+async function world(t: TestContext, parts: Parts = {}, items = 3) {
   const service = await Scripted.start(t, itemsOf(items));
   const out = join(await temporaryFolder(t), "warehouse");
   const said: string[] = [];
@@ -67,14 +61,6 @@ async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   return list;
 }
 
-interface Got {
-  readonly rows: number;
-  readonly files: readonly string[];
-  readonly columns: readonly Column[];
-  readonly key: readonly string[];
-  readonly cells: readonly (readonly Cell[])[];
-}
-
 /** What DuckDB says of a column, as the text that a cell of it has. */
 function asText({ name, type }: Column): string {
   const column = quoteIdentifier(name);
@@ -85,7 +71,11 @@ function asText({ name, type }: Column): string {
 
 test("a loader gets every table with its rows, to the last bit", async (t) => {
   const items = either(9, 20);
-  const got = new Map<string, Got>();
+  const got = new Map<
+    string,
+    Pick<LoadTable, "rows" | "files"> &
+      Pick<LoadTable["table"], "columns" | "key"> & { readonly cells: readonly (readonly Cell[])[] }
+  >();
   const { run } = await world(
     t,
     {

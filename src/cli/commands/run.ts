@@ -52,7 +52,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     .argument("<pipeline>", PIPELINE);
   return wantedOptions(command, "read the sample content, from an embedded service")
     .addOption(
-      new Option("--limit <items>", "read the first items alone, into ./first-look")
+      new Option("--limit <items>", "read only the first items, into ./first-look")
         .argParser(positive)
         .conflicts(["reread", "acceptShrink", "acceptNewAddress"]),
     )
