@@ -8,7 +8,7 @@ import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from 
 import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
+import type { LoadRun, LoadTable, StagedLoad } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
@@ -24,20 +24,14 @@ import { itemsOf, Scripted } from "./scripted.ts";
 
 const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;
 
-interface World {
-  readonly out: string;
-  /** What the loaders did, in order. */
-  readonly said: string[];
-  run(options?: Partial<ExportOptions>): ReturnType<typeof exportFrom>;
-}
-
 type Parts = Partial<{
   stage: (loader: string, run: LoadRun) => Promise<unknown>;
   commit: (loader: string) => Promise<void>;
   abort: (loader: string) => Promise<void>;
 }>;
 
-async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<World> {
+/** `said`: what the loaders did, in order. */
+async function world(t: TestContext, parts: Parts = {}, items = 3) {
   const service = await Scripted.start(t, itemsOf(items));
   const out = join(await temporaryFolder(t), "warehouse");
   const said: string[] = [];
@@ -68,15 +62,6 @@ async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   return list;
 }
 
-interface Got {
-  readonly rows: number;
-  readonly files: readonly string[];
-  readonly columns: readonly Column[];
-  readonly key: readonly string[];
-  readonly cells: readonly (readonly Cell[])[];
-  readonly batches: readonly RecordBatch[];
-}
-
 /** What DuckDB says of a column, as the text that a cell of it has. */
 function asText({ name, type }: Column): string {
   const column = quoteIdentifier(name);
@@ -97,7 +82,14 @@ function valueIn(batch: RecordBatch, column: number, row: number): unknown {
 test("a loader gets every table with its rows, as cells and as batches, to the last bit", async (t) => {
   // More rows than a batch has.
   const items = either(9, 20);
-  const got = new Map<string, Got>();
+  const got = new Map<
+    string,
+    Pick<LoadTable, "rows" | "files"> &
+      Pick<LoadTable["table"], "columns" | "key"> & {
+        readonly cells: readonly (readonly Cell[])[];
+        readonly batches: readonly RecordBatch[];
+      }
+  >();
   const { run } = await world(
     t,
     {
