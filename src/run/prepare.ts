@@ -230,7 +230,7 @@ async function prepareRunBefore(
   const startedMs = clock.now();
   // The highest number that a target knows of any run: this one's is above.
   const above = Math.max(0, ...targets.map(({ taken }) => taken));
-  const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
+  const wanted = { fingerprint, config, nowMs: startedMs, above };
   const interrupted = await findInterrupted(folder, wanted);
   if (interrupted.foreign !== null) listener.warn(foreignSentence(interrupted.foreign));
   if (!isRehearsal) await clearLeftovers(folder, interrupted);
@@ -248,7 +248,7 @@ async function prepareRunBefore(
 }
 
 async function clearLeftovers(folder: PreparedOutput, { resumable }: Interrupted): Promise<void> {
-  if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.resumed.files);
+  if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
   await discardLeftovers(folder, resumable?.run);
 }
 
