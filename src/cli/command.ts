@@ -161,7 +161,7 @@ export class CliCommand extends Command {
   /** Beside --format: CSV holds values as they are unless this is given. */
   spreadsheet(): this {
     return this.addOption(
-      new Option("--spreadsheet", "CSV that Excel opens, and runs no formula of").implies({ format: "csv" }),
+      new Option("--spreadsheet", "CSV for Excel, in which no text is a formula").implies({ format: "csv" }),
     ).hook("preAction", onlyForCsv);
   }
 
@@ -169,7 +169,7 @@ export class CliCommand extends Command {
   destinations(): this {
     return this.option(
       "--destination <name>",
-      "destination to map values for; may be repeated",
+      "map for this name or name:platform; may be repeated",
       (text, before: Destinations = []) => {
         const destination = destinationIn(text);
         if (destination === null) throw new InvalidArgumentError(NO_DESTINATION);

@@ -3,15 +3,13 @@
  * verdict, and which items there are.
  */
 
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
-import { isOpen } from "./landing/checkpoint-form.ts";
-import { isResumable, type ResumeState } from "./landing/resume-state.ts";
 import {
   choosePageSize,
   limitedPageSize,
@@ -23,14 +21,7 @@ import { Certification, type Step } from "./passes/certification.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
 import { passRecord } from "./passes/pass-record.ts";
-import {
-  type AfterPass,
-  askForUnlisted,
-  compare,
-  groupsOf,
-  repair,
-  replayRepaired,
-} from "./passes/repair.ts";
+import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./passes/repair.ts";
 import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
 import { type Details, isWanted } from "./wanted-columns.ts";
 
@@ -42,19 +33,39 @@ export interface ExtractOptions {
   readonly pageSizes: UsedSizes;
   /** Reads what of the run before may stand in for requests for single items. */
   readonly reuse: () => Promise<Reuse>;
-  /** What was read before the run was resumed. */
-  readonly resumed: ResumeState;
   /** Finds items of the run before that are not `listed`. */
   readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
 }
 
-/** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is saved. */
+/** Failures after which the same run may go on: they say nothing against what has landed. */
+const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
+  "run.interrupted",
+  "run.terminated",
+  "source.credentials",
+  "source.unreachable",
+  "source.timeout",
+  "source.unavailable",
+  "source.damaged",
+  "load.failed",
+  "disk.full",
+]);
+
+export function isResumable(code: ErrorCode): boolean {
+  return RESUMABLE.has(code);
+}
+
+/** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is written. */
 export async function extract(context: ExtractContext, options: ExtractOptions): Promise<Extraction> {
   try {
     return await new Extractor(context, options).run();
   } catch (thrown) {
-    // Where that fails too, the run ends as it would have, and those answers are asked for again.
-    if (isResumable(asWarehouseError(thrown).code)) await context.landing.save().catch(() => {});
+    const failure = asWarehouseError(thrown);
+    if (isResumable(failure.code)) {
+      await context.landing.save().catch((unsaved: unknown) => {
+        const { code, message } = asWarehouseError(unsaved);
+        throw new WarehouseError(code, `${message} Before that: ${failure.message}`, { cause: unsaved });
+      });
+    }
     throw thrown;
   }
 }
@@ -65,8 +76,6 @@ class Extractor {
   readonly #certification: Certification<Pass>;
   readonly #sizes: PageSizes;
   readonly #repaired = new Set<string>();
-  /** Groups of items that were asked for after passes. */
-  #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
   #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: 0 };
   #reuse: Promise<Reuse> | undefined;
@@ -99,7 +108,7 @@ class Extractor {
     const { notAsked } = this.#inPart();
     const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
     for (const id of ids) this.#repaired.add(id);
-    if (ids.length > 0) await this.#ask(repair, "repair", ids);
+    if (ids.length > 0) await this.#ask(repair, true, ids);
     return this.#finish([]);
   }
 
@@ -115,10 +124,10 @@ class Extractor {
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#ask(compare, "after", step.ids));
+        this.#certification.compared(await this.#ask(compare, false, step.ids));
         break;
       case "repair":
-        this.#certification.repaired(await this.#ask(repair, "repair", step.ids));
+        this.#certification.repaired(await this.#ask(repair, true, step.ids));
         break;
     }
   }
@@ -127,17 +136,14 @@ class Extractor {
     return this.#certification.passes;
   }
 
-  /** Asks for items singly, after the last pass. Answers of the stage `repair` are taken over by a resumed run. */
+  /** Asks for items singly, after the last pass. `isKept`: a resumed run takes the answers over. */
   async #ask<Result>(
     how: (context: ExtractContext, after: AfterPass) => Promise<Result>,
-    stage: "after" | "repair",
+    isKept: boolean,
     ids: readonly string[],
   ): Promise<Result> {
-    const pass = this.#passes.length;
-    const landing = this.#context.landing.stage(stage, pass);
-    const after = { ids, landing, firstGroup: this.#groupsAfterPasses };
-    this.#groupsAfterPasses += groupsOf(ids);
-    return how(this.#context, after);
+    const landing = this.#context.landing.singles("after", this.#passes.length, isKept);
+    return how(this.#context, { ids, landing });
   }
 
   async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
@@ -158,11 +164,9 @@ class Extractor {
 
   /** Makes a pass whose documents land. */
   async #land(mode: Shape, number: number): Promise<Pass> {
-    const { landing: land, versions, clock } = this.#context;
-    const landing = land.stage(mode, number);
+    const landing = this.#context.landing.pages(mode, number);
     const pass = await this.#read({ pass: number, mode, landing }, mode);
-    versions.holdAll(mode, pass);
-    await landing.end(Math.ceil(pass.pages / pass.pagesPerGroup), clock.now());
+    this.#context.versions.holdAll(mode, pass);
     return pass;
   }
 
@@ -173,20 +177,20 @@ class Extractor {
   async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: ListMode): Promise<Pass> {
     const { journal } = this.#context;
     const { pass, mode, landing } = request;
-    let resumed = landing?.resumedPass;
+    const kept = landing?.ofPass?.perPage;
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
     const multiple = mode === "full" ? itemsPerGroup : undefined;
     let { perPage, firstPage } =
-      resumed === undefined
+      kept === undefined
         ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
-        : { perPage: resumed.perPage, firstPage: undefined };
+        : { perPage: kept, firstPage: undefined };
     const wants = isWanted(kind === "dynamic" ? this.#options.details : "none");
     for (;;) {
       this.#sizes.use(kind, perPage);
       const mark = journal.mark();
       const pagesPerGroup = itemsPerGroup === undefined ? undefined : Math.ceil(itemsPerGroup / perPage);
-      const whole = { ...request, columns, perPage, firstPage, resumed, pagesPerGroup, wants };
+      const whole = { ...request, columns, perPage, firstPage, pagesPerGroup, wants };
       try {
         return await readPass(this.#context, whole);
       } catch (thrown) {
@@ -195,7 +199,6 @@ class Extractor {
         await landing?.discard();
         perPage = Math.floor(perPage / 2);
         firstPage = undefined;
-        resumed = undefined;
       }
     }
   }
@@ -204,7 +207,7 @@ class Extractor {
   #itemsPerGroup(kind: ListMode): number | undefined {
     const landed = this.#landed;
     if (landed === undefined || landed.mode === kind) return undefined;
-    return landed.pagesPerGroup * landed.askedPerPage;
+    return landed.itemsPerGroup;
   }
 
   /** Read once, and what is wrong with it told once. */
@@ -228,16 +231,10 @@ class Extractor {
 
   /** Takes over items that were repaired before the run was resumed. */
   async #takeRepaired(pass: number): Promise<void> {
-    const landing = this.#context.landing.stage("repair", pass);
-    for (const group of this.#options.resumed.repaired) {
-      const repaired = await landing.resumedSingles(group);
-      if (repaired === undefined)
-        throw new TypeError(`group ${group} of repaired items was there a moment ago`);
-      for (const { id } of repaired.answers) this.#repaired.add(id);
-      replayRepaired(this.#context, pass, repaired);
-      this.#groupsAfterPasses = Math.max(this.#groupsAfterPasses, group + 1);
-      await landing.resume(group, repaired);
-      if (isOpen(repaired)) await landing.close(group, { answers: repaired.answers });
+    const landing = this.#context.landing.singles("after", pass, true);
+    for await (const answers of landing.kept()) {
+      for (const { id } of answers) this.#repaired.add(id);
+      replayRepaired(this.#context, pass, answers);
     }
   }
 
@@ -274,7 +271,7 @@ class Extractor {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await this.#ask(askForUnlisted, "after", missing.ids);
+        : await this.#ask(askForUnlisted, false, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // One may be gone in one shape when it was still there in the other: then a document of it landed.

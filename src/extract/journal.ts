@@ -3,8 +3,7 @@ import type { Clock } from "../common/clock.ts";
 import { Drift, type DriftEntry } from "../raw/drift.ts";
 import type { HttpResponse } from "./http/client.ts";
 import { type RequestRecord, Requests } from "./http/requests.ts";
-import type { Reject } from "./landing/checkpoint-form.ts";
-import type { Body } from "./landing/tasks.ts";
+import type { Body, Reject } from "./landing/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {

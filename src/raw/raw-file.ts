@@ -63,7 +63,7 @@ export interface RawDocument {
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
   readonly reuse: Reuse;
-  /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when its group is closed. */
+  /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when it is written. */
   readonly document: readonly Uint8Array[];
 }
 
@@ -82,19 +82,6 @@ export interface LookupAnswer {
   readonly answer: JsonObject;
   /** What the contract does not know of it. */
   readonly unknown: readonly UnknownField[];
-}
-
-/** The same, where it must outlive its page and this process. */
-export interface SavedDocument extends Omit<RawDocument, "document"> {
-  readonly text: string;
-}
-
-export function savedDocument({ document, ...rest }: RawDocument): SavedDocument {
-  return { ...rest, text: Buffer.concat(document).toString() };
-}
-
-export function restoredDocument({ text, ...rest }: SavedDocument): RawDocument {
-  return { ...rest, document: [Buffer.from(text)] };
 }
 
 /** What a file must be for its content to be believed again later. */

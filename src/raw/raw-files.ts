@@ -41,11 +41,6 @@ export class RawFiles {
     return join(this.folder, EXTRACT_FILE);
   }
 
-  /** Whether a path is of a stage and pass. */
-  isOf(path: string, stage: RawStage, pass: number): boolean {
-    return path.startsWith(this.#stem(stage, pass));
-  }
-
   #stem(stage: RawStage, pass: number): string {
     return join(this.folder, stage === "after" ? "item" : stage, `${stage}-${this.#sequence}-${pass}-`);
   }

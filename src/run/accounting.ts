@@ -77,7 +77,7 @@ export function judgeSingles(extraction: ExtractRecord): Judged {
       `of ${detailsAsked} single-item requests`,
     ),
     counting(
-      "single items reused, of which the listing says nothing new",
+      "unchanged single items reused",
       detailsReused,
       "the fields that only single items have may be up to `rereadDays` old",
     ),

@@ -10,12 +10,10 @@ import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
-import type { LoadedTable } from "../load/load-table.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
 import type { RunRows } from "../load/stage-rows.ts";
 import type { StagedTable } from "../load/staged-ranges.ts";
-import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, type DriftEntry, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
@@ -34,15 +32,8 @@ import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from 
 import { comparisonOf } from "./source.ts";
 import type { RawTransformed } from "./transform-raw.ts";
 
-export interface TablesBuilt extends Pick<RunSummary, "accounting" | "noMappedValues"> {
-  readonly tables: readonly LoadedTable[];
-  readonly statement: BuiltStatement;
-  readonly checks: Judged["checks"];
-  readonly warnings: Judged["warnings"];
-}
-
 /** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
-export async function buildTables(building: Building, transformed: RawTransformed): Promise<TablesBuilt> {
+export async function buildTables(building: Building, transformed: RawTransformed) {
   const { baseline, folder, pipeline, landed } = building;
   const { facts } = landed;
   const { tables } = pipeline;
@@ -102,7 +93,7 @@ function concludedFrom(
 }
 
 const NOT_ASKED =
-  "The tests of the pipeline were not asked: the first items alone say little of all; a full run asks them.";
+  "The tests of the pipeline were not asked, because a limited run says little about all items; a full run asks them.";
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
 async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
@@ -122,10 +113,6 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
   return build.whileClosed(() => runTests(run));
 }
 
-type Judgement = Omit<TablesBuilt, "tables" | "statement" | keyof Judged> &
-  Pick<JudgedMatching, "ignoredDestinations"> &
-  Judged;
-
 /** The checks and what is said of them. Throws what forbids to publish. */
 function judge(
   { baseline: before, pipeline, history, landed }: Building,
@@ -136,7 +123,7 @@ function judge(
     readonly drift: readonly CountedDrift[];
     readonly reasons: readonly string[];
   },
-): Judgement {
+) {
   const { transformed, lookups, loaded, drift, reasons } = found;
   const { facts } = landed;
   const accounting = accountingOf(facts, loaded, reasons);
@@ -236,7 +223,7 @@ function matchingOf(
 /** Rows of the run's own tables, or where they landed, or the query that gives them; those of its checks come last. */
 function runTables(
   { pipeline, landed, clock }: Building,
-  findings: Pick<Judgement, "ignoredDestinations"> & {
+  findings: Pick<JudgedMatching, "ignoredDestinations"> & {
     readonly stated: Parameters<typeof runRows>[0];
     readonly loaded: Loaded;
     readonly drift: readonly CountedDrift[];

@@ -14,17 +14,14 @@ import { mayShow } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement, Manifest } from "../warehouse/manifest.ts";
 import { listRuns } from "../warehouse/retention.ts";
-import { buildTables, type TablesBuilt } from "./build-tables.ts";
+import { buildTables } from "./build-tables.ts";
 import type { Building } from "./context.ts";
 import { transformRaw } from "./transform-raw.ts";
 
-export interface Built extends Omit<Comparison, "warnings">, TablesBuilt {
-  /** Name of the report in the run's folder; null: it has none. */
-  readonly report: string | null;
-}
+export type Built = Awaited<ReturnType<typeof build>>;
 
 /** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
-export async function build(building: Building): Promise<Built> {
+export async function build(building: Building) {
   const { loads, peak, options } = building;
   const transformed = await transformRaw(building);
   await peak.measure();
@@ -40,6 +37,7 @@ export async function build(building: Building): Promise<Built> {
     ...made,
     ...comparison,
     statement: { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) },
+    /** Name of the report in the run's folder; null: it has none. */
     report: file,
     warnings: [...made.warnings, ...comparison.warnings, ...warnings],
   };

@@ -83,7 +83,7 @@ export function checkAnswer({ steps, exitCode }: CheckResult): Answer {
     lead:
       failed === undefined
         ? `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`
-        : `A run would fail at "${failed.check}", and end with ${exitCode}.`,
+        : `A run would fail at "${failed.check}", and exit with ${exitCode}.`,
     isWell: exitCode === 0,
     facts: { ok: exitCode === 0, exit_code: exitCode },
     sections: [section({ key: "checks", title: "Checks", columns: STEPS, rows: steps, isLines: true })],

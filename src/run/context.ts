@@ -6,8 +6,7 @@ import type { OnProgress } from "../common/progress.ts";
 import type { Config } from "../config/config.ts";
 import type { Retry } from "../extract/http/retry.ts";
 import type { Journal } from "../extract/journal.ts";
-import type { Checkpoint } from "../extract/landing/checkpoint.ts";
-import type { ResumeState } from "../extract/landing/resume-state.ts";
+import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -32,8 +31,6 @@ export interface RunOptions {
   readonly threads: number;
   readonly nodeVersion: string;
   readonly freeBytes: FreeBytes;
-  /** Whether the log has only what the night before had not; false unless given. */
-  readonly isQuiet?: boolean;
 }
 
 /** What a run has wherever it runs in earnest. */
@@ -55,7 +52,7 @@ export interface PublishingRun {
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
   /** What was read before the run was resumed. */
-  readonly resumed: ResumeState;
+  readonly kept: KeptAnswers;
   /** Of the staging folder. */
   readonly peak: PeakUse;
 }
@@ -74,7 +71,6 @@ export interface RunContext extends PublishingRun {
   /** What the configuration calls personal. */
   readonly personalFields: PersonalFields;
   readonly resumeRecord: ResumeRecord;
-  readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   /** When this run asks, and asks again. */
   readonly retry: Retry;

@@ -5,7 +5,6 @@ import { collectGarbage } from "../common/gc.ts";
 import { extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { observedAtOf, recordOf } from "../extract/journal.ts";
-import { passOfStages } from "../extract/landing/checkpoint.ts";
 import { landLookups } from "../extract/landing/land-lookups.ts";
 import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
@@ -91,7 +90,7 @@ function recordLookups(
 }
 
 async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted) {
-  const { options, pipeline, staging, journal, resumed, checkpoint, source, baseline } = run;
+  const { options, pipeline, staging, journal, kept, source, baseline } = run;
   const { config, clock, signal, onProgress, threads: count } = options;
   const { listings } = pipeline;
   await using threads = new LandingThreads(count, {
@@ -105,8 +104,9 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
   const itemIndex = new ItemIndex();
   const index = new RawIndex(itemIndex);
   const files = rawFilesOf(run);
-  const passOf = passOfStages(listings);
-  const landing = new Landing({ threads, files, index, checkpoint, passOf, resumed, journal, clock });
+  const directory = staging.root;
+  const place = { threads, files, index, directory, kept, listings: listings.length };
+  const landing = new Landing({ ...place, journal, clock });
   const extraction = await extract(
     {
       client,
@@ -131,7 +131,6 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
       reuse: () => reuseOf(baseline, config.rereadDays, documentSettings(run, wanted)),
-      resumed,
       findMissing: async (listed) =>
         findMissing({
           baseline,

@@ -6,7 +6,6 @@ import { exitCodeOf } from "../observe/outcome.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import type { ObserveSettings } from "../observe/settings.ts";
 import { outputFolder } from "../warehouse/layout.ts";
-import { newCauses } from "../warehouse/new-warnings.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunOptions } from "./context.ts";
 
@@ -25,7 +24,7 @@ const UNOBSERVED: ObserveSettings = { onFinish: null, metricsFile: null };
  * run throws.
  */
 export async function observed(
-  { config, clock, log, signal, isQuiet = false }: RunOptions,
+  { config, clock, log, signal }: RunOptions,
   run: (observers: Observers) => Promise<Exported>,
 ): Promise<Exported> {
   const { limit, observe, warehouse } = config;
@@ -40,10 +39,7 @@ export async function observed(
     throw error;
   }
   const { summary } = exported;
-  const warnings = await observers.published(summary, exitCodeOf(summary));
-  const found = { of: "observers", causes: warnings } as const;
-  const causes = limit === null ? await newCauses(outputFolder(warehouse), found, log) : new Set(warnings);
-  for (const warning of warnings) if (!isQuiet || causes.has(warning)) log.warn(warning);
+  for (const warning of await observers.published(summary, exitCodeOf(summary))) log.warn(warning);
   return exported;
 }
 

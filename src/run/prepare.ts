@@ -6,13 +6,12 @@ import { count, counted, duration, fileSize, megabytes } from "../common/figures
 import type { Log } from "../common/log.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import { RETRY_LIMITS, type Retry } from "../extract/http/retry.ts";
+import { RETRY_LIMITS } from "../extract/http/retry.ts";
 import { createLookups } from "../extract/lookups.ts";
 import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import { configuredObservers, problemOf } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
-import type { PersonalFields } from "../raw/personal/fields.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
 import {
@@ -55,7 +54,6 @@ import {
   foreignSentence,
   type Interrupted,
   keepResumable,
-  type ResumableRun,
   resumeFingerprint,
 } from "./resume.ts";
 import {
@@ -99,23 +97,6 @@ export interface Opened {
   client?: HttpClient;
 }
 
-interface Prepared {
-  readonly pipeline: Pipeline;
-  readonly folder: PreparedOutput;
-  readonly baseline: Baseline;
-  readonly past: PreviousHistory;
-  /** Null: there is no interrupted run to go on from. */
-  readonly resumable: ResumableRun | null;
-  readonly fingerprint: string;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-  /** The highest number that a target knows of any run: this one's is above. */
-  readonly above: number;
-  readonly source: OpenSource;
-  readonly retry: Retry;
-  readonly personalFields: PersonalFields;
-}
-
 interface Preparation {
   readonly options: RunOptions;
   readonly opened: Opened;
@@ -130,7 +111,7 @@ interface Preparation {
 }
 
 /** Ends at the first failure, which is the run's: code and sentence are the same in a rehearsal. */
-export async function prepare(preparation: Preparation): Promise<Prepared> {
+export async function prepare(preparation: Preparation) {
   const { options, listener, onPipeline } = preparation;
   listener.begin("pipeline");
   const pipeline = await preparePipeline(options);
@@ -229,17 +210,14 @@ async function prepareFolder({
   return folder;
 }
 
-interface RunBefore
-  extends Pick<Prepared, "baseline" | "past" | "resumable" | "fingerprint" | "startedMs" | "above"> {
-  readonly targets: readonly TargetState[];
-}
+type RunBefore = Awaited<ReturnType<typeof prepareRunBefore>>;
 
 /** The run that this one goes on from: the latest of the folder, or the one that a target has. */
 async function prepareRunBefore(
   { options, listener, isRehearsal }: Preparation,
   pipeline: Pipeline,
   folder: PreparedOutput,
-): Promise<RunBefore> {
+) {
   const { config, clock, signal, log } = options;
   listener.begin("run before");
   const found = await readBaseline(folder);
@@ -250,8 +228,9 @@ async function prepareRunBefore(
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
   const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
   const startedMs = clock.now();
+  // The highest number that a target knows of any run: this one's is above.
   const above = Math.max(0, ...targets.map(({ taken }) => taken));
-  const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
+  const wanted = { fingerprint, config, nowMs: startedMs, above };
   const interrupted = await findInterrupted(folder, wanted);
   if (interrupted.foreign !== null) listener.warn(foreignSentence(interrupted.foreign));
   if (!isRehearsal) await clearLeftovers(folder, interrupted);
@@ -269,7 +248,7 @@ async function prepareRunBefore(
 }
 
 async function clearLeftovers(folder: PreparedOutput, { resumable }: Interrupted): Promise<void> {
-  if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.resumed.files);
+  if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
   await discardLeftovers(folder, resumable?.run);
 }
 
@@ -281,7 +260,7 @@ function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): strin
       ? `a run goes on from ${run}, to which the target ${target} was rolled back`
       : `a run restores ${run} from the target ${target}, and goes on from it`;
   }
-  if (baseline.kind !== "run") return "none is published that a run would go on from";
+  if (baseline.kind !== "run") return "no run to go on from";
   const { requests, startedAt, endedAt } = baseline.manifest;
   const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
   return `${baseline.run}: ${counted(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
@@ -312,7 +291,7 @@ async function prepareService(
   pipeline: Pipeline,
   folder: PreparedOutput,
   { baseline, resumable }: RunBefore,
-): Promise<Pick<Prepared, "source" | "retry" | "personalFields">> {
+) {
   const { config, signal } = options;
   listener.begin("service");
   const source = await openSource(config);

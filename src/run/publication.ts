@@ -57,7 +57,7 @@ export async function landAndPublish(
   ];
   const untold = untoldChecks(built);
   const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
-  const causes = await newCauses(folder, { of: "run", causes: found }, options.log);
+  const causes = await newCauses(folder, found, options.log);
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     current: { run: manifest.run, publishedAt: manifest.endedAt },
@@ -81,7 +81,7 @@ export async function landAndPublish(
 
 /** What the summary says of the run itself. */
 function publishedFacts(
-  { folder, resumed, baseline }: PublishingRun,
+  { folder, kept, baseline }: PublishingRun,
   facts: ExtractRecord,
   built: Built,
   manifest: Manifest,
@@ -103,7 +103,7 @@ function publishedFacts(
     throttled: facts.throttled,
     outages: facts.outages,
     reused: reusedOf(facts),
-    resumed: resumedOf(resumed),
+    resumed: resumedOf(kept),
     bytesReceived: facts.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: manifest.files.length,

@@ -6,14 +6,12 @@ import { z } from "zod";
 import type { ErrorCode } from "../common/errors.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import { removeAllBut } from "../common/tree.ts";
+import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
-import { passOfStages } from "../extract/landing/checkpoint.ts";
-import { CHECKPOINT_VERSION } from "../extract/landing/checkpoint-form.ts";
-import { isResumable, ResumeReader, type ResumeState } from "../extract/landing/resume-state.ts";
+import { isResumable } from "../extract/extract.ts";
+import { type KeptAnswers, keptAnswers } from "../extract/landing/kept-groups.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { Shape } from "../raw/document.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
-import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import { bytesBelow, bytesOf } from "../warehouse/disk.ts";
 import { laterRun } from "../warehouse/identity.ts";
 import {
@@ -36,7 +34,7 @@ export async function resumeFingerprint(
   pipeline: Pipeline,
 ): Promise<string> {
   const parts = [
-    CHECKPOINT_VERSION,
+    VERSION,
     RAW_COLUMNS.map(({ name, type }) => [name, type]),
     configFingerprint(config),
     // Documents that are reused by now may be older than they are to be from here on.
@@ -68,7 +66,7 @@ export function pipelineFingerprint({ tables, loaders, tests, rows: _rows, ...pi
 
 /** Form of `resume.json`. */
 export const resumeRecordForm = z.strictObject({
-  version: z.literal(CHECKPOINT_VERSION),
+  version: z.literal(VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
   resumedMs: z.array(z.number()),
@@ -86,7 +84,7 @@ export const resumeRecordForm = z.strictObject({
 export type ResumeRecord = Readonly<Omit<z.infer<typeof resumeRecordForm>, "version">>;
 
 export async function writeResumeRecord(staging: StagingFolder, begun: ResumeRecord): Promise<void> {
-  await writeSealed(staging.resumeRecord, { version: CHECKPOINT_VERSION, ...begun });
+  await writeSealed(staging.resumeRecord, { version: VERSION, ...begun });
 }
 
 /** Leaves staged files for a person to look into; no run goes on from them. */
@@ -100,15 +98,13 @@ const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 export interface ResumableRun {
   readonly run: string;
   readonly resumeRecord: ResumeRecord;
-  readonly resumed: ResumeState;
+  readonly kept: KeptAnswers;
   readonly keptBytes: number;
 }
 
 export interface Wanted {
   readonly fingerprint: string;
   readonly config: Config;
-  /** Of the pipeline. */
-  readonly listings: readonly Shape[];
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** Number of the last run that a target has. */
@@ -142,24 +138,15 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
   if (resumeRecord === undefined) return existsSync(path) ? { resumable: null, foreign: run } : NO_RUN;
   if (!mayResume(resumeRecord, wanted)) return NO_RUN;
   if (resumeRecord.fingerprint !== wanted.fingerprint) return { resumable: null, foreign: run };
-  const resumed = await resumeStateOf(staging, wanted);
-  if (resumed.pages === 0) return NO_RUN;
-  const sizes = await Promise.all([path, ...resumed.files].map(bytesOf));
+  const kept = await keptAnswers(staging.root);
+  if (kept.groups.length === 0) return NO_RUN;
+  const sizes = await Promise.all([path, ...kept.files].map(bytesOf));
   const keptBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
-  return { resumable: { run, resumeRecord, resumed, keptBytes }, foreign: null };
+  return { resumable: { run, resumeRecord, kept, keptBytes }, foreign: null };
 }
 
 export function foreignSentence(run: string): string {
   return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
-}
-
-/** What is staged of a run, as far as it is sound. */
-export async function resumeStateOf(
-  { root: directory, sequence }: StagingFolder,
-  { config, listings }: Pick<Wanted, "config" | "listings">,
-): Promise<ResumeState> {
-  const raw = new RawFiles({ directory, folder: rawFolder(config), sequence });
-  return new ResumeReader(directory, raw, passOfStages(listings)).read();
 }
 
 /** A clock that was set back since tells nothing about the age. */

@@ -6,8 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { treatmentOf } from "../config/config.ts";
 import { Journal } from "../extract/journal.ts";
-import { Checkpoint } from "../extract/landing/checkpoint.ts";
-import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
+import { isAnythingKept, keptAnswers, NOTHING_KEPT } from "../extract/landing/kept-groups.ts";
 import type { Observers } from "../observe/observers.ts";
 import { resumedOf } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
@@ -37,7 +36,6 @@ import {
   type ResumableRun,
   type ResumeRecord,
   resume,
-  resumeStateOf,
   writeResumeRecord,
 } from "./resume.ts";
 
@@ -98,10 +96,9 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 };
 
 /** A run before it has a staging folder. `above`: a target has this number, so that of the run is higher. */
-type Place = Omit<
-  RunContext,
-  "clock" | "staging" | "resumed" | "resumeRecord" | "checkpoint" | "journal" | "peak"
-> & { readonly above: number };
+type Place = Omit<RunContext, "clock" | "staging" | "kept" | "resumeRecord" | "journal" | "peak"> & {
+  readonly above: number;
+};
 
 async function stageAndPublish(
   place: Place,
@@ -147,7 +144,7 @@ async function begin(
   let resumeRecord = fresh;
   if (resumable !== null) {
     resumeRecord = await resume(staging, resumable, options.clock.now());
-    options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumable.resumed) });
+    options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumable.kept) });
   }
   await createStaging(folder, run);
   if (resumable === null) await writeResumeRecord(staging, resumeRecord);
@@ -156,25 +153,19 @@ async function begin(
     clock: options.clock,
     staging,
     resumeRecord,
-    resumed: resumable?.resumed ?? EMPTY_RESUME,
-    checkpoint: new Checkpoint(staging.root),
+    kept: resumable?.kept ?? NOTHING_KEPT,
     journal: new Journal(),
     peak: PeakUse.watch(staging.root, resumeRecord.peakBytes),
   };
 }
 
 /** What becomes of the staged files of a run that failed. */
-async function leftBy(
-  { folder, staging, checkpoint, resumed, options, pipeline }: RunContext,
-  thrown: unknown,
-): Promise<Left> {
-  await checkpoint.settled();
+async function leftBy({ folder, staging, options, pipeline }: RunContext, thrown: unknown): Promise<Left> {
   // A run that has its final name does not go on: it is finished.
   if (existsSync(join(folder.runs, staging.run))) return "remove";
   const left = failureDisposition(asWarehouseError(thrown).code);
   if (options.config.limit !== null && left !== "inspect") return "remove";
-  const nothing = checkpoint.groups === 0 && resumed.pages === 0;
-  if (left === "remove" || (nothing && left !== "inspect")) return "remove";
+  if (left === "remove" || (left !== "inspect" && !isAnythingKept(staging.root))) return "remove";
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));
   options.log.warn(LEFT[left], { run: staging.run, ...(left === "inspect" && { file }) });
   return left;
@@ -184,12 +175,12 @@ async function leftBy(
 async function withRoom(run: RunContext, thrown: unknown, left: Left): Promise<unknown> {
   const error = asWarehouseError(thrown);
   if (error.code !== "disk.full") return thrown;
-  const { staging, options, pipeline, folder, baseline, peak } = run;
-  const { config, freeBytes: free } = options;
+  const { staging, options, folder, baseline, peak } = run;
+  const { freeBytes: free } = options;
   await peak.measure();
   let keptBytes = 0;
   if (left === "resume") {
-    const { files } = await resumeStateOf(staging, { config, listings: pipeline.listings });
+    const { files } = await keptAnswers(staging.root);
     keptBytes = await keepResumable(staging, files);
   }
   const taken = { peakBytes: peak.bytes, keptBytes };

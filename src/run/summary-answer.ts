@@ -105,7 +105,7 @@ function throttled({ ratePerSecond, refused }: Throttled): string {
 }
 
 function reused({ reused: fromBefore, read }: Reused): string {
-  return `${counted(fromBefore, "single item")} of which the listing says nothing new; ${count(read)} read`;
+  return `${counted(fromBefore, "unchanged single item")}; ${count(read)} requested`;
 }
 
 function published({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {

@@ -52,7 +52,7 @@ export interface Column<
    */
   readonly emptyDefault: (typeof EMPTY_DEFAULTS)[number] | undefined;
   /** Of a derived column: its value, made from those of its API fields. */
-  readonly make: Make | undefined;
+  readonly make: ((values: Values) => CellOf[ColumnType] | null | undefined) | undefined;
 }
 
 /** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
@@ -69,8 +69,6 @@ export interface CellOf {
 
 /** Values of API fields as they were sent, by field; undefined where the item does not have it. Nothing checks them. */
 export type Values<Field extends string = string> = { readonly [Each in Field]?: unknown };
-
-type Make = (values: Values) => CellOf[ColumnType] | null | undefined;
 
 /** Columns of this table that name a row of another: a dangling one is counted in `run_checks`, never an error. */
 export interface Reference {
@@ -184,7 +182,9 @@ const columnOptions = z
     from: z.array(z.string().superRefine(assertApiField)).default([]),
     comment: z.string(),
     required: z.boolean().default(false),
-    make: z.custom<Make>((value) => typeof value === "function", "expected a function").optional(),
+    make: z
+      .custom<NonNullable<Column["make"]>>((value) => typeof value === "function", "expected a function")
+      .optional(),
     personal: z.boolean().default(false),
     format: z.enum(WIRE_FORMATS).default("plain"),
     emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),

@@ -43,7 +43,7 @@ function consequence(standing: Standing, last: TargetRun, run: DeliveredRun): st
   if (run.isRollback && !isKnown)
     return `does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or roll back where it was made`;
   if (standing === "undone" || (standing === "later" && isKnown))
-    return `is delivered by a rollback alone: "content-warehouse runs rollback ${run.sequence} --deliver"`;
+    return `can only be delivered by a rollback: "content-warehouse runs rollback ${run.sequence} --deliver"`;
   return "cannot be delivered any more; run again: the next run goes on from it";
 }
 

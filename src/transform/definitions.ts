@@ -20,18 +20,18 @@ import type { Entity, EntityStore } from "./entity-store.ts";
 import { columnOf } from "./lists.ts";
 import { listOf } from "./rows.ts";
 
-/** Rows of each shared table, in the order in which they are made: the load sorts them. */
-type EntityRows = Map<string, Cell[][]>;
-
 interface EntityFacts {
   readonly store: EntityStore;
   readonly lookups: RawLookups;
   readonly drift: Drift;
 }
 
-/** Rows of all shared tables. Adds the definitions of the lookup to the store: they are the newest. */
-export function entityRows(facts: EntityFacts): EntityRows {
-  const rows: EntityRows = new Map();
+/**
+ * Rows of all shared tables, by table; the load sorts them. Adds the definitions of the lookup to the store: they are the
+ * newest.
+ */
+export function entityRows(facts: EntityFacts): Map<string, Cell[][]> {
+  const rows = new Map<string, Cell[][]>();
   const put = (table: string, row: Cell[]): void => {
     const list = rows.get(table);
     if (list === undefined) rows.set(table, [row]);

@@ -62,9 +62,7 @@ const OF_ITEM: Readonly<Record<string, Made>> = {
 };
 
 /** Where each cell of a row comes from. */
-type Source = Reader | Made;
-
-function sourcesOf(table: Table): Source[] {
+function sourcesOf(table: Table): (Reader | Made)[] {
   return table.columns.map((column) => {
     if (column.make !== undefined) return derived(table, column, column.make);
     const ofItem = Object.hasOwn(OF_ITEM, column.name) ? OF_ITEM[column.name] : undefined;

@@ -16,7 +16,6 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
  *     .pruned.json              runs that are gone, and were rolled back or put aside before; not there: none
  *     .warnings.json            digests of the warnings of the last run
- *     .observer-warnings.json   of those of its observers
  *     .staging/<run>/           the run under way and what earlier ones left; the same file system, mode 0700
  *     .lock.duckdb              held by the run under way
  */

@@ -10,18 +10,16 @@ import type { OutputFolder } from "./layout.ts";
 /** SHA-256 of each cause: a cause may name what is erased later. */
 const form = z.array(z.string());
 
-const FILES = { run: ".warnings.json", observers: ".observer-warnings.json" } as const;
-
 /**
  * Returns the causes that the run before did not have, and keeps these for the next run. If they cannot be kept, all count
  * as new. A cause is the name of a check, or a sentence.
  */
 export async function newCauses(
   folder: OutputFolder,
-  { of, causes }: { readonly of: keyof typeof FILES; readonly causes: readonly string[] },
+  causes: readonly string[],
   log: Log,
 ): Promise<ReadonlySet<string>> {
-  const file = join(folder.root, FILES[of]);
+  const file = join(folder.root, ".warnings.json");
   const digestOf = (cause: string) => hash("sha256", cause);
   try {
     const before = new Set(await readSealed(file, form));

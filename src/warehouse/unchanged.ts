@@ -7,8 +7,6 @@ import { type Manifest, type PublishedFile, readManifest } from "./manifest.ts";
 import type { PublishedFiles } from "./published-tables.ts";
 import { digestOf } from "./verify.ts";
 
-type Files = readonly PublishedFile[];
-
 /** Files of a run, and their bytes. */
 export interface Unchanged {
   readonly files: number;
@@ -16,7 +14,7 @@ export interface Unchanged {
 }
 
 /** Those that an earlier run has too. */
-export function unchangedSince(files: Files, before: Files): Unchanged {
+export function unchangedSince(files: readonly PublishedFile[], before: readonly PublishedFile[]): Unchanged {
   const known = new Set(before.map(({ sha256 }) => sha256));
   const same = files.filter(({ sha256 }) => known.has(sha256));
   return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -40,7 +38,11 @@ export async function runBefore(
  * Replaces files of a result by links to the same ones of the run before. Those are read once more: a damaged one must
  * not get into another run. What cannot be linked stays as it was written.
  */
-export async function linkUnchanged(result: string, files: Files, before: PublishedFiles): Promise<void> {
+export async function linkUnchanged(
+  result: string,
+  files: readonly PublishedFile[],
+  before: PublishedFiles,
+): Promise<void> {
   const known = new Map(before.manifest.files.map((file) => [file.sha256, file.path]));
   for (const { path, sha256 } of files) {
     const same = known.get(sha256);

@@ -76,16 +76,17 @@ test("--quiet says a warning once: of a night like the one before nothing, and a
   assert.match((await night(["--quiet"])).err, /There is no destination "Shop"/);
 });
 
-test("--quiet says of an observer and of checks what is new, and the same no second time", async (t) => {
+test("--quiet says each night that an observer failed, and of checks what is new, the same no second time", async (t) => {
   const { night, cwd, service } = await nights(t, "parquet");
   const settings = { metricsFile: "missing/run.prom" };
-  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
-  assert.match(
-    (await night(["--quiet"])).err,
-    /^[^\n]* warn {2}`metricsFile` failed: \S+ cannot be written \(ENOENT\); [^\n]*\n$/,
-  );
-  assert.equal((await night(["--quiet"])).err, "");
-  assert.match((await night([])).err, /`metricsFile` failed/);
+  const config = join(cwd, "content-warehouse.config.json");
+  await writeFile(config, JSON.stringify(settings));
+  for (const _night of [1, 2])
+    assert.match(
+      (await night(["--quiet"])).err,
+      /^[^\n]* warn {2}`metricsFile` failed: \S+ cannot be written \(ENOENT\); [^\n]*\n$/,
+    );
+  await writeFile(config, "{}");
   service.items = itemsOf(2).map((item) => ({ ...item, author: "5f1e0c2ab4d3e90017c0ffe1" }));
   const { err } = await night(["--quiet"]);
   assert.match(

@@ -126,8 +126,9 @@ suite("a rollback with two targets", () => {
     const refused = await command("deliver");
     assert.equal(refused.code, 26, refused.stderr);
     assert.equal(
-      refused.stderr.match(/delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver"/g)
-        ?.length,
+      refused.stderr.match(
+        /can only be delivered by a rollback: "content-warehouse runs rollback 1 --deliver"/g,
+      )?.length,
       2,
     );
     assert.equal(await inPostgres(), 2);

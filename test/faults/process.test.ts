@@ -98,7 +98,7 @@ long(
     );
     const staged = (await treeOf(join(out, ".staging"))).filter((path) => !path.endsWith("/"));
     assert.deepEqual(
-      staged.filter((path) => !/\/(raw|checkpoint|resume\.json)/.test(path)),
+      staged.filter((path) => !/\/(raw|answers|resume\.json)/.test(path)),
       [],
     );
     const before = service.questions.length;

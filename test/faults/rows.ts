@@ -18,7 +18,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: "A2",
     fault: "name of the service does not resolve",
-    expected: "asked once more, or as the policy says, then 21; the sentence names the host",
+    expected: "asked once more, then 21; the sentence names the host",
   },
   { id: "A3", fault: "connection never comes about", expected: "ended by the connect timeout, asked again" },
   {

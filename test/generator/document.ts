@@ -6,8 +6,7 @@ import { type Lifecycle, lifecycleOf, precise } from "./lifecycle.ts";
 import { withOddity } from "./oddities.ts";
 import { DAY_MS, iso, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
-import type { Story } from "./story.ts";
-import { originalOf, storyAt } from "./story-at.ts";
+import { originalOf, type Story, storyAt } from "./story-at.ts";
 import { sanitize, slugOf, wordCount } from "./text.ts";
 import { type Text, textOf } from "./writing.ts";
 

@@ -2,7 +2,7 @@ import type { CustomFieldValue, FileValue } from "../../src/service/content-set.
 import type { Lifecycle } from "./lifecycle.ts";
 import { DAY_MS, iso, type Plan, type PlannedField } from "./plan.ts";
 import { Random } from "./random.ts";
-import type { Story } from "./story.ts";
+import type { Story } from "./story-at.ts";
 import { fill, isFilled, slugOf } from "./text.ts";
 import type { Kind } from "./vocabulary.ts";
 import type { Text } from "./writing.ts";

@@ -1,6 +1,6 @@
 import { DAY_MS, iso, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
-import type { Story } from "./story.ts";
+import type { Story } from "./story-at.ts";
 
 /** What has happened to an item by the moment that the set shows. Milliseconds since 1970 UTC, whole seconds. */
 export type Lifecycle = ReturnType<typeof lifecycleOf>;

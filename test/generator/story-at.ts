@@ -1,17 +1,14 @@
-import type { OddityEffect } from "./oddities/effect.ts";
 import { oddityAt } from "./oddities.ts";
 import { DAY_MS, type Plan, type PlannedType } from "./plan.ts";
 import type { Profile } from "./profile.ts";
 import { Random } from "./random.ts";
-import type { Story } from "./story.ts";
 import type { Kind, Topic } from "./vocabulary.ts";
 
-export interface ItemStory extends Story {
-  readonly oddity: OddityEffect | undefined;
-}
+/** What one item is about: fixed before a word is written, so that title, body and fields speak of the same thing. */
+export type Story = ReturnType<typeof storyAt>;
 
 /** The story of the item at a position: a pure function of plan and position. */
-export function storyAt(plan: Plan, index: number): ItemStory {
+export function storyAt(plan: Plan, index: number) {
   const { profile, seed, items } = plan;
   const random = Random.at(seed, "story", index);
   const plain = index < profile.plainItems || index >= items - profile.plainItems;
@@ -31,6 +28,7 @@ export function storyAt(plan: Plan, index: number): ItemStory {
       vocabulary.places.find(({ name }) => name === translation?.place) ?? random.pick(vocabulary.places),
     campaign: pickCampaign(plan, topic, createdMs, random),
     translation,
+    /** Among the first or the last of the set, where a person looks first. */
     plain,
     oddity,
   };
@@ -88,7 +86,7 @@ function pickCampaign(plan: Plan, topic: Topic, createdMs: number, random: Rando
 }
 
 /** The item that this one is a translation of: the last article on the topic among the 250 before it. */
-export function originalOf(plan: Plan, story: Story): ItemStory | undefined {
+export function originalOf(plan: Plan, story: Story): Story | undefined {
   for (let index = story.index - 1; index >= Math.max(0, story.index - 250); index--) {
     const earlier = storyAt(plan, index);
     const fits = earlier.planned.words.kind === "article" && earlier.topic === story.topic;

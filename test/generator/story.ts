@@ -1,21 +1,8 @@
-import type { Plan, PlannedCampaign, PlannedType } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
+import type { Story } from "./story-at.ts";
 import { capital } from "./text.ts";
-import type { PersonWords, Place, Subject, Topic, TranslationWords } from "./vocabulary.ts";
-
-/** What one item is about: fixed before a word is written, so that title, body and fields speak of the same thing. */
-export interface Story {
-  readonly index: number;
-  readonly createdMs: number;
-  readonly planned: PlannedType;
-  readonly topic: Topic;
-  readonly subject: Subject;
-  readonly place: Place;
-  readonly campaign: PlannedCampaign | undefined;
-  readonly translation: TranslationWords | undefined;
-  /** Among the first or the last of the set, where a person looks first. */
-  readonly plain: boolean;
-}
+import type { PersonWords } from "./vocabulary.ts";
 
 /** Words for the slots of titles and sentences; one that has none is missing. */
 export type Slots = Readonly<Record<string, string>>;

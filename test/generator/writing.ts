@@ -1,6 +1,7 @@
 import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
-import { type Story, slotsOf } from "./story.ts";
+import { slotsOf } from "./story.ts";
+import type { Story } from "./story-at.ts";
 import { capital, escapeHtml, fill, isFilled, slugOf } from "./text.ts";
 import type { Kind, Subject, TranslationWords } from "./vocabulary.ts";
 

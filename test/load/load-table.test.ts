@@ -509,52 +509,6 @@ for (const [what, [text, count]] of Object.entries(LONG_TEXTS)) {
   });
 }
 
-test("texts that the engine's own way cannot take are compressed without a declaration", async (t) => {
-  const { folder } = await setting(t);
-  await using database = await build(folder);
-  const text =
-    "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 20000 ELSE 700 END, md5(CAST(i AS VARCHAR)))";
-  await execute(database.connection, `CREATE TABLE texts AS SELECT ${text} AS text FROM range(3000) t(i)`);
-  assert.deepEqual(await compressionOf(database.connection, "texts"), [["text", "ZSTD"]]);
-});
-
-test("a row group of the database has 61,440 rows", async (t) => {
-  await using database = await build(await temporaryFolder(t));
-  await createTable(database.connection, TAGS);
-  await database.connection.run("INSERT INTO content_tags SELECT n::VARCHAR, 0, 'x' FROM range(100000) t(n)");
-  const rows = await all(
-    database.connection,
-    `SELECT row_group_id, sum(count)::INTEGER AS rows FROM pragma_storage_info('content_tags')
-     WHERE column_name = 'ordinal' AND segment_type <> 'VALIDITY' GROUP BY row_group_id ORDER BY row_group_id`,
-  );
-  assert.deepEqual(
-    rows.map((group) => Number(group.rows)),
-    [61_440, 38_560],
-  );
-});
-
-test("a row group of a Parquet file has 30,720 rows", async (t) => {
-  const { folder, result } = await setting(t);
-  await using database = await build(folder);
-  const derived = { ...TAGS, name: "derived_tags", stage: "derived" } as const;
-  await createTable(database.connection, derived);
-  await database.connection.run("INSERT INTO derived_tags SELECT n::VARCHAR, 0, 'x' FROM range(70000) t(n)");
-  await exportTables([database.connection], {
-    tables: [derived],
-    bounds: [],
-    finalDirectory: result,
-    sequence: 7,
-  });
-  const file = await readFile(join(result, "parquet/derived_tags/derived_tags-000007-0000.parquet"));
-  const { row_groups: groups } = await parquetMetadataAsync(
-    file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength),
-  );
-  assert.deepEqual(
-    groups.map((group) => Number(group.num_rows)),
-    [30_720, 30_720, 8560],
-  );
-});
-
 test("S14: only a plain table name becomes a file name", async (t) => {
   const { folder, result } = await setting(t);
   await using database = await build(folder);

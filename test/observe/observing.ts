@@ -1,5 +1,5 @@
 /** Runs with observers, against a scripted service, and an endpoint that takes what they post. */
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
@@ -7,17 +7,10 @@ import type { ObserveSettings } from "../../src/observe/settings.ts";
 
 export const NOBODY: ObserveSettings = { onFinish: null, metricsFile: null };
 
-export interface Posted {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
 /** An HTTP server on loopback that keeps what is posted. */
 export class Endpoint {
-  readonly posted: Posted[] = [];
-  /** `hang`: it never answers. */
-  status: number | "hang" = 200;
+  readonly posted: { readonly path: string; readonly body: string }[] = [];
+  status = 200;
   url = "";
   readonly #server = createServer((request, response) => {
     let body = "";
@@ -25,8 +18,8 @@ export class Endpoint {
       body += text;
     });
     request.on("end", () => {
-      this.posted.push({ path: String(request.url), headers: request.headers, body });
-      if (this.status !== "hang") response.writeHead(this.status).end();
+      this.posted.push({ path: String(request.url), body });
+      response.writeHead(this.status).end();
     });
   });
 

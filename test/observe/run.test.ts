@@ -4,7 +4,6 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { ObserveSettings } from "../../src/observe/settings.ts";
 import { program } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
@@ -12,16 +11,8 @@ import { CANARY, exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { warningsIn } from "./observing.ts";
 
-interface Observed {
-  readonly service: Scripted;
-  readonly folder: string;
-  readonly outcomes: RunOutcome[];
-  readonly warnings: string[];
-  readonly run: (changes?: Partial<ObserveSettings>) => Promise<RunSummary>;
-}
-
 /** A service of 12 items, and observers of each kind. */
-async function observed(t: TestContext): Promise<Observed> {
+async function observed(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(12));
   const folder = await temporaryFolder(t);
   const outcomes: RunOutcome[] = [];

@@ -24,9 +24,9 @@ async function stage(t: TestContext, dynamic: string, full: string) {
   const take = (entries: readonly DriftEntry[]) => {
     for (const entry of entries) drift.add(entry);
   };
-  take(landing.close(1).drift);
+  take(landing.write(1).drift);
   lander.page({ ...FULL, body: bodyOf(full) });
-  take(landing.close(2).drift);
+  take(landing.write(2).drift);
   const result = await landing.transformed();
   const cell = (table: string, column: string): unknown => {
     const part = result.parts.find((each) => each.table === table);

@@ -7,7 +7,7 @@ test("what was read of a raw file is given back when it is done", async (t) => {
   const bytes = 2 * 1024 * 1024;
   const landing = await NightlyLanding.in(t);
   landing.lander.page({ ...DYNAMIC, body: bodyOf(JSON.stringify({ id: "a", title: "x".repeat(bytes) })) });
-  const { rawFile } = landing.close(1);
+  const { rawFile } = landing.write(1);
   const rows = new RawRows(rawFile);
   assert.equal(String(rows.view(0).document.title).length, bytes);
   const before = process.memoryUsage().arrayBuffers;

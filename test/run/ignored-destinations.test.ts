@@ -64,7 +64,7 @@ const NAMELESS =
 test("a destination that is ignored is not warned of and not counted, its rows stay, and the run says which", async (t) => {
   const { out, night } = await warehouse(t);
   const warned = await night([]);
-  assert.match(summaryText(warned), /Warning +1 destination in mappings has no name: /);
+  assert.match(summaryText(warned), /Warning +1 destination in mappings has no name \(/);
   const fails = async (limit: string) =>
     (await outcome(auditCommand, ["--warehouse", out, "--fail-on", limit])).error?.message;
   assert.match(
@@ -97,7 +97,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
   );
   assert.ok(
     page
-      .all("#checks tr")
+      .all("#run-checks tr")
       .some(({ textContent }) => textContent?.includes(unknown) && textContent.includes("Shp")),
   );
   const tiles = page.all(".figures dd").map(({ textContent }) => textContent);

@@ -15,17 +15,11 @@ import { tell } from "./loading.ts";
 import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder, treeOf } from "./running.ts";
 import { item, itemsOf, Scripted } from "./scripted.ts";
 
-interface World {
-  readonly service: Scripted;
-  readonly out: string;
-  run(limit: number | null, more?: Partial<Config>): ReturnType<typeof exportFrom>;
-}
-
 /** Pages have five items, unless a limit is less. */
-async function world(t: TestContext, items: number): Promise<World> {
+async function world(t: TestContext, items: number) {
   const service = await Scripted.start(t, itemsOf(items));
   const out = join(await temporaryFolder(t), "first-look");
-  const run: World["run"] = (limit, more = {}) =>
+  const run = (limit: number | null, more: Partial<Config> = {}) =>
     exportFrom({ url: service.url, out, config: { limit, ...more } });
   return { service, out, run };
 }

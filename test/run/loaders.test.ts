@@ -4,10 +4,11 @@ import { existsSync } from "node:fs";
 import { readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
 import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
+import type { LoadRun, LoadTable, StagedLoad } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
@@ -23,20 +24,14 @@ import { itemsOf, Scripted } from "./scripted.ts";
 
 const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;
 
-interface World {
-  readonly out: string;
-  /** What the loaders did, in order. */
-  readonly said: string[];
-  run(options?: Partial<ExportOptions>): ReturnType<typeof exportFrom>;
-}
-
 type Parts = Partial<{
   stage: (loader: string, run: LoadRun) => Promise<unknown>;
   commit: (loader: string) => Promise<void>;
   abort: (loader: string) => Promise<void>;
 }>;
 
-async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<World> {
+/** `said`: what the loaders did, in order. */
+async function world(t: TestContext, parts: Parts = {}, items = 3) {
   const service = await Scripted.start(t, itemsOf(items));
   const out = join(await temporaryFolder(t), "warehouse");
   const said: string[] = [];
@@ -67,14 +62,6 @@ async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   return list;
 }
 
-interface Got {
-  readonly rows: number;
-  readonly files: readonly string[];
-  readonly columns: readonly Column[];
-  readonly key: readonly string[];
-  readonly cells: readonly (readonly Cell[])[];
-}
-
 /** What DuckDB says of a column, as the text that a cell of it has. */
 function asText({ name, type }: Column): string {
   const column = quoteIdentifier(name);
@@ -83,9 +70,26 @@ function asText({ name, type }: Column): string {
   return type === "double" ? column : `${column}::VARCHAR`;
 }
 
-test("a loader gets every table with its rows, to the last bit", async (t) => {
+function valueIn(batch: RecordBatch, column: number, row: number): unknown {
+  const vector = batch.getChildAt(column);
+  if (vector === null || !vector.isValid(row)) return null;
+  const { values } = vector.data[0] ?? {};
+  const isNumbers =
+    values instanceof BigInt64Array || values instanceof Int32Array || values instanceof Float64Array;
+  return isNumbers ? values[row] : vector.get(row);
+}
+
+test("a loader gets every table with its rows, as cells and as batches, to the last bit", async (t) => {
+  // More rows than a batch has.
   const items = either(9, 20);
-  const got = new Map<string, Got>();
+  const got = new Map<
+    string,
+    Pick<LoadTable, "rows" | "files"> &
+      Pick<LoadTable["table"], "columns" | "key"> & {
+        readonly cells: readonly (readonly Cell[])[];
+        readonly batches: readonly RecordBatch[];
+      }
+  >();
   const { run } = await world(
     t,
     {
@@ -95,7 +99,7 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
           [name.slice(0, 6), sequence, pipeline, verdict],
           ["000001", 1, "loading", "complete"],
         );
-        for (const { table, rows, files, cells } of tables) {
+        for (const { table, rows, files, cells, batches } of tables) {
           for (const file of files) assert.ok(existsSync(file), file);
           const { columns, key } = table;
           got.set(table.name, {
@@ -104,6 +108,7 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
             columns,
             key,
             cells: await all(cells()),
+            batches: await all(batches()),
           });
         }
       },
@@ -117,7 +122,7 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
     [got.get("every_type")?.rows, got.get("nothing")?.rows, got.get("content_files")?.rows],
     [items * 500, 0, 0],
   );
-  for (const [name, { rows, files, columns, key, cells }] of got) {
+  for (const [name, { rows, files, columns, key, cells, batches }] of got) {
     assert.notEqual(files.length, 0, name);
     const expressions = columns
       .map((column) => `${asText(column)} AS ${quoteIdentifier(column.name)}`)
@@ -132,6 +137,23 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
       expected,
       name,
     );
+    const inBatches = batches.flatMap((batch) =>
+      Array.from({ length: batch.numRows }, (_, row) =>
+        columns.map((column, at) => shown(valueIn(batch, at, row), column)),
+      ),
+    );
+    assert.deepEqual(inBatches, expected, `${name} in batches`);
+    for (const batch of batches) {
+      assert.ok(batch.numRows > 0 && batch.numRows <= 4096, name);
+      const fields = batch.schema.fields.map((field) => [field.name, field.nullable]);
+      assert.deepEqual(
+        fields,
+        columns.map((column) => [column.name, column.nullable]),
+      );
+    }
+    if (batches.length === 0) continue;
+    const read = tableFromIPC(tableToIPC(new ArrowTable([...batches])));
+    assert.equal(read.numRows, rows, `${name} as a stream`);
   }
   const every = got.get("every_type");
   assert.deepEqual(
@@ -160,6 +182,10 @@ long("a loader that looks at the first rows alone leaves nothing behind", async 
       const table = tables.find(({ table: { name } }) => name === "every_type");
       for await (const row of table?.cells() ?? []) {
         assert.equal(row.length, 10);
+        break;
+      }
+      for await (const batch of table?.batches() ?? []) {
+        assert.equal(batch.numRows, 1500);
         break;
       }
     },

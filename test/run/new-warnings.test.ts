@@ -37,7 +37,7 @@ long("a warning about a name that the configuration has is new by itself", async
     await exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { customFields } });
   const first = await night(["color"]);
   assert.deepEqual(first.newWarnings, first.warnings);
-  assert.match(first.warnings.join(), /^1 destination in mappings has no name: /);
+  assert.match(first.warnings.join(), /^1 destination in mappings has no name \(/);
   const second = await night(["color", "colr"]);
   assert.equal(second.warnings.length, 2);
   assert.match(second.newWarnings.join(), /^The service knows no custom field "colr"\./);

@@ -16,23 +16,13 @@ const DATABASE =
   'transform: [contentTables({ only: ["content", "content_tags"] })], load: [duckdb(), parquet()]';
 const PARQUET = 'transform: [contentTables({ only: ["content", "content_tags"] })], load: [parquet()]';
 
-interface Nights {
-  readonly service: Scripted;
-  readonly out: string;
-  /** A run whose pipeline has these tests, each as the options in JavaScript. */
-  readonly run: (
-    tests: readonly object[],
-    stages?: string,
-    settings?: Partial<Config>,
-  ) => ReturnType<typeof exportFrom>;
-}
-
-async function nights(t: TestContext): Promise<Nights> {
+async function nights(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(12));
   const folder = await temporaryFolder(t);
   const out = join(folder, "out");
   let number = 0;
-  const run: Nights["run"] = async (tests, stages = DATABASE, settings = {}) => {
+  /** A run whose pipeline has these tests, each as the options in JavaScript. */
+  const run = async (tests: readonly object[], stages = DATABASE, settings: Partial<Config> = {}) => {
     const file = join(folder, `pipeline-${++number}.mjs`);
     const audit = tests.map((options) => `test(${JSON.stringify(options)})`).join(", ");
     await writeFile(
@@ -282,7 +272,7 @@ test("a run of the first items asks no test, and says so", async (t) => {
     },
   );
   assert.ok(
-    warnings.some((each) => each.startsWith("The tests of the pipeline were not asked: ")),
+    warnings.some((each) => each.startsWith("The tests of the pipeline were not asked, because ")),
     String(warnings),
   );
   assert.deepEqual(await rowsOf(join(out, "current"), TESTS), []);

@@ -70,14 +70,8 @@ async function elsewhere(world: World, newsroom: string): Promise<Scripted> {
   return other;
 }
 
-interface Ended {
-  readonly exitCode: number;
-  readonly out: string;
-  /** With the sentence of the failure. */
-  readonly err: string;
-}
-
-async function command(make: typeof checkCommand, args: readonly string[], world: Place): Promise<Ended> {
+/** `err`: with the sentence of the failure. */
+async function command(make: typeof checkCommand, args: readonly string[], world: Place) {
   const { cwd, env } = world;
   const { text: out, err, exitCode, error } = await outcome(make, args, { env, cwd });
   return { exitCode, out, err: err + (error?.message ?? "") };
@@ -88,21 +82,16 @@ async function configured(world: Place): Promise<void> {
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
 }
 
-async function night(world: Place): Promise<Ended> {
+async function night(world: Place) {
   await configured(world);
   return await command(runCommand, [...world.args, "--quiet"], world);
 }
 
-interface Checked {
-  readonly exitCode: number;
-  /** The step that failed; undefined: none did. */
-  readonly failed: string | undefined;
-  /** Sentences that the run says too: why it fails, else what it warns of. */
-  readonly sentences: readonly string[];
-}
-
-/** The check, which changes nothing. */
-async function checked(world: World): Promise<Checked> {
+/**
+ * The check, which changes nothing. `failed`: the step that failed; undefined: none did. `sentences`: what the run says
+ * too: why it fails, else what it warns of.
+ */
+async function checked(world: World) {
   await configured(world);
   const found = await treeOf(world.cwd);
   const { exitCode, out, err } = await command(checkCommand, [...world.args, "--format", "json"], world);

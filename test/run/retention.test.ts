@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
@@ -13,21 +12,15 @@ import { publish } from "../warehouse/published.ts";
 import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
-interface Warehouse {
-  readonly service: Scripted;
-  readonly out: string;
-  readonly run: (options?: Partial<Parameters<typeof exportFrom>[0]>) => Promise<RunSummary>;
-  /** Numbers of the published runs. */
-  readonly numbers: () => Promise<number[]>;
-}
-
-async function warehouse(t: TestContext): Promise<Warehouse> {
+async function warehouse(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
   return {
     service,
     out,
-    run: (options = {}) => exportFrom({ url: service.url, out, threads: 1, ...options }),
+    run: (options: Partial<Parameters<typeof exportFrom>[0]> = {}) =>
+      exportFrom({ url: service.url, out, threads: 1, ...options }),
+    /** Numbers of the published runs. */
     numbers: async () => (await readdir(join(out, "runs"))).map((run) => Number(run.slice(0, 6))).sort(),
   };
 }

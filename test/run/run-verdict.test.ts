@@ -4,7 +4,6 @@ import { PassSnapshot } from "../../src/extract/passes/pass-snapshot.ts";
 import { disagreements, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
@@ -147,33 +146,6 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(title, [["A new title"]]);
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
-
-  long(
-    "D19: an item edited before each pass leaves the run unsettled after six, and every account gives the reason",
-    async (t) => {
-      let edits = 0;
-      const { summary } = await changingRun(t, "unsettled", (service) => {
-        service.script = ({ kind, page }) => {
-          if (kind !== "list" || page !== 1) return undefined;
-          edits += 1;
-          const updated_at = `2026-11-19T00:00:0${edits}Z`;
-          service.items = [item("c-000", 0, { updated_at }), ...service.items.slice(1)];
-          return undefined;
-        };
-      });
-      assert.equal(summary.passes.length, 6);
-      assert.match(
-        summary.reasons.join("; "),
-        /1 item differs between pass 5 \(basic\) and pass 6 \(basic\) \(c-000\)/,
-      );
-      const { reasons } = await readManifest(summary.directory);
-      assert.deepEqual(reasons, summary.reasons);
-      assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM run"), [
-        ["unsettled", reasons.join("; ")],
-      ]);
-      assert.deepEqual(await publishedIds(summary.directory), ids);
-    },
-  );
 
   test("D12, D13: what comes between the passes is there, what goes has vanished by the service's own word", async (t) => {
     const { summary } = await changingRun(

@@ -23,29 +23,21 @@ export interface Injection {
   readonly at: number;
 }
 
-export interface Traced {
-  readonly code: number | null;
-  readonly killed: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Lines of the trace. */
-  readonly calls: readonly string[];
-  /** Whether the fault came. */
-  readonly met: boolean;
-}
+export type Traced = Awaited<ReturnType<typeof traced>>;
 
-export interface Tracing {
-  /** Program below the package, with its arguments. */
-  readonly program: readonly [string, ...string[]];
-  /** Calls that are traced. */
-  readonly calls: readonly string[];
-  /** Only calls that have to do with one of these. */
-  readonly paths: readonly string[];
-  /** File for the trace. */
-  readonly log: string;
-}
-
-export async function traced(tracing: Tracing, injection?: Injection): Promise<Traced> {
+/**
+ * Runs a program below the package under strace. Only `calls` that have to do with one of the `paths` are traced, into the
+ * file `log`; the result has their lines, and `met` whether the fault came.
+ */
+export async function traced(
+  tracing: {
+    readonly program: readonly [string, ...string[]];
+    readonly calls: readonly string[];
+    readonly paths: readonly string[];
+    readonly log: string;
+  },
+  injection?: Injection,
+) {
   const [file, ...args] = tracing.program;
   const child = spawn(
     "strace",

@@ -58,16 +58,6 @@ test("S13: a database that is built reaches nothing outside of its folder", asyn
   assert.deepEqual(await readdir(join(folder, "..")), [HOSTILE_NAME]);
 });
 
-test("a statement of the build has one thread, and gives memory back where long texts ask for much", async (t) => {
-  await using database = await build(await temporaryFolder(t));
-  const settings = ["threads", "allocator_bulk_deallocation_flush_threshold"];
-  const [row] = await all(
-    database.connection,
-    `SELECT ${settings.map((name) => `current_setting('${name}')::VARCHAR AS ${name}`).join(", ")}`,
-  );
-  assert.deepEqual({ ...row }, { threads: "1", allocator_bulk_deallocation_flush_threshold: "7.6 MiB" });
-});
-
 test("S13: a published database is read-only and reaches nothing at all", async (t) => {
   const folder = await temporaryFolder(t);
   const database = await build(folder);

@@ -73,7 +73,6 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
       perPage: 2,
       firstPage: undefined,
       landing: undefined,
-      resumed: undefined,
       pagesPerGroup: undefined,
       wants: () => false,
     },

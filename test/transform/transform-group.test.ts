@@ -10,7 +10,7 @@ import { bodyOf, DYNAMIC, FULL, NightlyLanding } from "../extract/landing/nightl
 async function afterDynamic(t: Parameters<typeof NightlyLanding.in>[0], ...documents: string[]) {
   const landing = await NightlyLanding.in(t);
   landing.lander.page({ ...DYNAMIC, body: bodyOf(...documents) });
-  landing.close(1);
+  landing.write(1);
   return landing;
 }
 
@@ -26,7 +26,7 @@ test("an item that several pages list has the rows of the latest alone", async (
   const landing = await afterDynamic(t, '{"id":"a","title":"A"}');
   for (const page of [2, 1])
     landing.lander.page({ ...FULL, page, body: bodyOf(`{"id":"a","title":"${page === 2 ? "A" : "old"}"}`) });
-  landing.close(2);
+  landing.write(2);
   const transformed = await landing.transformed();
   assert.deepEqual(rowsOf(transformed, "content"), [1]);
   assert.deepEqual(driftOf(transformed), []);
@@ -37,12 +37,12 @@ test("a single-item answer adds to what the listing has of the item", async (t) 
   const { lander } = landing;
   const body = { ...bodyOf(), bytes: Buffer.from('{"response":{"id":"a","event_start_date":"01/02/26"}}') };
   const listed = { fingerprint: "", updatedAt: null };
-  const place = { pass: 1, group: 7, page: 1, position: 0 };
+  const place = { pass: 1, unit: 7, page: 1, position: 0 };
   const task = { ...place, contentId: "a", whole: false, lands: true, listed, body };
   lander.item({ kind: "item", shape: "dynamic", ...task });
-  landing.close(1, 7);
+  landing.write(7);
   lander.page({ ...FULL, body: bodyOf('{"id":"a","title":"B"}') });
-  landing.close(2);
+  landing.write(2);
   const transformed = await landing.transformed();
   assert.deepEqual(rowsOf(transformed, "content"), [1]);
   assert.deepEqual(rowsOf(transformed, "content_events"), [1]);
@@ -78,7 +78,7 @@ test("tables that hold little wait when rows are written out, and come at the en
     ...ids.map((id) => `{"id":"${id}","content":"${"x".repeat(900 * 1024)}","tags":["one"]}`),
   );
   landing.lander.page({ ...FULL, body: bodyOf(...ids.map((id) => `{"id":"${id}"}`)) });
-  landing.close(2);
+  landing.write(2);
   const transformed = await landing.transformed();
   assert.deepEqual(rowsOf(transformed, "content"), [14, 4]);
   assert.deepEqual(rowsOf(transformed, "content_tags"), [18]);

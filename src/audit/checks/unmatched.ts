@@ -121,9 +121,8 @@ const IDS_NAMED = 5;
 function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
   const named = ids.map((id) => printable(id));
-  const [have, gone, whose] =
-    ids.length === 1 ? ["has", "it", "Its ID"] : ["have", "one of them", "Their IDs"];
-  const text = `${counted(ids.length, "destination")} in mappings ${have} no name: where the service no longer has ${gone}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise add \`destinations\` to the configuration, or \`--destination\`. ${whose}: ${firstOf(named, IDS_NAMED)}.`;
+  const [have, it] = ids.length === 1 ? ["has", "it"] : ["have", "one of them"];
+  const text = `${counted(ids.length, "destination")} in mappings ${have} no name (${firstOf(named, IDS_NAMED)}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`;
   return [{ text, check: NAMELESS_CHECK }];
 }
 

@@ -63,7 +63,7 @@ type Side = "before" | "after";
 
 const FLAG_WORDS: Readonly<Record<string, string>> = {
   destination_unsupported: "at a destination without support for mappings",
-  collision: "under a name that several fields have",
+  collision: "under a name shared by several fields",
 };
 
 function sentText(row: Change, side: Side): string {

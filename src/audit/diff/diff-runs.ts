@@ -1,4 +1,4 @@
-/** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
+/** The two runs that are compared, and the run whose history knows both, if any. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { isPutAside, withPast } from "../../warehouse/identity.ts";
@@ -90,7 +90,7 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Comp
     const [newest, before] = [...new Set(known.map(({ run }) => run))];
     return notFound(
       before === undefined
-        ? `There is one run alone in ${root}, and nothing to compare it with yet: run again.`
+        ? `A comparison needs two runs, and ${root} has only one: run again.`
         : `The current run of ${root} has no history that names the run before it; name both, ${before} and ${newest}.`,
     );
   }

@@ -23,7 +23,7 @@ export const COUNTED_TEXT: Readonly<Record<Counted, string>> = {
   unmapped: "unmapped values",
   unknown_value: "unknown values",
   ambiguous: "ambiguous values",
-  collision: "values under a name that several fields have",
+  collision: "values sent under a name shared by several fields",
 };
 
 const required = { required: true } as const;

@@ -239,12 +239,11 @@ function totalText({ coverage, destinations, passthrough }: Coverage): string {
   return (
     `${counted(sum("values"), "value")}: ${count(lacking)} without an external value (${kinds})${apart}; ` +
     `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
-    `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
+    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields,`
   );
 }
 
-const LIMITS_COUNT =
-  "The share that is mapped, what needs attention and --fail-on count the destinations that receive values; the others stand apart.";
+const LIMITS_COUNT = "Percentages, warnings and --fail-on count only destinations that receive values.";
 
 /** Keys of the parts of the answer. */
 export const COVERAGE_SECTIONS = [

@@ -90,7 +90,7 @@ function rowsIn(examples: string | null): string[] {
   return Array.isArray(rows) ? rows.map((row) => JSON.stringify(row)) : [];
 }
 
-export const REJECTS = {
+const REJECTS = {
   reject: col.count(required),
   mode: col.text(required),
   pass: col.count(),
@@ -101,28 +101,22 @@ export const REJECTS = {
   document: col.text({ hidden: true }),
   sha256: col.text({ hidden: true }),
 } as const;
-export type Reject = RowOf<typeof REJECTS>;
-
-export function rejectsSection(rejects: readonly Reject[], total = rejects.length): Section {
-  return section({
-    key: "rejects",
-    title: "Rejects",
-    lead:
-      rejects.length === 0 ? undefined : "Each document, or item asked for singly, that could not be loaded.",
-    columns: REJECTS,
-    rows: rejects,
-    total,
-    limit: 100,
-    all: "--section rejects --format csv",
-  });
-}
-
 /** The first rejects of a run, so many as `limit`, and how many there are. */
 export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
   const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
   const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
   const rows = await rowsBy(connection, columns, sql, [limit]);
-  return rejectsSection(rows, rows[0]?.total);
+  return section({
+    key: "rejects",
+    title: "Rejects",
+    lead:
+      rows.length === 0 ? undefined : "Each document, or item asked for singly, that could not be loaded.",
+    columns: REJECTS,
+    rows,
+    total: rows[0]?.total ?? 0,
+    limit: 100,
+    all: "--section rejects --format csv",
+  });
 }
 
 const REQUESTS = {

@@ -5,7 +5,7 @@
 --
 -- without_external_value  values that a destination that receives values does not get: unmapped or unknown
 -- unsent                  mapped values that are not sent: the entry has no external value, or the mapping names no field
--- flagged                 values that are archived, ambiguous, or under a name that several fields have
+-- flagged                 values that are archived, ambiguous, or sent under a name shared by several fields
 --
 -- Reads audit_receptions.
 WITH of_item AS (

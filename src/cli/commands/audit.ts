@@ -49,7 +49,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
-    .option("--destination <name>", "only this destination, by name or ID")
+    .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by ID, text or external value")
     .choice("--status <status>", "only values of this status", STATUSES)

@@ -26,7 +26,7 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .description("explain the external values of an item, step by step")
     .argument("<item>", "ID or slug of an item")
     .warehouse()
-    .option("--destination <name>", "only this destination, by name or ID")
+    .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
     .option("--steps", "also show each rule, and where each thing was read")

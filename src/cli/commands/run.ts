@@ -52,7 +52,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     .argument("<pipeline>", PIPELINE);
   return wantedOptions(command, "read the sample content, from an embedded service")
     .addOption(
-      new Option("--limit <items>", "read the first items alone, into ./first-look")
+      new Option("--limit <items>", "read only the first items, into ./first-look")
         .argParser(positive)
         .conflicts(["reread", "acceptShrink", "acceptNewAddress"]),
     )
@@ -80,7 +80,6 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
     log,
     signal: stop.signal,
     onProgress: display.onProgress,
-    isQuiet: flags.quiet === true,
     ...thisMachine(),
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);

@@ -3,7 +3,6 @@
  * let grow in proportion: they are kept as columns, in 128 bytes.
  */
 
-import { z } from "zod";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { Ids } from "../../raw/ids.ts";
 import type { RequestMode } from "./request.ts";
@@ -18,26 +17,24 @@ const MODES = [
   "custom_fields",
 ] as const satisfies RequestMode[];
 
-const figure = z.number().int().nonnegative();
-
-export const requestRecord = z.strictObject({
-  mode: z.enum(MODES),
-  pass: z.number().int().positive().nullable(),
-  page: figure.nullable(),
+export interface RequestRecord {
+  readonly mode: (typeof MODES)[number];
+  readonly pass: number | null;
+  readonly page: number | null;
   /** On the page, from 0: of the first item that was asked for; null: it is not a page's, or the page does not count. */
-  position: figure.nullable(),
-  nextPage: z.number().nullable(),
-  previousPage: z.number().nullable(),
-  contentId: z.string().nullable(),
-  status: figure,
-  attempts: figure,
-  bytes: figure,
-  milliseconds: z.number(),
+  readonly position: number | null;
+  readonly nextPage: number | null;
+  readonly previousPage: number | null;
+  readonly contentId: string | null;
+  readonly status: number;
+  readonly attempts: number;
+  readonly bytes: number;
+  readonly milliseconds: number;
   /** Microseconds since 1970 UTC. */
-  observedAt: z.number(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-});
-export type RequestRecord = Readonly<z.infer<typeof requestRecord>>;
+  readonly observedAt: number;
+  /** Of the body, lower-case hexadecimal. */
+  readonly sha256: string;
+}
 
 /** Figures of a record, in this order; what is null is not a number. The mode is its place in the plan. */
 const FIGURES = [

@@ -1,37 +1,44 @@
 /**
  * Where the documents of a run land: threads read the answers, raw files get their documents, the index says which there
- * are, and the checkpoint keeps what else was learned, so that a run that was ended early goes on from there.
+ * are, and each group of answers is kept when it is written, so that a run that was ended early goes on from there.
  */
 import { rm } from "node:fs/promises";
 import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { ThreadPool } from "../../common/threads/thread-pool.ts";
-import type { RawFiles, RawStage } from "../../raw/raw-files.ts";
-import { indexOf, type RawIndex } from "../../raw/raw-index.ts";
+import type { Shape } from "../../raw/document.ts";
+import type { RawFiles } from "../../raw/raw-files.ts";
+import { type RawIndex, readIndex } from "../../raw/raw-index.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { Journal } from "../journal.ts";
-import { type Checkpoint, isListStage, type PassOfStage, type Stage } from "./checkpoint.ts";
 import {
-  type Closed,
-  isOpen,
-  type Open,
-  type PageResult,
-  type ReadGroup,
-  type ReadSingles,
-  type SavedAnswer,
-  type SingleGroup,
-  type SingleKey,
-} from "./checkpoint-form.ts";
+  groupFile,
+  type KeptAnswers,
+  type KeptGroup,
+  keepGroup,
+  type PageRead,
+  type PassOfGroup,
+  readGroup,
+  type SingleRead,
+} from "./kept-groups.ts";
 import type { Lander, LanderOptions } from "./land-page.ts";
-import type { ResumedPass, ResumeState } from "./resume-state.ts";
-import type { CopyTask, GroupResult, ItemResult, ItemTask, LandingTask, PageTask } from "./tasks.ts";
+import type {
+  CopyTask,
+  GroupResult,
+  ItemResult,
+  ItemTask,
+  LandingTask,
+  PageResult,
+  PageTask,
+} from "./tasks.ts";
 
 const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
 
-type LandingResults = { readonly [Kind in LandingTask["kind"]]: ReturnType<Lander[Kind]> };
-
 /** Threads that read answers and land their documents. A group stays with one thread: its documents wait there. */
-export class LandingThreads extends ThreadPool<LandingTask, LandingResults> {
+export class LandingThreads extends ThreadPool<
+  LandingTask,
+  { readonly [Kind in LandingTask["kind"]]: ReturnType<Lander[Kind]> }
+> {
   constructor(threads: number, options: LanderOptions) {
     super({
       module: MODULE,
@@ -51,25 +58,30 @@ export interface LandingOptions {
   readonly threads: LandingThreads;
   readonly files: RawFiles;
   readonly index: RawIndex;
-  readonly checkpoint: Checkpoint;
-  /** The pass of each stage that the checkpoint keeps. */
-  readonly passOf: PassOfStage;
+  /** The run's staging folder. */
+  readonly directory: string;
   /** What was read before the run was resumed. */
-  readonly resumed: ResumeState;
+  readonly kept: KeptAnswers;
+  /** How many the pipeline reads. Their passes come first and are kept; a resumed run makes the later ones anew. */
+  readonly listings: number;
   readonly journal: Journal;
   readonly clock: Clock;
 }
 
 interface Shared extends LandingOptions {
-  readonly open: OpenGroups;
   readonly fieldNames: Set<string>;
+  readonly stages: StageLanding<PageRead | SingleRead>[];
+  /** By stage and pass: the number of the next group. */
+  readonly numbers: Map<string, number>;
+  /** Answers that were given a place. */
+  units: number;
 }
 
 export class Landing {
   readonly #shared: Shared;
 
   constructor(options: LandingOptions) {
-    this.#shared = { ...options, open: new OpenGroups(options), fieldNames: new Set() };
+    this.#shared = { ...options, fieldNames: new Set(), stages: [], numbers: new Map(), units: 0 };
   }
 
   /** Names of the custom fields that documents carry. */
@@ -77,214 +89,199 @@ export class Landing {
     return this.#shared.fieldNames;
   }
 
-  /** A stage of a pass. `after`: what is asked for after the pass, and not kept for a resumed run. */
-  stage(stage: Stage | "after", pass: number): StageLanding {
-    return new StageLanding(this.#shared, stage, pass);
+  pages(mode: Shape, pass: number): StageLanding<PageRead> {
+    return new StageLanding<PageRead>(this.#shared, mode, pass, true);
+  }
+
+  /** `after`: what is asked for after the pass. `isKept`: for a resumed run, if its pass is. */
+  singles(stage: "item" | "after", pass: number, isKept: boolean): StageLanding<SingleRead> {
+    return new StageLanding<SingleRead>(this.#shared, stage, pass, isKept);
   }
 
   /** Reads a page without landing it. */
-  async look(task: Omit<PageTask, "kind" | "lands" | "group">): Promise<PageResult> {
+  async look(task: Omit<PageTask, "kind" | "lands" | "unit">): Promise<PageResult> {
     const { threads } = this.#shared;
-    return threads.askAny({ ...task, kind: "page", lands: false, group: 0 }, [task.body.bytes.buffer]);
+    return threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [task.body.bytes.buffer]);
   }
 
-  /** Saves all that was answered and is not saved. */
+  /** Writes all that was answered and is not written. Only while nothing is asked for. */
   async save(): Promise<void> {
-    await this.#shared.open.save();
+    const saved = await Promise.allSettled(this.#shared.stages.map((stage) => stage.finish()));
+    for (const each of saved) if (each.status === "rejected") throw each.reason;
   }
 }
 
-/** Where the documents of one stage land, group by group. */
-export class StageLanding {
+/** Answers that are written together. */
+export interface AnswerGroup {
+  /** Of its first file. Its thread, which goes by it, has the documents until they are written. */
+  readonly first: number;
+  /** Of its next file; undefined: none is reserved. */
+  number: number | undefined;
+  places: number;
+  /** Places whose answers came. */
+  answered: number;
+  /** What came and is not written. */
+  waiting: { readonly unit: number; readonly answer: PageRead | SingleRead }[];
+  writtenMs: number;
+}
+
+/** Where an answer lands. */
+export interface Place {
+  readonly group: AnswerGroup;
+  /** Place in the group, from 0. */
+  readonly position: number;
+  /** Its documents are written together, once it is known whole. */
+  readonly unit: number;
+}
+
+/** Single items of a group. */
+export const SINGLES_PER_GROUP = 200;
+/** A group is written after so long, however short it is: a run that is killed loses no more. */
+const WRITE_EVERY_MS = 10_000;
+
+/** Where the answers of one stage land, group by group. */
+export class StageLanding<Answer extends PageRead | SingleRead> {
   readonly pass: number;
-  /** Undefined: the checkpoint does not keep what lands here. */
-  readonly #kept: Stage | undefined;
-  readonly #raw: RawStage;
+  /** How many answers a group has; undefined: it is not known yet. */
+  groupSize: number | undefined;
+  /** Of a listing. */
+  ofPass: PassOfGroup | null;
+  readonly #stage: Shape | "item" | "after";
+  readonly #isKept: boolean;
   readonly #shared: Shared;
+  #kept: readonly KeptGroup[];
+  /** The last one that was opened. */
+  #group: AnswerGroup | undefined;
+  readonly #groups: AnswerGroup[] = [];
+  /** Paths of the raw files of all groups that are written. */
+  readonly #written: string[] = [];
 
-  constructor(shared: Shared, stage: Stage | "after", pass: number) {
+  constructor(shared: Shared, stage: Shape | "item" | "after", pass: number, isKept: boolean) {
     this.#shared = shared;
+    this.#stage = stage;
     this.pass = pass;
-    this.#kept = stage !== "after" && pass === shared.passOf[stage] ? stage : undefined;
-    this.#raw = stage === "repair" ? "after" : stage;
+    this.#isKept = isKept && pass <= shared.listings;
+    this.#kept = this.#isKept
+      ? shared.kept.groups.filter((group) => group.stage === stage && group.pass === pass)
+      : [];
+    this.ofPass = this.#kept[0]?.ofPass ?? null;
+    if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
+    if (this.#isKept) shared.stages.push(this);
   }
 
-  /** What was read of this pass before the run was resumed; undefined: nothing. */
-  get resumedPass(): ResumedPass | undefined {
-    const stage = this.#kept;
-    return stage !== undefined && isListStage(stage) ? this.#shared.resumed[stage] : undefined;
+  /** Answers that were kept before the run was resumed, group by group; their documents are taken over. */
+  async *kept(): AsyncGenerator<readonly Answer[]> {
+    for (const { rawFile } of this.#kept) {
+      const group = await readGroup<Answer>(groupFile(this.#shared.directory, rawFile));
+      if (group === undefined) throw new TypeError(`${rawFile} was kept a moment ago`);
+      this.#written.push(rawFile);
+      this.#take(rawFile, { ...group, indexed: group.file === null ? null : readIndex(rawFile) });
+      yield group.answers;
+    }
   }
 
-  /** What was answered of a group of single items before the run was resumed; undefined: nothing. */
-  async resumedSingles(group: number): Promise<SingleGroup | undefined> {
-    const stage = this.#kept;
-    return stage === undefined || isListStage(stage) ? undefined : this.#shared.resumed.singles(stage, group);
+  /** For the next answer that is asked for. */
+  place(): Place {
+    const group = this.#groupWithRoom();
+    group.places += 1;
+    this.#shared.units += 1;
+    return { group, position: group.places - 1, unit: this.#shared.units };
+  }
+
+  #groupWithRoom(): AnswerGroup {
+    if (this.#group !== undefined && this.#group.places !== this.groupSize) return this.#group;
+    const number = this.#nextNumber();
+    const writtenMs = this.#shared.clock.elapsedMs();
+    this.#group = { first: number, number, places: 0, answered: 0, waiting: [], writtenMs };
+    this.#groups.push(this.#group);
+    return this.#group;
+  }
+
+  #nextNumber(): number {
+    const { numbers, kept } = this.#shared;
+    const key = `${this.#stage} ${this.pass}`;
+    const isOfThis = ({ stage, pass }: KeptGroup) => stage === this.#stage && pass === this.pass;
+    const before = kept.groups.filter(isOfThis).map((group) => group.number);
+    const number = numbers.get(key) ?? Math.max(-1, ...before) + 1;
+    numbers.set(key, number + 1);
+    return number;
   }
 
   /** Sends a page to the thread of its group; its bytes move there. */
-  async page(task: Omit<PageTask, "kind" | "pass" | "lands">): Promise<PageResult> {
-    const whole = { ...task, kind: "page", pass: this.pass, lands: true } as const;
-    return this.#shared.threads.ask(task.group, whole, [task.body.bytes.buffer]);
+  async page(
+    { group, unit }: Place,
+    task: Omit<PageTask, "kind" | "pass" | "lands" | "unit">,
+  ): Promise<PageResult> {
+    const whole = { ...task, kind: "page", pass: this.pass, lands: true, unit } as const;
+    return this.#shared.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
-  async item(task: Omit<ItemTask, "kind" | "pass">): Promise<ItemResult> {
-    const whole = { ...task, kind: "item", pass: this.pass } as const;
-    return this.#shared.threads.ask(task.group, whole, [task.body.bytes.buffer]);
+  async item({ group, unit }: Place, task: Omit<ItemTask, "kind" | "pass" | "unit">): Promise<ItemResult> {
+    const whole = { ...task, kind: "item", pass: this.pass, unit } as const;
+    return this.#shared.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
   /** Documents of the run before land in the place of answers. */
-  async copy(task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
-    await this.#shared.threads.ask(task.group, { ...task, kind: "copy", pass: this.pass });
+  async copy({ first }: AnswerGroup, task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
+    await this.#shared.threads.ask(first, { ...task, kind: "copy", pass: this.pass });
   }
 
-  /** There is another answer of a group. Resolves when all is saved that is due. */
-  async note(group: number, answered: () => ReadGroup | ReadSingles): Promise<void> {
-    if (this.#kept !== undefined) await this.#shared.open.note(this.#kept, group, answered);
+  /** An answer is whole. Resolves when it is written, where that is due. */
+  async add({ group, unit }: Place, answer: Answer): Promise<void> {
+    group.answered += 1;
+    group.waiting.push({ unit, answer });
+    const isFull = group.answered === this.groupSize;
+    const isDue = this.#shared.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
+    if (isFull || (isDue && this.#isKept)) await this.#write(group);
   }
 
-  /** All pages, or single items, of a group are read. Resolves when its documents are written. */
-  async close(group: number, read: ReadGroup | ReadSingles): Promise<void> {
-    const { threads, checkpoint, open } = this.#shared;
-    if (this.#kept !== undefined) open.closed(this.#kept, group);
-    const rawFile = this.#fileOf(group);
-    const result = await threads.ask(group, { kind: "close", pass: this.pass, group, rawFile });
+  /** Writes what is not written. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#groups.map((group) => this.#write(group)));
+  }
+
+  async #write(group: AnswerGroup): Promise<void> {
+    const { waiting } = group;
+    if (waiting.length === 0) return;
+    const { threads, directory, files, clock } = this.#shared;
+    const number = group.number ?? this.#nextNumber();
+    Object.assign(group, { waiting: [], number: undefined, writtenMs: clock.elapsedMs() });
+    const rawFile = files.of(this.#stage, this.pass, number);
+    this.#written.push(rawFile);
+    const units = waiting.map(({ unit }) => unit);
+    const result = await threads.ask(group.first, { kind: "write", units, rawFile });
     this.#take(rawFile, result);
-    const { file = null, drift, fieldNames } = result;
-    if (this.#kept !== undefined)
-      await checkpoint.keep(this.#kept, group, { ...read, file, drift, fieldNames });
-  }
-
-  #fileOf(group: number): string {
-    return this.#shared.files.of(this.#raw, this.pass, group);
+    if (!this.#isKept) return;
+    const { file, drift, fieldNames } = result;
+    const answers = waiting.map(({ answer }) => answer);
+    const of = { stage: this.#stage, pass: this.pass, number, ofPass: this.ofPass };
+    await keepGroup(directory, rawFile, { ...of, answers, file, drift, fieldNames });
   }
 
   #take(
     rawFile: string,
     { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
-  ): void {
+  ) {
     const { index, journal, fieldNames: all } = this.#shared;
-    if (indexed.ids.length > 0) index.add(rawFile, indexed);
+    if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
     for (const name of fieldNames) all.add(name);
   }
 
-  /** Takes over a group that was written before the run was resumed, or gives one that was answered in part back to its thread. */
-  async resume(group: number, kept: Closed | Open): Promise<void> {
-    const { threads } = this.#shared;
-    if (isOpen(kept)) {
-      await threads.ask(group, { kind: "restore", pass: this.pass, group, landed: kept.landed });
-      return;
-    }
-    const rawFile = this.#fileOf(group);
-    const indexed = kept.file === null ? indexOf([]) : await threads.askAny({ kind: "index", rawFile });
-    this.#take(rawFile, { ...kept, indexed });
-  }
-
-  /** All groups of the stage are written. */
-  async end(groups: number, endedMs: number): Promise<void> {
-    if (this.#kept !== undefined) await this.#shared.checkpoint.end(this.#kept, { groups, endedMs });
-  }
-
-  /** Takes back what has landed: the pass is made anew. */
+  /** Takes back what has landed: the pass is made anew. Only while nothing is asked for. */
   async discard(): Promise<void> {
-    const { threads, checkpoint, files, index, open } = this.#shared;
-    await threads.askAll({ kind: "drop", pass: this.pass });
-    await checkpoint.settled();
-    if (this.#kept !== undefined) {
-      open.forget(this.#kept);
-      await checkpoint.forget(this.#kept);
+    const { threads, directory, index } = this.#shared;
+    await threads.askAll({ kind: "drop" });
+    for (const rawFile of this.#written) {
+      await rm(groupFile(directory, rawFile), { force: true });
+      await rm(rawFile, { force: true });
     }
-    const isOfThis = (path: string) => files.isOf(path, this.#raw, this.pass);
-    for (const path of index.files) if (isOfThis(path)) await rm(path, { force: true });
-    index.remove(isOfThis);
+    const written = new Set(this.#written.splice(0));
+    index.remove((path) => written.has(path));
+    this.#groups.length = 0;
+    this.#group = undefined;
+    this.groupSize = undefined;
+    this.#kept = [];
+    this.ofPass = null;
   }
-}
-
-/** A run that is killed loses what was answered in this time, at most. To save more often would cost more than asking. */
-const SAVE_EVERY_MS = 2000;
-
-/** What the answers of a group have said so far, apart from its documents, which its thread has. */
-type Answered = () => ReadGroup | ReadSingles;
-
-interface OpenGroup {
-  readonly stage: Stage;
-  readonly group: number;
-  readonly answered: Answered;
-}
-
-/**
- * Groups of answers that are not complete yet. What they have is saved every few seconds, and when the run fails, so that
- * a run that goes on asks for nothing that was answered.
- */
-class OpenGroups {
-  readonly #options: LandingOptions;
-  /** Those with answers that are not saved. */
-  readonly #unsaved = new Map<string, OpenGroup>();
-  #savedMs: number;
-  #saving: Promise<void> | undefined;
-
-  constructor(options: LandingOptions) {
-    this.#options = options;
-    this.#savedMs = options.clock.elapsedMs();
-  }
-
-  /** There is another answer. Resolves when all is saved that is due. */
-  async note(stage: Stage, group: number, answered: Answered): Promise<void> {
-    this.#unsaved.set(keyOf(stage, group), { stage, group, answered });
-    const due = this.#options.clock.elapsedMs() - this.#savedMs >= SAVE_EVERY_MS;
-    if (due && this.#saving === undefined) await this.save();
-  }
-
-  /** The group is about to be written as a whole. */
-  closed(stage: Stage, group: number): void {
-    this.#unsaved.delete(keyOf(stage, group));
-  }
-
-  /** The stage is read anew. Only while nothing is being saved. */
-  forget(stage: Stage): void {
-    for (const [key, open] of this.#unsaved) if (open.stage === stage) this.#unsaved.delete(key);
-  }
-
-  /** Saves all that is not saved. */
-  async save(): Promise<void> {
-    await this.#saving;
-    this.#saving = this.#saveAll();
-    try {
-      await this.#saving;
-    } finally {
-      this.#saving = undefined;
-      this.#savedMs = this.#options.clock.elapsedMs();
-    }
-  }
-
-  async #saveAll(): Promise<void> {
-    const groups = [...this.#unsaved.values()];
-    this.#unsaved.clear();
-    await Promise.all(groups.map((group) => this.#saveOne(group)));
-  }
-
-  async #saveOne({ stage, group, answered }: OpenGroup): Promise<void> {
-    const { threads, checkpoint, passOf } = this.#options;
-    const read = answered();
-    const landed = await threads.ask(group, { kind: "save", pass: passOf[stage], group });
-    await checkpoint.keep(stage, group, { ...read, landed: landedOf(read, landed) });
-  }
-}
-
-/** The thread may be ahead: what landed since `read` is to be asked for again. */
-function landedOf(read: ReadGroup | ReadSingles, landed: readonly SavedAnswer[]): SavedAnswer[] {
-  if ("answers" in read) {
-    const keys = new Set(read.answers.map(singleKey));
-    return landed.filter(({ single }) => single !== null && keys.has(singleKey(single)));
-  }
-  const pages = new Set(read.pages.map(({ page }) => page));
-  return landed.filter(({ page }) => pages.has(page)).sort((a, b) => a.page - b.page);
-}
-
-function singleKey({ shape, id }: SingleKey): string {
-  return `${shape} ${id}`;
-}
-
-function keyOf(stage: Stage, group: number): string {
-  return `${stage}-${group}`;
 }

@@ -1,10 +1,10 @@
 /** What threads are asked to do with answers, and what they answer: values that cross from thread to thread. */
+import type { Pagination } from "../../api/envelope.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { WrittenFile } from "../../raw/raw-file.ts";
 import type { IndexedFile } from "../../raw/raw-index.ts";
 import type { ListMode } from "../http/request.ts";
-import type { ListedItem, Reject, SavedAnswer } from "./checkpoint-form.ts";
 
 /** Body of one answer, as it came, in a buffer of its own. */
 export interface Body {
@@ -16,18 +16,51 @@ export interface Body {
   readonly dated: boolean;
 }
 
-/** A group of answers, whose documents wait in one thread until they are written. */
-export interface GroupKey {
-  /** From 1. */
+/** A document that is listed and is no item, or an answer that cannot be read. */
+export interface Reject {
+  readonly mode: string;
   readonly pass: number;
-  readonly group: number;
+  readonly page: number;
+  readonly position: number;
+  readonly contentId: string | null;
+  readonly reason: string;
+  /** JSON text. */
+  readonly document: string;
 }
 
-export interface PageTask extends GroupKey {
+/** An item as a listing shows it. */
+export interface ListedItem {
+  readonly id: string;
+  /** On the page, from 0. */
+  readonly position: number;
+  /** To the second, as `toSecond` gives it; null where there is none. */
+  readonly updatedAt: string | null;
+  readonly event: boolean;
+  /** Of its dynamic document, where it is to be asked for singly; else blank. */
+  readonly fingerprint: string;
+}
+
+export interface PageResult {
+  readonly answer: { readonly pagination: Pagination };
+  readonly rows: number;
+  readonly items: readonly ListedItem[];
+  readonly rejects: readonly Reject[];
+  readonly decodedBytes: number;
+}
+
+/** What every answer says of where it belongs. */
+interface OfPass {
+  /** From 1. */
+  readonly pass: number;
+}
+
+export interface PageTask extends OfPass {
   readonly kind: "page";
   readonly mode: ListMode;
   /** Whether its documents land; of others only IDs and times are read. */
   readonly lands: boolean;
+  /** Documents of a unit are written together; those of parts of a page are of one. */
+  readonly unit: number;
   /** From 1. */
   readonly page: number;
   /** Items of the page that come before those of the answer, where that is a part of it; 0 unless given. */
@@ -35,11 +68,12 @@ export interface PageTask extends GroupKey {
   readonly body: Body;
 }
 
-export interface ItemTask extends GroupKey {
+export interface ItemTask extends OfPass {
   readonly kind: "item";
   readonly shape: Shape;
   /** Whether its document lands; of others only the time is read. */
   readonly lands: boolean;
+  readonly unit: number;
   /** Page on which the item was listed; with `position`, the place of the answer in the order of observation. */
   readonly page: number;
   readonly position: number;
@@ -52,28 +86,24 @@ export interface ItemTask extends GroupKey {
 }
 
 /** Documents of the run before that stand in for answers. */
-export interface CopyTask extends GroupKey {
+export interface CopyTask extends OfPass {
   readonly kind: "copy";
   /** Absolute path of the raw file that has them, and the run whose it is. */
   readonly rawFile: string;
   readonly run: string;
-  readonly items: readonly (Pick<ItemTask, "contentId" | "page" | "position"> & { readonly row: number })[];
+  readonly items: readonly (Pick<ItemTask, "contentId" | "page" | "position" | "unit"> & {
+    readonly row: number;
+  })[];
 }
 
 export type LandingTask =
   | PageTask
   | ItemTask
   | CopyTask
-  /** Writes what a group holds. `rawFile`: absolute path. */
-  | (GroupKey & { readonly kind: "close"; readonly rawFile: string })
-  /** Gives what a group holds so far, and goes on. */
-  | (GroupKey & { readonly kind: "save" })
-  /** Takes back what a group held when it was saved. */
-  | (GroupKey & { readonly kind: "restore"; readonly landed: readonly SavedAnswer[] })
-  /** Forgets the groups of a pass that are not closed: the pass is made anew. */
-  | { readonly kind: "drop"; readonly pass: number }
-  /** Reads the index of a raw file that was written before. `rawFile`: absolute path. */
-  | { readonly kind: "index"; readonly rawFile: string };
+  /** Writes the documents of a group of answers, in the order of their pages. `rawFile`: absolute path. */
+  | { readonly kind: "write"; readonly units: readonly number[]; readonly rawFile: string }
+  /** Forgets all that is not written: the pass is made anew. */
+  | { readonly kind: "drop" };
 
 export type TaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
 
@@ -84,9 +114,9 @@ export interface ItemResult {
 }
 
 export interface GroupResult {
-  /** Undefined: the group has no documents, and so no raw file. */
-  readonly file: WrittenFile | undefined;
-  readonly indexed: IndexedFile;
+  /** Null: the group has no documents, and so no raw file. */
+  readonly file: WrittenFile | null;
+  readonly indexed: IndexedFile | null;
   readonly drift: readonly DriftEntry[];
   /** Names of the custom fields that the documents carry. */
   readonly fieldNames: readonly string[];

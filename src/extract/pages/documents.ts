@@ -17,8 +17,7 @@ import { rawJson } from "../../raw/raw-json.ts";
 import { reusedCopy, reuseOf } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { tooDeep } from "../http/source-error.ts";
-import type { ListedItem, Reject } from "../landing/checkpoint-form.ts";
-import type { CopyTask, ItemTask, PageTask } from "../landing/tasks.ts";
+import type { CopyTask, ItemTask, ListedItem, PageTask, Reject } from "../landing/tasks.ts";
 import { FRESH_MS, isFresh, secondsOf } from "../passes/pass-snapshot.ts";
 import { type Details, isWanted } from "../wanted-columns.ts";
 import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
@@ -106,13 +105,15 @@ export class DocumentReader {
   }
 
   /** Copies of documents of the run before, in the place of answers, each with its drift. */
-  *copies(task: CopyTask): Generator<{ readonly raw: RawDocument; readonly drift: Drift }> {
+  *copies(
+    task: CopyTask,
+  ): Generator<{ readonly raw: RawDocument; readonly drift: Drift; readonly unit: number }> {
     const { pass, rawFile, run, items } = task;
     using rows = new RawRows(rawFile);
-    for (const { row, ...place } of items) {
+    for (const { row, unit, ...place } of items) {
       const order = observation({ ...task, page: place.page }, place.position);
       const drift = new Drift();
-      yield { raw: reusedCopy(rows, { row, run }, { ...place, pass, order }, drift), drift };
+      yield { raw: reusedCopy(rows, { row, run }, { ...place, pass, order }, drift), drift, unit };
     }
   }
 

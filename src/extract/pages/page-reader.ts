@@ -10,8 +10,9 @@ import { type ListMode, listRequest, type ReadRequest } from "../http/request.ts
 import type { RequestRecord } from "../http/requests.ts";
 import { SourceError } from "../http/source-error.ts";
 import { bodyOf, recordOf } from "../journal.ts";
-import type { PageRead, PageResult, Reject } from "../landing/checkpoint-form.ts";
-import type { StageLanding } from "../landing/landing.ts";
+import type { PageRead } from "../landing/kept-groups.ts";
+import type { Place, StageLanding } from "../landing/landing.ts";
+import type { PageResult, Reject } from "../landing/tasks.ts";
 import { all, answerOf, FailureBudget } from "../passes/single-item.ts";
 
 export interface PassOfPages {
@@ -24,12 +25,13 @@ export interface PassOfPages {
   /** The first page, where it was read already. */
   readonly firstPage: HttpResponse | undefined;
   /** Where its documents land; undefined: only IDs and times are read. */
-  readonly landing: StageLanding | undefined;
+  readonly landing: StageLanding<PageRead> | undefined;
 }
 
 interface PageToRead {
   readonly page: number;
-  readonly group: number;
+  /** Undefined: its documents do not land. */
+  readonly place: Place | undefined;
 }
 
 type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
@@ -46,8 +48,8 @@ type ReadPart = Pick<PageRead, "result" | "record">;
 
 /** A page that is read in parts, and what came of them. */
 interface Split {
-  readonly at: PageToRead;
-  readonly landing: StageLanding;
+  readonly at: { readonly page: number; readonly place: Place };
+  readonly landing: StageLanding<PageRead>;
   /** Why it cannot be read as one. */
   readonly failure: SourceError;
   readonly results: PageResult[];
@@ -85,16 +87,16 @@ export class PageReader {
    */
   async read(at: PageToRead, first: Pagination | undefined): Promise<PageRead> {
     const { landing, perPage } = this.#pass;
-    const { page } = at;
+    const { page, place } = at;
     try {
       const read = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
       return { page, ...read, split: null };
     } catch (failure) {
-      if (landing === undefined || !maySplit(failure)) throw failure;
+      if (landing === undefined || place === undefined || !maySplit(failure)) throw failure;
       const { per_page: granted } = first ?? (await this.firstPageNow());
       if (granted > perPage) throw failure;
       const came = { results: [], records: [], rejects: [], unread: [], failed: false };
-      const split: Split = { at, landing, failure, ...came };
+      const split: Split = { at: { page, place }, landing, failure, ...came };
       const whole = { page, perPage: granted, offset: 0 };
       await (granted === 1 ? this.#item(split, whole) : this.#parts(split, whole));
       return merged(split, whole, first?.count);
@@ -104,7 +106,11 @@ export class PageReader {
   /** What the listing says of itself, by another request without documents. */
   async firstPageNow(): Promise<Pagination> {
     const part = { page: 1, perPage: this.#pass.perPage, offset: 0 };
-    const { result, record } = await this.#part({ page: 1, group: 0 }, this.#viewWithoutDocuments, part);
+    const { result, record } = await this.#part(
+      { page: 1, place: undefined },
+      this.#viewWithoutDocuments,
+      part,
+    );
     this.#context.journal.requests.add({ ...record, page: null, position: null });
     return result.answer.pagination;
   }
@@ -171,7 +177,7 @@ export class PageReader {
     return { mode, pass, page, position: offset, contentId, reason, document: "null" };
   }
 
-  async #part({ page, group }: PageToRead, view: View, part: Part): Promise<ReadPart> {
+  async #part({ page, place }: PageToRead, view: View, part: Part): Promise<ReadPart> {
     const { clock, landing: nowhere } = this.#context;
     const { pass } = this.#pass;
     const { mode, columns, landing } = view;
@@ -180,7 +186,9 @@ export class PageReader {
       const bytes = answer.body.byteLength;
       const body = bodyOf(answer, clock);
       const task = { mode, page, offset: part.offset, body };
-      const result = await (landing?.page({ ...task, group }) ?? nowhere.look({ ...task, pass }));
+      const result = await (landing !== undefined && place !== undefined
+        ? landing.page(place, task)
+        : nowhere.look({ ...task, pass }));
       return { result, observedAt: body.observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;

@@ -10,9 +10,9 @@ import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import { isOpen, type ListedItem, type PageRead, type ReadGroup } from "../landing/checkpoint-form.ts";
-import type { StageLanding } from "../landing/landing.ts";
-import type { ResumedPass } from "../landing/resume-state.ts";
+import type { PageRead } from "../landing/kept-groups.ts";
+import type { Place } from "../landing/landing.ts";
+import type { ListedItem } from "../landing/tasks.ts";
 import { ByteBudget } from "../pages/byte-budget.ts";
 import { PageReader, type PassOfPages } from "../pages/page-reader.ts";
 import type { LandedPass } from "./item-versions.ts";
@@ -20,8 +20,6 @@ import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
 import { type ComparedPass, itemsCount, type PageMark, uncleanReasons } from "./verdict.ts";
 
 export interface PassRequest extends PassOfPages {
-  /** What was read before the run was resumed; undefined: nothing that counts. */
-  readonly resumed: ResumedPass | undefined;
   /** As in the pass of the other listing, so that their groups have the same items; undefined: by the first page. */
   readonly pagesPerGroup: number | undefined;
   /** Which of the items are given back. */
@@ -30,7 +28,6 @@ export interface PassRequest extends PassOfPages {
 
 export interface Listed extends ListedItem {
   readonly page: number;
-  readonly group: number;
   /** Microseconds since 1970 UTC: the `Date` of the page. */
   readonly observedAt: number;
 }
@@ -41,14 +38,13 @@ export interface Pass extends ComparedPass, LandedPass {
   readonly wanted: readonly Listed[];
   /** Of a limited run: IDs of the first items, in their order; else empty. */
   readonly first: readonly string[];
-  readonly pagesPerGroup: number;
+  /** Items of a group of pages, if each is full. */
+  readonly itemsPerGroup: number;
   readonly rows: number;
   /** Listed documents that are no items: their IDs are not known. */
   readonly rejected: number;
   /** As the service says. */
   readonly perPage: number;
-  /** That were asked for. */
-  readonly askedPerPage: number;
   readonly pagesAnnounced: number;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
@@ -60,8 +56,6 @@ const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Decoded bytes of a group, roughly: what a thread holds, and what a raw file has before compression. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 const PAGES_PER_GROUP = 64;
-/** Groups that were read before and are under way to their threads; as many again wait. */
-const GROUPS_AT_A_TIME = 16;
 /** Pages beyond the service's own total that may bring nothing new before no more are asked for. */
 const BARREN_PAGES = 10;
 
@@ -79,11 +73,9 @@ class PassReader {
   readonly #marks = new Map<number, PageMark>();
   /** Pages that were announced, and that are not there: with why. */
   readonly #missing = new Map<number, SourceError>();
-  readonly #closed = new Set<number>();
-  /** Pages of groups that are not closed. */
-  readonly #read = new Map<number, PageRead[]>();
-  #startedMs: number;
-  #pagesPerGroup = 1;
+  readonly #startedMs: number;
+  /** Pages that were read before the run was resumed. */
+  #resumedPages = 0;
   #pageBytes = 0;
   #bytes = 0;
   readonly #fresh: string[] = [];
@@ -104,7 +96,7 @@ class PassReader {
     this.#snapshot = new PassSnapshot(context.itemIndex);
     this.#queue = new WorkQueue(context.settings.concurrency, context.signal);
     this.#reader = new PageReader(context, request, this.#queue.signal);
-    this.#startedMs = context.clock.now();
+    this.#startedMs = request.landing?.ofPass?.startedMs ?? context.clock.now();
   }
 
   async run(): Promise<Pass> {
@@ -117,16 +109,24 @@ class PassReader {
   }
 
   async #readAll(): Promise<Pass> {
-    const { landing, resumed } = this.#request;
-    if (landing === undefined || resumed === undefined) await this.#begin();
-    else await this.#replay(resumed, landing);
+    const { landing, perPage } = this.#request;
+    if (landing !== undefined) {
+      landing.ofPass = { perPage, startedMs: this.#startedMs };
+      for await (const pages of landing.kept()) {
+        this.#queue.signal.throwIfAborted();
+        for (const page of pages) this.#take(page);
+      }
+    }
+    this.#resumedPages = this.#marks.size;
+    if (landing !== undefined && this.#resumedPages > 0) landing.groupSize = this.#pagesPerGroup;
+    if (!this.#marks.has(1)) await this.#page(1, landing?.place());
     const first = this.#mark(1);
     await this.#readAnnounced(this.#pagesToRead ?? 0);
     if (this.#limit === null) await this.#readFollowing();
     await this.#checkMissing();
     const last = this.#lastMark();
-    this.#close(this.#groupOf(this.#pagesInOrder()));
     await this.#queue.done();
+    await landing?.finish();
     return this.#result(first, last);
   }
 
@@ -144,39 +144,6 @@ class PassReader {
   get #pagesToRead(): number | undefined {
     const announced = this.#marks.get(1)?.pagination.pages;
     return announced && Math.min(announced, this.#pagesWanted);
-  }
-
-  /** The size of the first page says how many make a group. */
-  async #begin(): Promise<void> {
-    await this.#page(1, 0);
-    const fitting = Math.max(1, Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)));
-    this.#pagesPerGroup = this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
-    this.#noteRead(1);
-  }
-
-  /** Takes the pages that were read before the run was resumed as if they were answered now, a few groups at a time. */
-  async #replay(resumed: ResumedPass, landing: StageLanding): Promise<void> {
-    const taking = new WorkQueue(GROUPS_AT_A_TIME, this.#queue.signal);
-    this.#startedMs = resumed.startedMs;
-    this.#pagesPerGroup = resumed.pagesPerGroup;
-    try {
-      for (const { group, read: readAgain } of resumed.groups) {
-        const reading = readAgain();
-        taking.follow(reading);
-        const read = await reading;
-        for (const page of read.pages) this.#take(page, group);
-        if (isOpen(read)) this.#read.set(group, [...read.pages]);
-        else this.#closed.add(group);
-        await taking.add(async () => {
-          taking.signal.throwIfAborted();
-          await landing.resume(group, read);
-        });
-      }
-      await taking.done();
-    } finally {
-      await taking.settled();
-    }
-    for (const group of this.#read.keys()) this.#closeGroupOf(this.#firstPageOf(group));
   }
 
   /** Pages from the first on, without a gap. */
@@ -229,22 +196,14 @@ class PassReader {
     );
   }
 
-  #groupOf(page: number): number {
-    return Math.floor((page - 1) / this.#pagesPerGroup);
-  }
-
-  #firstPageOf(group: number): number {
-    return group * this.#pagesPerGroup + 1;
-  }
-
   /** Queues a page as soon as the pages under way leave room for it. */
   async #queuePage(page: number): Promise<void> {
     const bytes = this.#pageBytes;
     await this.#budget.take(bytes);
+    const place = this.#request.landing?.place();
     await this.#queue.add(async () => {
       try {
-        await this.#page(page, this.#groupOf(page));
-        this.#noteRead(page);
+        await this.#page(page, place);
       } catch (thrown) {
         if (!isMissingPage(thrown)) throw thrown;
         this.#missing.set(page, thrown);
@@ -254,26 +213,22 @@ class PassReader {
     });
   }
 
-  async #page(page: number, group: number): Promise<void> {
+  async #page(page: number, place: Place | undefined): Promise<void> {
     const first = this.#marks.get(1)?.pagination;
-    const read = await this.#reader.read({ page, group }, first);
-    this.#take(read, group);
-    if (this.#request.landing === undefined) return;
-    const known = this.#read.get(group) ?? [];
-    known.push(read);
-    this.#read.set(group, known);
-  }
-
-  /** Another page of the group was read. */
-  #noteRead(page: number): void {
-    const group = this.#groupOf(page);
-    this.#closeGroupOf(page);
+    const read = await this.#reader.read({ page, place }, first);
+    this.#take(read);
     const { landing } = this.#request;
-    if (landing === undefined || this.#closed.has(group)) return;
-    this.#queue.follow(landing.note(group, () => this.#readGroup(group)));
+    if (landing === undefined || place === undefined) return;
+    landing.groupSize ??= this.#pagesPerGroup;
+    this.#queue.follow(landing.add(place, read));
   }
 
-  #take({ page, result, record, split }: PageRead, group: number): void {
+  get #pagesPerGroup(): number {
+    const fitting = Math.max(1, Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)));
+    return this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
+  }
+
+  #take({ page, result, record, split }: PageRead): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });
@@ -300,7 +255,7 @@ class PassReader {
       this.#context.itemIndex.weigh(item.id, bytesPerRow);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((each) => isFresh(seconds, each))) this.#fresh.push(item.id);
-      this.#note({ ...item, page, group, observedAt });
+      this.#note({ ...item, page, observedAt });
     }
     if (page > this.#pagesCounted && this.#snapshot.distinct === known) this.#barren += 1;
     this.#bytes += records.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -335,32 +290,6 @@ class PassReader {
     );
   }
 
-  /** Closes the group of `page` once all its pages are read. */
-  #closeGroupOf(page: number): void {
-    const group = this.#groupOf(page);
-    const first = this.#firstPageOf(group);
-    for (let each = first; each < first + this.#pagesPerGroup; each++) if (!this.#marks.has(each)) return;
-    this.#close(group);
-  }
-
-  #close(group: number): void {
-    const { landing } = this.#request;
-    if (landing === undefined || this.#closed.has(group)) return;
-    this.#closed.add(group);
-    const read = this.#readGroup(group);
-    this.#read.delete(group);
-    this.#queue.follow(landing.close(group, read));
-  }
-
-  #readGroup(group: number): ReadGroup {
-    return {
-      startedMs: this.#startedMs,
-      perPage: this.#request.perPage,
-      pagesPerGroup: this.#pagesPerGroup,
-      pages: (this.#read.get(group) ?? []).toSorted((a, b) => a.page - b.page),
-    };
-  }
-
   #first(): readonly string[] {
     const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
     return [...new Set(pages.flatMap(([, ids]) => ids))].slice(0, this.#limit ?? 0);
@@ -372,28 +301,27 @@ class PassReader {
   }
 
   #result(first: Pagination, last: Pagination): Pass {
-    const { pass, mode, resumed } = this.#request;
+    const { pass, mode, perPage, landing } = this.#request;
     return {
       pass,
       mode,
       pages: this.#marks.size,
-      resumedPages: resumed?.pages ?? 0,
+      resumedPages: this.#resumedPages,
       fresh: this.#fresh,
       unread: this.#unread,
       wanted: [...this.#wanted.values()],
       first: this.#first(),
-      pagesPerGroup: this.#pagesPerGroup,
+      itemsPerGroup: (landing?.groupSize ?? 1) * perPage,
       rows: this.#rows,
       rejected: this.#rejected,
       snapshot: this.#snapshot,
       perPage: first.per_page,
-      askedPerPage: this.#request.perPage,
       pagesAnnounced: first.pages,
       countBefore: first.count,
       countAfter: last.count,
       reasons: this.#reasons(),
       startedMs: this.#startedMs,
-      endedMs: resumed?.endedMs ?? this.#context.clock.now(),
+      endedMs: this.#context.clock.now(),
     };
   }
 }

@@ -4,7 +4,7 @@ import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ExtractContext } from "../context.ts";
-import type { ReadSingles, SingleRead } from "../landing/checkpoint-form.ts";
+import type { SingleRead } from "../landing/kept-groups.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import type { RejectLimits } from "../reject-limits.ts";
 import type { Comparison } from "./certification.ts";
@@ -13,20 +13,11 @@ import { all, FailureBudget, isRejected, putOnRecord, readSingle, singlesLimit }
 
 /** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */
 const FIRST_PAGE = 5_000_000;
-/** Requests for an item at most, each with a place of its own on the page of its group. */
-const PLACES_PER_ITEM = 3;
-const ITEMS_PER_GROUP = 500;
 
 /** Items that are asked for after a pass. */
 export interface AfterPass {
   readonly ids: readonly string[];
-  readonly landing: StageLanding;
-  /** Groups are numbered over all passes: a later one's documents come after earlier ones'. */
-  readonly firstGroup: number;
-}
-
-export function groupsOf(ids: readonly string[]): number {
-  return Math.ceil(ids.length / ITEMS_PER_GROUP);
+  readonly landing: StageLanding<SingleRead>;
 }
 
 /**
@@ -45,7 +36,7 @@ export async function repair(context: ExtractContext, after: AfterPass): Promise
  * Takes answers that {@link repair} was given before the run was resumed as if they were given now. Those that could not
  * be read are asked for again.
  */
-export function replayRepaired(context: ExtractContext, pass: number, { answers }: ReadSingles): void {
+export function replayRepaired(context: ExtractContext, pass: number, answers: readonly SingleRead[]): void {
   for (const answer of answers) {
     if (isRejected(answer)) continue;
     putOnRecord(context, answer);
@@ -125,7 +116,7 @@ const UNLISTED = { fingerprint: NO_FINGERPRINT };
 /** Asks until too many items were refused: then the others would be, too. Gives the IDs of those. */
 async function askSingly(
   context: ExtractContext,
-  { ids, landing, firstGroup }: AfterPass,
+  { ids, landing }: AfterPass,
   /** Of each item, in this order. */
   shapes: readonly Shape[],
   take: (answer: SingleRead) => void,
@@ -138,25 +129,24 @@ async function askSingly(
   let refused = 0;
   let done = 0;
   let bytes = 0;
-  const askGroup = async (group: number, ofGroup: readonly string[]) => {
-    const answers: SingleRead[] = [];
-    for (const [i, id] of ofGroup.entries()) {
+  try {
+    for (const id of ids) {
       if (refused > refusedAtMost) {
         skipped.push(id);
         continue;
       }
+      const placed = shapes.map((shape) => ({ shape, place: landing.place() }));
       await queue.add(async () => {
         let unread = false;
-        for (const [place, shape] of shapes.entries()) {
-          const at = { page: FIRST_PAGE + group, position: i * PLACES_PER_ITEM + place };
+        for (const { shape, place } of placed) {
+          const at = { page: FIRST_PAGE + place.group.first, position: place.position };
           const { columns } = settings;
-          const single = { id, shape, landing, group, ...at, columns, whole: true, listed: UNLISTED };
+          const single = { id, shape, landing, place, ...at, columns, whole: true, listed: UNLISTED };
           const answer = await readSingle(context, single, budget, queue.signal);
           bytes += answer.record?.bytes ?? 0;
           unread ||= isRejected(answer);
-          answers.push(answer);
           take(answer);
-          queue.follow(landing.note(group, () => ({ answers: [...answers] })));
+          queue.follow(landing.add(place, answer));
         }
         if (unread) refused += 1;
         done += 1;
@@ -164,11 +154,7 @@ async function askSingly(
       });
     }
     await queue.done();
-    await landing.close(group, { answers });
-  };
-  try {
-    for (let i = 0; i < groupsOf(ids); i++)
-      await askGroup(firstGroup + i, ids.slice(i * ITEMS_PER_GROUP, (i + 1) * ITEMS_PER_GROUP));
+    await landing.finish();
   } finally {
     // What has come is taken before it is saved.
     await queue.settled();

@@ -5,8 +5,8 @@ import type { ExtractContext } from "../context.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import { bodyOf, recordOf } from "../journal.ts";
-import type { SingleRead } from "../landing/checkpoint-form.ts";
-import type { StageLanding } from "../landing/landing.ts";
+import type { PageRead, SingleRead } from "../landing/kept-groups.ts";
+import type { Place, StageLanding } from "../landing/landing.ts";
 import type { ItemTask } from "../landing/tasks.ts";
 import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
@@ -122,11 +122,12 @@ function firstClause(message: string): string {
   return clause.charAt(0).toLowerCase() + clause.slice(1);
 }
 
-export interface Single extends Pick<ItemTask, "shape" | "whole" | "listed" | "group" | "page" | "position"> {
+export interface Single extends Pick<ItemTask, "shape" | "whole" | "listed" | "page" | "position"> {
   readonly id: string;
   /** Of the dynamic set. */
   readonly columns: readonly string[];
-  readonly landing: StageLanding;
+  readonly landing: StageLanding<PageRead> | StageLanding<SingleRead>;
+  readonly place: Place;
 }
 
 /** Asks for an item. What is wrong with it alone is a reject, as long as the budget allows. */
@@ -174,7 +175,7 @@ export async function answerOf(
 
 async function askSingle(context: ExtractContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
   const { client, clock, settings } = context;
-  const { id, shape, columns, whole, listed, landing, group, page, position } = single;
+  const { id, shape, columns, whole, listed, landing, place, page, position } = single;
   const lands = settings.shapes.includes(shape);
   const request = itemRequest({ id, mode: shape, columns, gallery: true });
   const { response, value } = await client.readAs(request, signal, async (answer) => {
@@ -182,8 +183,8 @@ async function askSingle(context: ExtractContext, single: Single, signal: AbortS
     const { observedAt } = body;
     const bytes = answer.body.byteLength;
     if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
-    const task = { shape, lands, group, page, position, contentId: id, whole, listed, body };
-    return { observedAt, bytes, ...(await landing.item(task)) };
+    const task = { shape, lands, page, position, contentId: id, whole, listed, body };
+    return { observedAt, bytes, ...(await landing.item(place, task)) };
   });
   const { observedAt, bytes, updatedAt, rejects } = value;
   return {

@@ -1,27 +1,11 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
-import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
 import type { ExtractContext } from "../context.ts";
-import { isOpen, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
-import type { StageLanding } from "../landing/landing.ts";
+import type { SingleRead } from "../landing/kept-groups.ts";
+import { type Place, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
 import type { Listed, Pass } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
-
-/** Groups of pages whose single items are one group: a few alone would make a file of a few small documents. */
-const GROUPS_TOGETHER = 4;
-/** Pages, and items that they list, where it is more than one. */
-const PAGES_TOGETHER = 64;
-const LISTED_TOGETHER = 1000;
-
-/** Group of the single items that a group of pages listed. */
-export function groupOfSingles(
-  group: number,
-  { pagesPerGroup, askedPerPage }: Pick<Pass, "pagesPerGroup" | "askedPerPage">,
-): number {
-  const pages = Math.min(PAGES_TOGETHER, LISTED_TOGETHER / askedPerPage);
-  return Math.floor(group / Math.min(GROUPS_TOGETHER, Math.max(1, Math.floor(pages / pagesPerGroup))));
-}
 
 /** Items under way for each connection: while a thread reads the answer of one, the next is asked for. */
 const UNDER_WAY = 2;
@@ -54,7 +38,7 @@ export async function readDetails(context: ExtractContext, pass: Pass, reuse: Re
 class DetailsReader {
   readonly #context: ExtractContext;
   readonly #total: number;
-  readonly #landing: StageLanding;
+  readonly #landing: StageLanding<SingleRead>;
   readonly #queue: WorkQueue;
   readonly #budget: FailureBudget;
   readonly #run: string;
@@ -70,7 +54,7 @@ class DetailsReader {
     const { landing, settings, signal } = context;
     this.#context = context;
     this.#total = wanted.length;
-    this.#landing = landing.stage("item", pass);
+    this.#landing = landing.singles("item", pass, true);
     this.#queue = new WorkQueue(UNDER_WAY * settings.concurrency, signal);
     this.#run = reuse.run;
     for (const item of wanted) {
@@ -86,94 +70,75 @@ class DetailsReader {
 
   async run(pass: Pass): Promise<DetailsRead> {
     const wanted = pass.wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
-    const groups = Map.groupBy(wanted, ({ group }) => groupOfSingles(group, pass));
     try {
-      for (const [group, items] of groups) await this.#group(group, items);
+      const kept = await this.#takeKept(wanted);
+      const missing = wanted.filter(({ id }) => !kept.has(id));
+      for (let i = 0; i < missing.length; i += SINGLES_PER_GROUP)
+        await this.#group(missing.slice(i, i + SINGLES_PER_GROUP));
       await this.#queue.done();
+      await this.#landing.finish();
     } finally {
       // What has come is taken before it is saved.
       await this.#queue.settled();
     }
-    await this.#landing.end(groups.size, this.#context.clock.now());
     const reused = this.#reused;
     return { gone: this.#gone, rejected: this.#rejected, asked: this.#total - reused, reused };
   }
 
-  async #group(group: number, items: readonly Listed[]): Promise<void> {
-    const resumed = await this.#landing.resumedSingles(group);
-    const answers = resumed === undefined ? new Map() : this.#replay(items, resumed);
-    if (resumed !== undefined && !isOpen(resumed)) {
-      if (answers.size < items.length) throw doesNotFit();
-      this.#queue.follow(this.#landing.resume(group, resumed));
-      return;
+  /** Takes answers that were given before the run was resumed as if they were given now. Gives the IDs of their items. */
+  async #takeKept(items: readonly Listed[]): Promise<ReadonlySet<string>> {
+    const listed = new Map(items.map((item) => [item.id, item]));
+    const taken = new Set<string>();
+    for await (const answers of this.#landing.kept()) {
+      for (const answer of answers) {
+        taken.add(answer.id);
+        putOnRecord(this.#context, answer);
+        const item = listed.get(answer.id);
+        if (item === undefined) continue;
+        if (isRejected(answer)) this.#budget.note(item.id);
+        this.#count(item, answer);
+      }
     }
-    if (resumed !== undefined) await this.#landing.resume(group, resumed);
-    await this.#reuse(group, items, answers);
-    if (answers.size === items.length) this.#close(group, items, answers);
-    else await this.#ask(group, items, answers);
+    return taken;
   }
 
-  /** Copies what stands in for requests that are still to be made. */
-  async #reuse(group: number, items: readonly Listed[], answers: Answers): Promise<void> {
-    const found = items.flatMap((item) => {
-      const document = answers.has(item.id) ? undefined : this.#reusable.get(item.id);
-      return document === undefined ? [] : { item, document };
+  async #group(items: readonly Listed[]): Promise<void> {
+    const placed = items.map((item) => ({ item, place: this.#landing.place() }));
+    await this.#reuse(placed);
+    for (const { item, place } of placed)
+      if (!this.#reusable.has(item.id)) await this.#queue.add(async () => this.#ask(item, place));
+  }
+
+  /** Copies what stands in for requests. */
+  async #reuse(placed: readonly Placed[]): Promise<void> {
+    const found = placed.flatMap(({ item, place }) => {
+      const document = this.#reusable.get(item.id);
+      return document === undefined ? [] : { item, place, document };
     });
-    for (const [rawFile, ofFile] of Map.groupBy(found, ({ document }) => document.file)) {
-      const copied = ofFile.map(({ item: { id: contentId, page, position }, document: { row } }) => {
-        return { contentId, page, position, row };
+    for (const ofFile of Map.groupBy(found, ({ document }) => document.file).values()) {
+      const [{ place, document }] = ofFile as [(typeof found)[number]];
+      const items = ofFile.map(({ item: { id: contentId, page, position }, document: { row }, place }) => {
+        return { contentId, page, position, row, unit: place.unit };
       });
-      await this.#landing.copy({ group, rawFile, run: this.#run, items: copied });
+      await this.#landing.copy(place.group, { rawFile: document.file, run: this.#run, items });
     }
-    for (const { item, document } of found) {
+    for (const { item, place, document } of found) {
       const { id, updatedAt } = item;
       const answer = { id, shape: "dynamic", gone: false, read: { updatedAt }, rejects: [] } as const;
-      const reused = { ...answer, record: null, reusedFrom: document.observedAt };
-      answers.set(id, reused);
-      this.#count(item, reused);
+      this.#answered(item, place, { ...answer, record: null, reusedFrom: document.observedAt });
     }
   }
 
-  async #ask(group: number, items: readonly Listed[], answers: Answers): Promise<void> {
+  async #ask(item: Listed, place: Place): Promise<void> {
     const { itemColumns: columns } = this.#context.settings;
-    for (const item of items.filter(({ id }) => !answers.has(id))) {
-      await this.#queue.add(async () => {
-        const landing = this.#landing;
-        const single = {
-          ...item,
-          listed: item,
-          landing,
-          group,
-          shape: "dynamic",
-          columns,
-          whole: false,
-        } as const;
-        const answer = await readSingle(this.#context, single, this.#budget, this.#queue.signal);
-        answers.set(item.id, answer);
-        this.#count(item, answer);
-        if (answers.size === items.length) this.#close(group, items, answers);
-        else this.#queue.follow(landing.note(group, () => inOrder(items, answers)));
-      });
-    }
+    const how = { listed: item, landing: this.#landing, shape: "dynamic", columns, whole: false } as const;
+    const single = { ...item, ...how, place };
+    this.#answered(item, place, await readSingle(this.#context, single, this.#budget, this.#queue.signal));
   }
 
-  #close(group: number, items: readonly Listed[], answers: Answers): void {
-    this.#queue.follow(this.#landing.close(group, inOrder(items, answers)));
-  }
-
-  /** Takes answers that were given before as if they were given now. */
-  #replay(items: readonly Listed[], resumed: ReadSingles): Answers {
-    const listed = new Map(items.map((item) => [item.id, item]));
-    const answers: Answers = new Map();
-    for (const answer of resumed.answers) {
-      const item = listed.get(answer.id);
-      if (item === undefined) throw doesNotFit();
-      answers.set(item.id, answer);
-      putOnRecord(this.#context, answer);
-      if (isRejected(answer)) this.#budget.note(item.id);
-      this.#count(item, answer);
-    }
-    return answers;
+  #answered(item: Listed, place: Place, answer: SingleRead): void {
+    this.#count(item, answer);
+    this.#queue.follow(this.#landing.add(place, answer));
   }
 
   #count(item: Listed, answer: SingleRead): void {
@@ -199,15 +164,7 @@ function isItemDue(item: Listed, { observedAt: readAt }: Reusable, { rereadDays:
   return isDue(item.id, { readAt, now: item.observedAt, days });
 }
 
-type Answers = Map<string, SingleRead>;
-
-function inOrder(items: readonly Listed[], answers: Answers): ReadSingles {
-  return { answers: items.flatMap(({ id }) => answers.get(id) ?? []) };
-}
-
-function doesNotFit(): WarehouseError {
-  return new WarehouseError(
-    "internal",
-    "What was staged of single items does not fit the listing; it is removed, so run again.",
-  );
+interface Placed {
+  readonly item: Listed;
+  readonly place: Place;
 }

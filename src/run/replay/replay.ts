@@ -6,7 +6,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { firstOf } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Wishes } from "../../config/config.ts";
-import { EMPTY_RESUME } from "../../extract/landing/resume-state.ts";
+import { NOTHING_KEPT } from "../../extract/landing/kept-groups.ts";
 import {
   EXTRACT_FILE,
   type ExtractRecord,
@@ -36,7 +36,7 @@ import { landAndPublish } from "../publication.ts";
 import { personalFieldsDigest, policyDigest } from "../reuse.ts";
 import { missingFor } from "./missing.ts";
 
-interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline" | "isQuiet"> {
+interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline"> {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; null: that of the run. */
   readonly pipelineUrl: string | null;
@@ -102,7 +102,7 @@ async function prepareReplay(
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
     history: withoutPersonal(past, baseline, facts.personalData),
-    resumed: EMPTY_RESUME,
+    kept: NOTHING_KEPT,
   };
 }
 

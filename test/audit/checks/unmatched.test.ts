@@ -170,7 +170,7 @@ suite("a destination that only a mapping names", () => {
   long("is told, until the configuration has its name", async (t) => {
     const summary = await night(t, {});
     assert.deepEqual(summary.warnings, [
-      "1 destination in mappings has no name: where the service no longer has it, remove its mappings there, or name it in `ignoreDestinations`; otherwise add `destinations` to the configuration, or `--destination`. Its ID: d-1.",
+      "1 destination in mappings has no name (d-1). If the service no longer has it, remove its mappings there, or name it in `ignoreDestinations`; otherwise name it in `destinations` or with `--destination`.",
     ]);
     const checks = await rowsOf(
       summary.directory,

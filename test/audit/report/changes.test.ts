@@ -9,7 +9,6 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { capture } from "../../cli/capture.ts";
-import { program } from "../../cli/running.ts";
 import { either } from "../../long.ts";
 import { exportFrom, HISTORY, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
@@ -169,32 +168,6 @@ test("item by item: the changes are those of the payloads that differ, and what 
   assert.equal(folded?.get("open"), null);
 });
 
-test("the rows are those of the command that the page names", async () => {
-  const asked = ["diff", "1", "2", "--items", "--format", "json", "--warehouse", out];
-  const { stdout } = await program(asked);
-  const { items, lines, definitions, lead } = JSON.parse(stdout);
-  assert.ok(page.section.includes(lead));
-  type Row = Readonly<Record<string, string | number | null>>;
-  const told = (rows: readonly Row[], ...names: readonly string[]) =>
-    rows.map((row) => names.map((name) => String(row[name] ?? "")).join(" | ")).sort();
-  const isSent = ({ change }: Row) => change !== "alike";
-  for (const [caption, rows, first, last] of [
-    ["What changed", lines.filter(isSent), "items", "items"],
-    ["No payload change", lines.filter((row: Row) => !isSent(row)), "items", "items"],
-    ["Item by item", items.filter(isSent), "content_id", "item"],
-  ] as const) {
-    assert.deepEqual(
-      told(tableRecords(page.root, caption, { raw: true }), last, "cause", "value", "before", "after"),
-      told(rows, first, "cause", "value", "before", "after"),
-      caption,
-    );
-  }
-  assert.deepEqual(
-    told(tableRecords(page.root, "Changes of definitions"), "definition", "what", "before", "after"),
-    told(definitions, "kind", "what", "before", "after"),
-  );
-});
-
 test("each value says since when it is so", async () => {
   const unlike = await rowsOf(`${LEDGERS}
     SELECT content_id, count(*)::INT AS number FROM (FROM later EXCEPT FROM earlier) GROUP BY content_id`);
@@ -267,24 +240,7 @@ test("of the content it counts items by table and column, and names them, as the
   const changed = items.length - alone.length;
   const lead = `${alone.length - removed} items added, ${removed} removed, ${changed} changed.`;
   assert.ok(removed > 0 && page.section.includes(lead), lead);
-});
-
-test("what it says of the content are the counts and items of the command that it names", async () => {
   assert.match(page.section, /content-warehouse diff 1 2 --content has each change, before and after\./);
-  const { stdout } = await program(["diff", "1", "2", "--content", "--format", "json", "--warehouse", out]);
-  const answer = JSON.parse(stdout);
-  assert.ok(page.section.includes(answer.lead));
-  const counts = ["table", "column", "items", "changed", "added", "removed"];
-  assert.deepEqual(
-    tableRecords(page.root, "Changes of content", { raw: true }).map((row) =>
-      counts.map((name) => row[name]),
-    ),
-    answer.columns.map((row: Record<string, unknown>) => counts.map((name) => String(row[name] ?? ""))),
-  );
-  assert.deepEqual(
-    tableRecords(page.root, "Items whose content changed", { raw: true }).map(({ item }) => item),
-    answer.items.map((row: Record<string, unknown>) => row.content_id),
-  );
 });
 
 test("of the content it has no text that only the run before has", async () => {

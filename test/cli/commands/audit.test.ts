@@ -30,7 +30,7 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   }
   assert.match(
     text.replaceAll("\n", " "),
-    /^[\d,]+ values: 835 without an external value \(825 unmapped, 10 unknown\), 450 of them at destinations that receive values; [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+Z\. /,
+    /^[\d,]+ values: 835 without an external value \(825 unmapped, 10 unknown\), 450 of them at destinations that receive values; [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ sent under a name shared by several fields, in the run 000001-\S+Z\. /,
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   const heads = text.split("\n").filter((line) => line.startsWith("┌"));
@@ -95,7 +95,7 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   assert.equal((await run("--fail-on", "unknown_value=8,unmapped=442")).error, undefined);
   assert.match(
     (await run("--fail-on", "unmapped=441,collision=1")).error?.message ?? "",
-    /442 unmapped values at .*, where 441 .* and 493 values under a name/,
+    /442 unmapped values at .*, where 441 .* and 493 values sent under a name/,
   );
   assert.equal(
     (await run("--fail-on", "collision", "--field", "season")).error,

@@ -71,9 +71,9 @@ test("a rollback says what targets have, brings them back, and holds for other m
   const message = refused.error?.message ?? "";
   assert.match(
     message,
-    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) is delivered/,
+    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
   );
-  assert.ok(message.endsWith(` is delivered by a rollback alone: "${rollback}".`), message);
+  assert.ok(message.endsWith(` can only be delivered by a rollback: "${rollback}".`), message);
 
   const back = await a(runsCommand, "rollback", "1", "--deliver");
   assert.match(back.text, new RegExp(`^current is now ${first}\nlake: delivered ${first} in .*\n$`));
@@ -100,7 +100,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   );
   assert.match(
     (await b(deliverCommand)).error?.message ?? "",
-    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) is delivered by a rollback alone: "content-warehouse runs rollback 2 --deliver"\.$/,
+    /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) can only be delivered by a rollback: "content-warehouse runs rollback 2 --deliver"\.$/,
   );
   assert.match(
     (await b(runsCommand, "rollback", "2")).text,
@@ -203,7 +203,7 @@ test("what is suggested names the same places", async (t) => {
   const fenced = await ask(deliverCommand, "1", "--target", "lake");
   assert.ok(
     fenced.error?.message.endsWith(
-      ` is delivered by a rollback alone: "content-warehouse runs rollback 1 --deliver".`,
+      ` can only be delivered by a rollback: "content-warehouse runs rollback 1 --deliver".`,
     ),
     fenced.error?.message,
   );

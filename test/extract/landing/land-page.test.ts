@@ -17,7 +17,7 @@ test("C5: of a page that is damaged in its last document nothing stays, whatever
   const damaged = bodyOf('{"id":"a","odd":1}', '{"id":"b" "odd":1}');
   assert.throws(() => lander.page({ ...FULL, body: damaged }), { code: "source.damaged" });
   lander.page({ ...FULL, body: bodyOf('{"id":"a","odd":1}', '{"id":"b","odd":1}') });
-  const { file, drift, rawFile } = landing.close(2);
+  const { file, drift, rawFile } = landing.write(2);
   assert.ok(file);
   assert.equal(readPart(rawFile).rows, 2);
   assert.deepEqual(
@@ -27,7 +27,7 @@ test("C5: of a page that is damaged in its last document nothing stays, whatever
   assert.equal(contentRows(await landing.transformed()), 2);
 });
 
-test("the pages of a group may come in any order: its file has the order of the listing", async (t) => {
+test("pages that are written together may come in any order: its file has the order of the listing", async (t) => {
   for (const order of [
     [1, 2, 3],
     [3, 2, 1],
@@ -36,9 +36,9 @@ test("the pages of a group may come in any order: its file has the order of the 
     const landing = await NightlyLanding.in(t);
     for (const page of order)
       landing.lander.page({ ...FULL, page, body: bodyOf(`{"id":"a${page}"}`, `{"id":"b${page}"}`) });
-    const { indexed, rawFile } = landing.close(2);
-    assert.deepEqual(indexed.ids, ["a1", "b1", "a2", "b2", "a3", "b3"]);
-    assert.deepEqual(readPart(rawFile).cells("content_id").map(String), indexed.ids);
+    const { indexed, rawFile } = landing.write(2);
+    assert.deepEqual(indexed?.ids, ["a1", "b1", "a2", "b2", "a3", "b3"]);
+    assert.deepEqual(readPart(rawFile).cells("content_id").map(String), indexed?.ids);
   }
 });
 
@@ -47,9 +47,9 @@ test("of a pass that is made anew neither documents nor drift are left", async (
   const { lander } = landing;
   const body = () => bodyOf('{"id":"a","odd":"B"}');
   lander.page({ ...FULL, body: body() });
-  lander.drop({ kind: "drop", pass: 2 });
+  lander.drop();
   lander.page({ ...FULL, body: body() });
-  const { rawFile, drift } = landing.close(2);
+  const { rawFile, drift } = landing.write(2);
   assert.equal(readPart(rawFile).rows, 1);
   assert.deepEqual(
     drift.map(({ path, count }) => [path, count]),
@@ -75,9 +75,9 @@ test("a page in a buffer of its own is told and kept like every other, and gives
     { bytes: new Uint8Array(gzipSync(text)), contentEncoding: "gzip" },
   ];
   for (const [group, body] of bodies.entries()) {
-    const page = { ...DYNAMIC, group, body: { ...body, observedAt: 0, dated: true } };
+    const page = { ...DYNAMIC, unit: group, body: { ...body, observedAt: 0, dated: true } };
     assert.equal(lander.page(page).decodedBytes, text.length);
-    const { rawFile } = landing.close(1, group);
+    const { rawFile } = landing.write(group);
     assert.equal(body.bytes.length, 0);
     assert.deepEqual(readPart(rawFile).cells("document").map(String), documents);
   }
@@ -93,7 +93,7 @@ test("a page in a buffer of its own is told and kept like every other, and gives
 test("C6: halves of characters are taken out of a page that is parsed as a whole, too", async (t) => {
   const landing = await NightlyLanding.in(t);
   landing.lander.page({ ...DYNAMIC, body: turnedBodyOf('{"id":"a","title":"x\\ud800"}') });
-  const { drift, rawFile } = landing.close(1);
+  const { drift, rawFile } = landing.write(1);
   assert.deepEqual(
     drift.map(({ path, kind }) => [path, kind]),
     [["title", "unreadable"]],
@@ -116,7 +116,7 @@ test("C5: what is nested more deeply than it can be read is the service's fault,
     }
   }
   const body = { ...bodyOf(), bytes: Buffer.from(deep(200_000)) };
-  const place = { pass: 1, group: 0, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
+  const place = { pass: 1, unit: 3, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
   assert.throws(() => lander.item({ kind: "item", shape: "dynamic", contentId: "a", ...place, body }), {
     code: "source.protocol",
   });
@@ -132,17 +132,14 @@ test("the names of custom fields are told with the documents that carry them, by
     ...DYNAMIC,
     body: bodyOf(`{"id":"a",${dynamic}}`, '{"id":"b","custom_fields_details":"none"}'),
   });
-  assert.deepEqual(landing.close(1).fieldNames, ["Market", "Tone"]);
+  assert.deepEqual(landing.write(1).fieldNames, ["Market", "Tone"]);
   lander.page({ ...FULL, body: bodyOf(`{"id":"a",${fields("custom_fields", "Market", "Season")}}`) });
-  assert.deepEqual(landing.close(2).fieldNames, ["Market", "Season"]);
+  assert.deepEqual(landing.write(2).fieldNames, ["Market", "Season"]);
   const body = {
     ...bodyOf(),
     bytes: Buffer.from(`{"response":{"id":"a",${fields("custom_fields", "Alone")}}}`),
   };
-  const place = { pass: 2, group: 1, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
+  const place = { pass: 2, unit: 3, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
   lander.item({ kind: "item", shape: "full", contentId: "a", ...place, body });
-  const saved = lander.save({ kind: "save", pass: 2, group: 1 });
-  assert.deepEqual(landing.close(2, 1).fieldNames, ["Alone"]);
-  lander.restore({ kind: "restore", pass: 2, group: 2, landed: saved });
-  assert.deepEqual(landing.close(2, 2).fieldNames, ["Alone"]);
+  assert.deepEqual(landing.write(3).fieldNames, ["Alone"]);
 });

@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
 import { Journal } from "../../../src/extract/journal.ts";
-import { Checkpoint, passOfStages } from "../../../src/extract/landing/checkpoint.ts";
+import { NOTHING_KEPT } from "../../../src/extract/landing/kept-groups.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
-import { EMPTY_RESUME } from "../../../src/extract/landing/resume-state.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawFiles } from "../../../src/raw/raw-files.ts";
@@ -27,9 +25,9 @@ export async function landingIn(t: TestContext, directory: string) {
     threads,
     files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
     index: new RawIndex(new ItemIndex()),
-    checkpoint: new Checkpoint(join(directory, "checkpoint")),
-    passOf: passOfStages(["dynamic", "full"]),
-    resumed: EMPTY_RESUME,
+    directory,
+    kept: NOTHING_KEPT,
+    listings: 2,
     journal,
     clock: systemClock,
   };

@@ -11,10 +11,9 @@ import { GroupTransformer, type TransformedGroups } from "../../../src/transform
 import { temporaryFolder } from "../../folders.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
-/** The first page of the first group. */
-const PLACE = { kind: "page", lands: true, group: 0, page: 1 } as const;
-export const DYNAMIC = { ...PLACE, mode: "dynamic", pass: 1 } as const;
-export const FULL = { ...PLACE, mode: "full", pass: 2 } as const;
+const PLACE = { kind: "page", lands: true, page: 1 } as const;
+export const DYNAMIC = { ...PLACE, mode: "dynamic", pass: 1, unit: 1 } as const;
+export const FULL = { ...PLACE, mode: "full", pass: 2, unit: 2 } as const;
 
 /** What a thread lands, without the thread, and what the nightly pipeline makes of it. */
 export class NightlyLanding {
@@ -39,11 +38,11 @@ export class NightlyLanding {
     return new NightlyLanding(await temporaryFolder(t));
   }
 
-  /** Writes a group into a file of its own. */
-  close(pass: number, group = 0): GroupResult & { readonly rawFile: string } {
+  /** Writes documents into a file of their own. */
+  write(unit: number): GroupResult & { readonly rawFile: string } {
     const rawFile = join(this.directory, `${this.#files++}.parquet`);
-    const result = this.lander.close({ kind: "close", pass, group, rawFile });
-    if (result.file !== undefined) this.index.add(rawFile, result.indexed);
+    const result = this.lander.write({ kind: "write", units: [unit], rawFile });
+    if (result.indexed !== null) this.index.add(rawFile, result.indexed);
     return { ...result, rawFile };
   }
 

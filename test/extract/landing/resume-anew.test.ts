@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { silentLog } from "../../../src/common/log.ts";
 import { writeSealed } from "../../../src/common/sealed-file.ts";
 import { removeTree } from "../../../src/common/tree.ts";
-import { CHECKPOINT_VERSION } from "../../../src/extract/landing/checkpoint-form.ts";
+import { keptAnswers } from "../../../src/extract/landing/kept-groups.ts";
 import { pipelineFingerprint } from "../../../src/run/resume.ts";
 import { loadPipeline } from "../../../src/transform/pipelines.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
@@ -55,7 +66,10 @@ async function prepare() {
   const left = join(folder, "left");
   await interrupted(service, { out: left, clock: new SetClock() }, inFull);
   const whole = await exportFrom({ url: service.url, out: join(folder, "whole"), config: SETTINGS });
-  return { folder, service, left, whole };
+  const [run = ""] = await staged(left);
+  const { pages: kept } = await keptAnswers(join(left, ".staging", run));
+  assert.ok(kept > ITEMS / SETTINGS.perPage + PAGES_PER_GROUP);
+  return { folder, service, left, whole, kept };
 }
 
 /** A copy of the folder with the run that was ended. */
@@ -78,8 +92,8 @@ async function inStaging(out: string, pattern: RegExp): Promise<string> {
 
 interface Case {
   readonly spoil: (at: Ended) => Promise<Partial<ExportOptions> | undefined>;
-  /** Pages that are used again all the same. */
-  readonly pages: number;
+  /** Pages that are not used again. */
+  readonly lost: number | "all";
 }
 
 /** Changes one text of a file, as a damaged disk does: the file is JSON of the right form all the same. */
@@ -98,7 +112,7 @@ function changed(file: RegExp, from: RegExp, to: string): Case["spoil"] {
 const ANEW: Readonly<Record<string, Case>> = {
   "another configuration": {
     spoil: async () => ({ config: { ...SETTINGS, customFields: ["Other"] } }),
-    pages: 0,
+    lost: "all",
   },
   "another pipeline": {
     spoil: async ({ out }) => {
@@ -106,84 +120,74 @@ const ANEW: Readonly<Record<string, Case>> = {
       await writeFile(pipeline, `export { default } from ${JSON.stringify(SMALL)};`);
       return { pipelineUrl: `file://${pipeline}` };
     },
-    pages: 0,
+    lost: "all",
   },
   "a start six hours ago": {
     spoil: async ({ clock }) => {
       clock.hours = 6;
       return {};
     },
-    pages: 0,
+    lost: "all",
   },
   "a clock that was set back": {
     spoil: async ({ clock }) => {
       clock.hours = -1;
       return {};
     },
-    pages: 0,
+    lost: "all",
   },
   "a first group that cannot be read": {
     spoil: async ({ out }) => {
-      await truncate(await inStaging(out, /dynamic-00000\.json$/), 1000);
+      await truncate(await inStaging(out, /dynamic-\d+-1-00000\.json$/), 1000);
       return {};
     },
-    pages: 0,
-  },
-  "a first group of another form": {
-    spoil: async ({ out }) => {
-      const file = await inStaging(out, /dynamic-00000\.json$/);
-      const { content } = JSON.parse(await readFile(file, "utf8"));
-      assert.equal(content.version, CHECKPOINT_VERSION);
-      await writeSealed(file, { ...content, version: CHECKPOINT_VERSION + 1 });
-      return {};
-    },
-    pages: 0,
+    lost: PAGES_PER_GROUP,
   },
   "a first group that another item is in, by one digit": {
-    spoil: changed(/dynamic-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
-    pages: 0,
+    spoil: changed(/dynamic-\d+-1-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
+    lost: PAGES_PER_GROUP,
   },
   "a second group with another digest of an answer": {
     spoil: changed(
-      /dynamic-00001\.json$/,
+      /dynamic-\d+-\d-00001\.json$/,
       /"sha256":"[0-9a-f]{64}"\},"split":null\}\]/,
       `"sha256":"${"0".repeat(64)}"},"split":null}]`,
     ),
-    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
-  },
-  "an end of the listing at another instant": {
-    spoil: changed(/dynamic-end\.json$/, /"endedMs":1/, '"endedMs":2'),
-    pages: ITEMS / SETTINGS.perPage,
+    lost: PAGES_PER_GROUP,
   },
   "a single item of another time": {
-    spoil: changed(/item-00001\.json$/, /"updatedAt":"2026-11-01T10/, '"updatedAt":"2026-11-01T11'),
-    pages: ITEMS / SETTINGS.perPage,
-  },
-  "an end of the single items at another instant": {
-    spoil: changed(/item-end\.json$/, /"endedMs":1/, '"endedMs":2'),
-    pages: ITEMS / SETTINGS.perPage,
+    spoil: changed(/item-\d+-\d-00000\.json$/, /"updatedAt":"2026-11-01T10/, '"updatedAt":"2026-11-01T11'),
+    lost: 0,
   },
   "a full listing with another item, by one digit": {
-    spoil: changed(/full-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
-    pages: ITEMS / SETTINGS.perPage,
+    spoil: changed(/full-\d+-\d-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
+    lost: PAGES_PER_GROUP,
   },
   "a beginning at another instant": {
     spoil: changed(/resume\.json$/, /"shrunk":false/, '"shrunk": false'),
-    pages: 0,
+    lost: "all",
   },
   "no word of how it began": {
     spoil: async ({ out }) => {
       await rm(await inStaging(out, /resume\.json$/));
       return {};
     },
-    pages: 0,
+    lost: "all",
+  },
+  "a second group that had only its temporary name": {
+    spoil: async ({ out }) => {
+      const file = await inStaging(out, /dynamic-\d+-1-00001\.json$/);
+      await rename(file, `${file}.tmp`);
+      return {};
+    },
+    lost: PAGES_PER_GROUP,
   },
   "a second group that is missing": {
     spoil: async ({ out }) => {
-      await rm(await inStaging(out, /dynamic-00001\.json$/));
+      await rm(await inStaging(out, /dynamic-\d+-\d-00001\.json$/));
       return {};
     },
-    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+    lost: PAGES_PER_GROUP,
   },
   "a raw file of the second group with one byte changed": {
     spoil: async ({ out }) => {
@@ -193,21 +197,21 @@ const ANEW: Readonly<Record<string, Case>> = {
       await writeFile(file, bytes);
       return {};
     },
-    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+    lost: PAGES_PER_GROUP,
   },
   "a raw file that is missing": {
     spoil: async ({ out }) => {
       await rm(await inStaging(out, /dynamic-\d+-1-00001\.parquet$/));
       return {};
     },
-    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+    lost: PAGES_PER_GROUP,
   },
   "single items that were not kept": {
     spoil: async ({ out }) => {
-      await rm(await inStaging(out, /item-00001\.json$/));
+      await rm(await inStaging(out, /item-\d+-\d-00000\.json$/));
       return {};
     },
-    pages: ITEMS / SETTINGS.perPage,
+    lost: 0,
   },
 };
 
@@ -223,11 +227,11 @@ suite("G8: staged work that is in doubt is not used again:", () => {
     await removeTree(prepared.folder);
   });
 
-  for (const [what, { spoil, pages }] of few(Object.entries(ANEW), 1)) {
+  for (const [what, { spoil, lost }] of few(Object.entries(ANEW), 1)) {
     test(what, async (t) => {
       const at = await ended(prepared, t);
       const summary = await at.again(await spoil(at));
-      assert.equal(summary.resumed?.pages ?? 0, pages);
+      assert.equal(summary.resumed?.pages ?? 0, lost === "all" ? 0 : prepared.kept - lost);
       assert.equal(summary.verdict, "complete");
       assert.deepEqual(await staged(at.out), []);
       await assertSame(summary, prepared.whole);

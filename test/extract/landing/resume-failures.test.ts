@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -32,6 +33,19 @@ test("B8: a token that is revoked at page 137 ends the run with 20, and one that
   assert.ok(told.includes("Resuming an interrupted run."));
   const asked = service.questions.slice(before).filter(({ kind }) => kind === "list");
   assert.equal(asked.length, 400 - (summary.resumed?.pages ?? 0));
+});
+
+test("answers that cannot be written when the service ends a run are told of beside its failure", async (t) => {
+  const service = await Scripted.start(t, itemsOf(60));
+  const out = join(await temporaryFolder(t), "warehouse");
+  service.script = ({ page }) => {
+    if (page < 20) return undefined;
+    const [run = ""] = readdirSync(join(out, ".staging"));
+    writeFileSync(join(out, ".staging", run, "answers"), "no folder");
+    return { status: 401 };
+  };
+  const run = exportFrom({ url: service.url, out, config: SETTINGS });
+  await assert.rejects(run, /Before that: .*\(401\)/);
 });
 
 long(

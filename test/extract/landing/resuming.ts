@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
@@ -55,7 +55,7 @@ export async function killed(
   const { child, ended } = await startWithSettings(service, out, pipelineUrl);
   await Promise.race([reached, ended.then(({ stderr }) => assert.fail(`it ended by itself: ${stderr}`))]);
   if (kept !== undefined) {
-    await until(`${kept} is kept`, async () => (await checkpointsIn(out)).includes(`${kept}.json`), {
+    await until(`${kept} is kept`, async () => (await keptIn(out)).includes(kept), {
       ended,
     });
   }
@@ -94,11 +94,12 @@ export async function interrupted(
   service.script = () => undefined;
 }
 
-/** Names of what the runs in the staging folder keep of their answers. */
-export async function checkpointsIn(out: string): Promise<string[]> {
-  return (await stagedFiles(out))
-    .filter((path) => path.includes("/checkpoint/"))
-    .map((path) => basename(path));
+/** Groups of answers that the runs in the staging folder keep: `dynamic-00001`. */
+export async function keptIn(out: string): Promise<string[]> {
+  return (await stagedFiles(out)).flatMap((path) => {
+    const [, stage, group] = /\/answers\/([a-z]+)-\d+-\d-(\d+)\.json$/.exec(path) ?? [];
+    return stage === undefined ? [] : [`${stage}-${group}`];
+  });
 }
 
 /** Paths of all that is staged; none where nothing is yet. */
@@ -110,7 +111,7 @@ export async function stagedFiles(out: string): Promise<string[]> {
 /** Tables that tell of the run itself, or name it. */
 const OF_THE_RUN = /^run(_|$)|_history$/;
 
-/** All rows of the data tables, by name. */
+/** All rows of the data tables, by name, and all raw documents, however they lie in files. */
 async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
   await using reader = await openPublished(directory);
   const rows = new Map<string, Row[]>();
@@ -118,16 +119,17 @@ async function everythingIn({ directory, tables }: RunSummary): Promise<Map<stri
     if (OF_THE_RUN.test(name)) continue;
     rows.set(name, await reader.rows(`FROM "${name}" ORDER BY ALL`));
   }
+  if ((await readdir(directory)).includes("raw"))
+    rows.set("raw", await reader.rows(`FROM '${directory}/raw/*/*.parquet' ORDER BY ALL`));
   return rows;
 }
 
-/** SHA-256 of each Parquet file of the data tables, and of each raw file but what a run notes of its own passes. */
+/** SHA-256 of each Parquet file of the data tables. */
 export async function filesOf({ directory }: RunSummary): Promise<Map<string, string>> {
   const paths = await readdir(directory, { recursive: true });
   const files = paths.filter((path) => {
     const [kind, table = ""] = path.split("/");
-    const tellsOfTheRun = kind === "parquet" ? OF_THE_RUN.test(table) : /^(?:requests|rejects)-/.test(table);
-    return path.endsWith(".parquet") && !tellsOfTheRun;
+    return path.endsWith(".parquet") && kind === "parquet" && !OF_THE_RUN.test(table);
   });
   const digests = new Map<string, string>();
   for (const path of files.sort()) {

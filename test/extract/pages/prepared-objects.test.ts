@@ -32,7 +32,7 @@ function read(reader: DocumentReader, { mode, documents }: Listing): string {
     mode,
     lands: true,
     pass: 1,
-    group: 0,
+    unit: 0,
     page: 1,
     body,
   } as const;

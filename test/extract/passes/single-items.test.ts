@@ -2,24 +2,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { groupOfSingles } from "../../../src/extract/passes/single-items.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { few, long } from "../../long.ts";
 import { exportFrom, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, listBody, type Question, Scripted } from "../../run/scripted.ts";
 import { interrupted } from "../landing/resuming.ts";
-
-test("single items of at most four groups of pages are a group, as long as these are 64 pages with a thousand items at most", () => {
-  const groupsOf = (perPage: number, pagesPerGroup = 1) =>
-    Array.from({ length: 9 }, (_, group) => groupOfSingles(group, { pagesPerGroup, askedPerPage: perPage }));
-  assert.deepEqual(groupsOf(4), [0, 0, 0, 0, 1, 1, 1, 1, 2]);
-  assert.deepEqual(groupsOf(250), [0, 0, 0, 0, 1, 1, 1, 1, 2]);
-  assert.deepEqual(groupsOf(300), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
-  assert.deepEqual(groupsOf(1000), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-  assert.deepEqual(groupsOf(100, 3), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
-  assert.deepEqual(groupsOf(2, 64), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-  assert.deepEqual(groupsOf(6400), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-});
 
 const ITEMS = 40;
 const BEGIN = "2026-12-01T00:00:00Z";

@@ -114,7 +114,8 @@ suite("a lake", () => {
 
   test("gets a column that a later run has, and keeps it when the run after that has it no more", async () => {
     const store = memoryStore(new Map(two));
-    const columns = { content: [text("note", { comment: "New." })] };
+    // DuckDB gives a file's name to a column of that name.
+    const columns = { content: [text("filename", { comment: "New." })] };
     const wide = await makeRun(folder, { sequence: 3, machine: "w", columns });
     const narrow = await makeRun(folder, { sequence: 4, machine: "w" });
     for (const run of [wide, narrow]) {
@@ -126,7 +127,7 @@ suite("a lake", () => {
         [
           ["id", false],
           ["run", true],
-          ["note", true],
+          ["filename", true],
         ],
       );
     }

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { COLUMN_TYPES } from "../../../../src/tables/declare.ts";
 import { assertWritable } from "../../../../src/targets/lake/delta/blocked.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
-import type { DeclaredTable, Field } from "../../../../src/targets/lake/delta/schema.ts";
+import { DELTA_TYPES, type DeclaredTable, type Field } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
 import { logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, putCommit, runOf } from "./runs.ts";
@@ -129,7 +129,7 @@ suite("a table is blocked", () => {
     for (const before of COLUMN_TYPES) {
       for (const now of COLUMN_TYPES) {
         const table = { ...CONTENT, columns: [column("content_id", now, false)] };
-        const found = withSecond({ type: DELTA[before] });
+        const found = withSecond({ type: DELTA_TYPES[before] });
         if ((same.get(before) ?? before) === (same.get(now) ?? now)) assertWritable(found, table);
         else refuses(found, /column content_id as/, table);
       }
@@ -163,14 +163,3 @@ test("a table that another program's readers understand alone is not read", asyn
     message: /^The table content of the lake has deletionVectors/,
   });
 });
-
-const DELTA = {
-  text: "string",
-  json: "string",
-  boolean: "boolean",
-  integer: "integer",
-  bigint: "long",
-  double: "double",
-  timestamp: "timestamp",
-  date: "date",
-} as const;

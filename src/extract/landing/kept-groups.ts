@@ -1,0 +1,142 @@
+/**
+ * Groups of answers as they are kept, so that a run that ended early can be resumed: of each group the raw file of its
+ * documents and, written after it, a file with all else that was learned from its answers.
+ */
+import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { z } from "zod";
+import { bytesOf, readSealed, writeSealed } from "../../common/sealed-file.ts";
+import type { Shape } from "../../raw/document.ts";
+import type { DriftEntry } from "../../raw/drift.ts";
+import type { WrittenFile } from "../../raw/raw-file.ts";
+import type { RequestRecord } from "../http/requests.ts";
+import type { PageResult, Reject } from "./tasks.ts";
+
+/** A page of a listing that was answered. */
+export interface PageRead {
+  readonly page: number;
+  readonly result: PageResult;
+  readonly record: RequestRecord;
+  /** What else came of a page that was read in parts; null: it was read as one. */
+  readonly split: {
+    /** Of the requests after the first. */
+    readonly records: readonly RequestRecord[];
+    /** Of items that are listed. */
+    readonly rejects: readonly Reject[];
+    /** Items that are listed, and that no answer gave a document of. */
+    readonly unread: readonly string[];
+  } | null;
+}
+
+/** A single item that was asked for. */
+export interface SingleRead {
+  readonly id: string;
+  readonly shape: Shape;
+  readonly gone: boolean;
+  /** Null: the answer could not be read. */
+  readonly read: { readonly updatedAt: string | null } | null;
+  readonly rejects: readonly Reject[];
+  /** Null: the service refused the request, or failed at it, or was not asked. */
+  readonly record: RequestRecord | null;
+  /** When an earlier run was given the document that stands in for an answer, in microseconds; null: it was asked for. */
+  readonly reusedFrom: number | null;
+}
+
+/** Of the pass that its pages are of. */
+export interface PassOfGroup {
+  /** Items a page that were asked for. */
+  readonly perPage: number;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+}
+
+export interface WrittenGroup<Answer> {
+  readonly stage: string;
+  readonly pass: number;
+  readonly number: number;
+  readonly ofPass: PassOfGroup | null;
+  readonly answers: readonly Answer[];
+  /** Of its documents; null where it has none. */
+  readonly file: WrittenFile | null;
+  readonly drift: readonly DriftEntry[];
+  /** Names of the custom fields that the documents carry. */
+  readonly fieldNames: readonly string[];
+}
+
+export interface KeptGroup extends Pick<WrittenGroup<unknown>, "stage" | "pass" | "number" | "ofPass"> {
+  /** Absolute path of its raw file, which is there only where it has documents. */
+  readonly rawFile: string;
+}
+
+/** What is kept of a run that ended early. */
+export interface KeptAnswers {
+  readonly groups: readonly KeptGroup[];
+  /** Pages of listings. */
+  readonly pages: number;
+  /** Single items. */
+  readonly items: number;
+  /** Absolute paths of the files that it consists of. */
+  readonly files: ReadonlySet<string>;
+}
+
+export const NOTHING_KEPT: KeptAnswers = { groups: [], pages: 0, items: 0, files: new Set() };
+
+function folderOf(staging: string): string {
+  return join(staging, "answers");
+}
+
+/** Absolute path of what is kept of a group besides its raw file. `staging`: the run's staging folder. */
+export function groupFile(staging: string, rawFile: string): string {
+  return join(folderOf(staging), `${basename(rawFile, ".parquet")}.json`);
+}
+
+export async function keepGroup(
+  staging: string,
+  rawFile: string,
+  group: WrittenGroup<PageRead | SingleRead>,
+): Promise<void> {
+  await writeSealed(groupFile(staging, rawFile), { ...group, rawFile: relative(staging, rawFile) });
+}
+
+/** Undefined: the file is not as it was written. What is sealed has its form: the same program wrote it. */
+export async function readGroup<Answer>(
+  file: string,
+): Promise<(WrittenGroup<Answer> & { readonly rawFile: string }) | undefined> {
+  return readSealed(file, z.custom<WrittenGroup<Answer> & { rawFile: string }>());
+}
+
+/** Whether anything is kept in a run's staging folder. */
+export function isAnythingKept(staging: string): boolean {
+  return existsSync(folderOf(staging));
+}
+
+/** Proves what is kept in a run's staging folder. A group that is not as it was written counts as not there. */
+export async function keptAnswers(staging: string): Promise<KeptAnswers> {
+  if (!isAnythingKept(staging)) return NOTHING_KEPT;
+  const groups: KeptGroup[] = [];
+  const files = new Set<string>();
+  let pages = 0;
+  let items = 0;
+  // Beside them lies what a kill left half-written, under a temporary name.
+  const names = (await readdir(folderOf(staging))).filter((name) => name.endsWith(".json"));
+  for (const name of names.toSorted()) {
+    const path = join(folderOf(staging), name);
+    const group = await readGroup<PageRead | SingleRead>(path);
+    if (group === undefined) continue;
+    const { stage, pass, number, ofPass, answers, file } = group;
+    const rawFile = join(staging, group.rawFile);
+    if (file !== null && !(await isAsWritten(rawFile, file))) continue;
+    groups.push({ stage, pass, number, ofPass, rawFile });
+    for (const each of file === null ? [path] : [path, rawFile]) files.add(each);
+    if (ofPass === null) items += answers.length;
+    else pages += answers.length;
+  }
+  return { groups, pages, items, files };
+}
+
+async function isAsWritten(path: string, { bytes, sha256 }: WrittenFile): Promise<boolean> {
+  const content = await bytesOf(path);
+  return content?.length === bytes && hash("sha256", content) === sha256;
+}
