@@ -19,6 +19,7 @@
  * A pipeline that is run by the command is a module whose default export is what `definePipeline` gives: worker
  * threads import it too, since functions do not cross threads.
  */
+import type { RecordBatch } from "apache-arrow";
 import type { DestinationName } from "./api/destination.ts";
 import type { DynamicItem } from "./api/dynamic.ts";
 import type { FullItem } from "./api/full.ts";
@@ -108,6 +109,11 @@ export interface LoadTable {
    * BigInt where a number would round them; dates are days since 1970; of a `bigint` column all cells are BigInt.
    */
   readonly cells: () => AsyncIterable<readonly Cell[]>;
+  /**
+   * The same as Arrow record batches of a few thousand rows. `apache-arrow` itself leaves out a U+FEFF at the beginning of a
+   * text that it reads from them; its bytes are there.
+   */
+  readonly batches: () => AsyncIterable<RecordBatch>;
 }
 
 /** A run whose tables are built and checked, before anybody can see them. */

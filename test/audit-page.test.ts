@@ -14,8 +14,8 @@ import { either, long } from "./long.ts";
 const QUESTIONS = /```(sh|sql)\n((?:(?!```)[\s\S])*?)```(?:\n\n```text\n([\s\S]*?)```)?/g;
 /** The first makes the nights; of the others the questions that have an answer are asked. */
 const PAGES = [
-  { page: new URL("../docs/audit.md", import.meta.url), answered: 12, short: 5 },
-  { page: new URL("../docs/history.md", import.meta.url), answered: 5, short: 1 },
+  { page: new URL("../docs/audit.md", import.meta.url), answered: 9, short: 3 },
+  { page: new URL("../docs/history.md", import.meta.url), answered: 4, short: 1 },
 ] as const;
 /** Of the demo; the test takes one that is free. */
 const PORT = /\b8642\b/g;
@@ -59,22 +59,36 @@ async function programs(port: number): Promise<string> {
 function masked(text: string): string {
   return text
     .replace(/\b(0{5}([12]))-\d{8}T\d{6}Z/g, (_, number: string, at: string) => `${number}-${nightOf(at)}`)
-    .replace(/answered \d{4}-\d\d-\d\d \d\d:\d\d UTC/g, "answered 2026-11-21 02:00 UTC")
+    .replace(/answered(\s)\d{4}-\d\d-\d\d(\s)\d\d:\d\d(\s)UTC/g, "answered$12026-11-21$202:00$3UTC")
     .replace(/│ \d{4}-\d\d-\d\d \d\d:\d\d │/g, "│ 2026-11-21 02:00 │")
     .replace(/\b[0-9a-f]{64}\b/g, "(SHA-256)".padEnd(64));
 }
 
 const nightOf = (at: string): string => `202611${19 + Number(at)}T020000Z`;
 
+/** A screen, as wide as the boxes of a page may be. */
+const SCREEN = "stty cols 100";
+
 /** What commands print, given to a shell as they stand on the page; one that serves goes on. */
-async function given(commands: string, bin: string): Promise<string> {
-  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
-  const child = spawn("/bin/sh", ["-ec", commands], {
+async function given(commands: string, bin: string, isAnswered: boolean): Promise<string> {
+  const env = {
+    ...process.env,
+    PATH: `${bin}:${process.env.PATH}`,
+    TERM: "dumb",
+    NO_COLOR: "1",
+    SHELL: "/bin/sh",
+  };
+  const [program = "", ...args] = isAnswered
+    ? ["script", "-qec", `${SCREEN}; ${commands}`, "/dev/null"]
+    : ["/bin/sh", "-ec", commands];
+  const child = spawn(program, args, {
     cwd: folder,
     env,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  // A character may come in two chunks.
+  child.stdout.setEncoding("utf8");
   let printed = "";
   let said = "";
   child.stderr.on("data", (text) => {
@@ -87,8 +101,8 @@ async function given(commands: string, bin: string): Promise<string> {
     if (serves && printed.includes("Stop with Ctrl-C.")) return printed;
   }
   if (child.exitCode === null) await once(child, "exit");
-  assert.equal(child.exitCode, 0, `${commands}: ${said}`);
-  return printed;
+  assert.equal(child.exitCode, 0, `${commands}: ${said}${printed}`);
+  return printed.replaceAll("\r\n", "\n");
 }
 
 const UPDATES = process.env.UPDATE_README === "1";
@@ -112,7 +126,7 @@ async function assertAnswered(
   for (const [block, language = "", question = "", expected] of questions) {
     const commands =
       language === "sql" ? `npx content-warehouse sql "${question}" --warehouse two-nights` : question;
-    const text = masked(await given(commands.replace(PORT, String(port)), bin));
+    const text = masked(await given(commands.replace(PORT, String(port)), bin, expected !== undefined));
     if (expected === undefined) continue;
     answered = answered.replace(
       block,

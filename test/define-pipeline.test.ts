@@ -117,8 +117,8 @@ const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] =
   ],
   [() => loose(text)("a", "full:title", "x"), 'column "a": Invalid input: expected object, received string'],
   [
-    () => loose(text)("b", { comment: "x", form: [] }),
-    'column "b": Unrecognized key: "form" (did you mean "from"?)',
+    () => loose(text)("b", { comment: "x", requierd: true }),
+    'column "b": Unrecognized key: "requierd" (did you mean "required"?)',
   ],
   [() => text("c", { comment: "x", make: () => "c" }), 'column "c": make needs from'],
   [

@@ -7,7 +7,7 @@ import { duckdbError, openForScanning } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
-import type { Column } from "../tables/declare.ts";
+import type { Column, Table } from "../tables/declare.ts";
 
 interface TableFiles extends Pick<LoadTable, "table" | "rows" | "files"> {
   readonly temporaryDirectory: string;
@@ -21,10 +21,12 @@ export class TableReadError extends WarehouseError {
 }
 
 const MEMORY_MB = 256;
+const ROWS_PER_BATCH = 4096;
 
 export function loadTableOf(from: TableFiles): LoadTable {
   const { table, rows, files } = from;
-  return { table, rows, files, cells: () => cellsOf(from) };
+  const cells = () => cellsOf(from);
+  return { table, rows, files, cells, batches: () => batchesOf(table, cells()) };
 }
 
 async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
@@ -76,4 +78,17 @@ function cellOf(type: Column["type"], value: unknown): Cell {
   // Far from today microseconds are more than a number can tell apart.
   if (type === "timestamp" && Number.isSafeInteger(Number(value))) return Number(value);
   return value as Cell;
+}
+
+/** Arrow is loaded where a loader asks for it. */
+async function* batchesOf({ columns }: Table, cells: AsyncIterable<readonly Cell[]>) {
+  const { recordBatch } = await import("../storage/arrow.ts");
+  let rows: (readonly Cell[])[] = [];
+  for await (const row of cells) {
+    rows.push(row);
+    if (rows.length < ROWS_PER_BATCH) continue;
+    yield recordBatch(columns, rows);
+    rows = [];
+  }
+  if (rows.length > 0) yield recordBatch(columns, rows);
 }

@@ -8,6 +8,7 @@ import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
+import { placeOf } from "../transform/fitting.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
 /** What loaders have written where no reader looks. */
@@ -98,9 +99,9 @@ async function takeBack(load: unknown): Promise<void> {
   }
 }
 
-/** The message of what a loader threw. */
+/** The message of what a loader threw, and where in the user's own files. */
 function reasonOf(thrown: unknown): string {
-  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown));
+  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + placeOf(thrown);
 }
 
 function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {

@@ -1,4 +1,5 @@
 /** What functions give, for rows or for a column: it is checked before it becomes a cell. */
+import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { shown } from "../common/shown.ts";
@@ -62,14 +63,33 @@ export function failed(table: Table, contentId: string, what: string, cause?: un
   );
 }
 
-/** The same of a function that has thrown. */
+/** The same of a function that has thrown, with the place in the user's own files. */
 export function failedBy(
   thrown: unknown,
   table: Table,
   { contentId, what }: { readonly contentId: string; readonly what: string },
 ): WarehouseError {
-  // Anything can be thrown, and a message can be anything.
-  const message = thrown instanceof Error ? thrown.message : thrown;
-  const why = printable(typeof message === "string" ? message : shown(message));
-  return failed(table, contentId, `${what} failed: ${why} (--debug shows where)`, thrown);
+  return failed(table, contentId, `${what} failed: ${messageOf(thrown)}${placeOf(thrown)}`, thrown);
 }
+
+/** Anything can be thrown, and a message can be anything. */
+function messageOf(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : thrown;
+  return printable(typeof message === "string" ? message : shown(message));
+}
+
+/** Where in the user's own files an error was thrown: `, at titles.ts:17`. What they call in packages is not theirs. */
+export function placeOf(thrown: unknown): string {
+  const stack = thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : "";
+  const places = stack.split("\n").flatMap((frame) => {
+    const [, file = "", line = ""] = FRAME.exec(frame) ?? [];
+    if (file === "" || file.startsWith(OWN_SOURCES)) return [];
+    return [{ path: file.startsWith("file:") ? fileURLToPath(file) : file, line }];
+  });
+  const place = places.find(({ path }) => !path.includes("/node_modules/")) ?? places[0];
+  return place === undefined ? "" : `, at ${printable(place.path, 1000)}:${place.line}`;
+}
+
+/** Of an ES module by its URL, of a CommonJS module by its path. */
+const FRAME = /^\s+at (?:.* \()?((?:file:\/\/|\/).*):(\d+):\d+\)?$/;
+const OWN_SOURCES = new URL("../", import.meta.url).href;

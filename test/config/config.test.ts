@@ -50,39 +50,41 @@ async function refusal(code: ErrorCode, loading: Promise<unknown>): Promise<stri
   return error.message;
 }
 
+/** What holds where nobody says anything, but for the source and the folder of the warehouse. */
+const DEFAULTS = {
+  destinations: [],
+  ignoreDestinations: [],
+  customFields: [],
+  columns: DYNAMIC_COLUMN_NAMES,
+  details: undefined,
+  perPage: "auto",
+  rereadDays: 7,
+  reread: false,
+  maxRejects: null,
+  concurrency: 4,
+  ratePerSecond: null,
+  deadlineMinutes: 300,
+  outageMinutes: 30,
+  lookupMethod: "auto",
+  raw: true,
+  personalData: { policy: "drop", key: null },
+  personalFields: [],
+  aliases: {},
+  contract: "evolve",
+  maxShrinkPercent: 10,
+  minShrink: 20,
+  keepRuns: 7,
+  targets: [],
+  observe: { onFinish: null, metricsFile: null },
+  acceptShrink: false,
+  acceptNewAddress: false,
+  limit: null,
+};
+
 test("without a file, everything has its default", async (t) => {
   const cwd = await temporaryFolder(t);
   const { source, ...config } = await load(cwd);
-  assert.deepEqual(config, {
-    destinations: [],
-    ignoreDestinations: [],
-    customFields: [],
-    columns: DYNAMIC_COLUMN_NAMES,
-    details: undefined,
-    perPage: "auto",
-    rereadDays: 7,
-    reread: false,
-    maxRejects: null,
-    concurrency: 4,
-    ratePerSecond: null,
-    deadlineMinutes: 300,
-    outageMinutes: 30,
-    lookupMethod: "auto",
-    raw: true,
-    personalData: { policy: "drop", key: null },
-    personalFields: [],
-    aliases: {},
-    warehouse: join(cwd, "warehouse"),
-    contract: "evolve",
-    maxShrinkPercent: 10,
-    minShrink: 20,
-    keepRuns: 7,
-    targets: [],
-    observe: { onFinish: null, metricsFile: null },
-    acceptShrink: false,
-    acceptNewAddress: false,
-    limit: null,
-  });
+  assert.deepEqual(config, { ...DEFAULTS, warehouse: join(cwd, "warehouse") });
   assert.ok(source.kind === "service");
   assert.equal(source.url.origin, "https://content.example.com");
   assert.equal(source.token.reveal(), CANARY);
@@ -90,9 +92,7 @@ test("without a file, everything has its default", async (t) => {
 });
 
 test("a JSON file says what it wants, the rest has its default", async (t) => {
-  const spec: ConfigSpec = {
-    url: "https://other.example.com/tenants/a",
-    destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
+  const given: ConfigSpec = {
     ignoreDestinations: ["Shop:Mail"],
     customFields: ["color"],
     columns: ["id", "custom_fields"],
@@ -105,19 +105,24 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     outageMinutes: 5,
     lookupMethod: "post",
     raw: false,
-    personalData: { policy: "keep" },
     personalFields: ["owner_team"],
     contract: "freeze",
     keepRuns: 30,
     maxShrinkPercent: 25,
     minShrink: 5,
+  };
+  const spec: ConfigSpec = {
+    ...given,
+    url: "https://other.example.com/tenants/a",
+    destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
+    personalData: { policy: "keep" },
     maxRejects: "1%",
     warehouse: "data/out",
   };
   const cwd = await temporaryFolder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });
   const { source, ...config } = await load(cwd, { env: { CONTENT_API_TOKEN: CANARY, CONTENT_API_URL: " " } });
-  const { url: _, ...given } = spec;
   assert.deepEqual(config, {
+    ...DEFAULTS,
     ...given,
     maxRejects: { items: 0, share: 0.01 },
     destinations: [
@@ -125,14 +130,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
       { name: "Shop", platform: "Mail" },
     ],
     personalData: { policy: "keep", key: null },
-    aliases: {},
     warehouse: join(cwd, "data/out"),
-    reread: false,
-    targets: [],
-    observe: { onFinish: null, metricsFile: null },
-    acceptShrink: false,
-    acceptNewAddress: false,
-    limit: null,
   });
   assert.ok(source.kind === "service" && source.url.prefix === "/tenants/a");
 });
@@ -212,19 +210,19 @@ test("paths in a file go from its folder, wherever the program is started", asyn
 
 test("a missing service or token is refused, with what to set", async (t) => {
   const cwd = await temporaryFolder(t);
-  for (const env of [{}, { CONTENT_API_URL: "", CONTENT_API_TOKEN: "t" }]) {
-    assert.match(
-      await refusal("config.missing_service", load(cwd, { env })),
-      /set CONTENT_API_URL.*--sample/,
-    );
-  }
-  for (const token of [undefined, "", "  "]) {
-    const env = { CONTENT_API_URL: "https://content.example.com", CONTENT_API_TOKEN: token };
-    assert.match(
-      await refusal("config.missing_service", load(cwd, { env })),
-      /set CONTENT_API_TOKEN, or `tokenFile`/,
-    );
-  }
+  const url = "https://content.example.com";
+  for (const [env, says] of [
+    [{}, /set CONTENT_API_URL and CONTENT_API_TOKEN, .* "content-warehouse init".*--sample/],
+    [{ CONTENT_API_URL: "", CONTENT_API_TOKEN: "t" }, /set CONTENT_API_URL.*--sample/],
+    ...[undefined, "", "  "].map(
+      (token) =>
+        [
+          { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
+          /set CONTENT_API_TOKEN, or `tokenFile`/,
+        ] as const,
+    ),
+  ] as const)
+    assert.match(await refusal("config.missing_service", load(cwd, { env })), says);
 });
 
 test("the sample needs no service and reads no file that is not named", async (t) => {
@@ -341,11 +339,6 @@ test("all that is wrong in a file is told at once: its form, and where that is r
   }
 });
 
-test("with nothing configured, the way to a first configuration is told", async (t) => {
-  const message = await refusal("config.missing_service", load(await temporaryFolder(t), { env: {} }));
-  assert.match(message, /"content-warehouse init"/);
-});
-
 test("a file may name its JSON Schema, and keeps its meaning", async (t) => {
   const $schema = "./node_modules/content-warehouse/config.schema.json";
   const config = await loadSpec(t, { $schema, perPage: 7 });
@@ -396,31 +389,21 @@ test("S2: a token file that others can read is refused, with what to run", async
   }
 });
 
-test("a token file that is not there, or holds no token, is refused", async (t) => {
+test("S9: a token that cannot be one, of a variable or a file, is refused without a word about it", async (t) => {
   const env = { CONTENT_API_URL: "https://content.example.com" };
   const none = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}' });
   assert.match(
     await refusal("config.invalid", load(none, { env })),
     /`tokenFile`: the file .*token cannot be read \(ENOENT\)/,
   );
-  for (const text of ["", "\n", "two words", "a:b", "line\nline"]) {
-    const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: text });
+  const says = "expected an API token, found something empty or with spaces, colons or control characters.";
+  for (const token of [`${CANARY} x`, `${CANARY}:x`, `${CANARY}\u0000`, `${CANARY}\nx`, "", "\n"]) {
+    const cwd = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token });
     await chmod(join(cwd, "token"), 0o600);
-    assert.match(
-      await refusal("config.invalid", load(cwd, { env })),
-      /`tokenFile`: expected an API token, found something/,
-    );
-  }
-});
-
-test("S9: a token that cannot be one is refused without a word about it", async (t) => {
-  const cwd = await temporaryFolder(t);
-  for (const token of [`${CANARY} x`, `${CANARY}:x`, `${CANARY}\u0000`, `${CANARY}\nx`]) {
-    const message = await refusal("config.invalid", load(cwd, { env: { ...ENV, CONTENT_API_TOKEN: token } }));
-    assert.equal(
-      message,
-      "CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.",
-    );
+    assert.equal(await refusal("config.invalid", load(cwd, { env })), `${JSON_FILE}: \`tokenFile\`: ${says}`);
+    if (token.trim() === "") continue;
+    const variable = load(cwd, { env: { ...ENV, CONTENT_API_TOKEN: token } });
+    assert.equal(await refusal("config.invalid", variable), `CONTENT_API_TOKEN: ${says}`);
   }
 });
 
@@ -482,36 +465,29 @@ test("a file that cannot be read is told by name and place, without its text", a
 
 test("A21: a proxy comes from the setting, else from HTTPS_PROXY, and NO_PROXY names what goes without", async (t) => {
   const PROXY = "http://night:p%40ss@proxy.example.com:3128";
-  const proxyWith = async (spec: ConfigSpec, env: Readonly<Record<string, string>>) => {
+  const directly = ["*", "content.example.com", "a.b, .example.com", "*.example.com c", "example.com:443"];
+  const proxied = ["", "example.com:80", "tent.example.com", "a.content.example.com", "example"];
+  const cases: readonly (readonly [spec: ConfigSpec, env: Readonly<Record<string, string>>, by: boolean])[] =
+    [
+      [{ proxy: PROXY }, { HTTPS_PROXY: "http://other:1" }, true],
+      [{}, { HTTPS_PROXY: PROXY }, true],
+      [{}, { https_proxy: PROXY, HTTPS_PROXY: "http://other:1" }, true],
+      [{}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "https://localhost" }, false],
+      [{}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "http://[::1]:8080" }, false],
+      [{}, { HTTP_PROXY: PROXY, ALL_PROXY: PROXY }, false],
+      ...directly.map((NO_PROXY) => [{ proxy: PROXY }, { NO_PROXY }, false] as const),
+      ...proxied.map((NO_PROXY) => [{ proxy: PROXY }, { NO_PROXY }, true] as const),
+    ];
+  for (const [spec, env, by] of cases) {
     const { source } = await loadSpec(t, spec, { env: { ...ENV, ...env } });
     assert.ok(source.kind === "service");
     assert.ok(!inspect(source, { depth: 9, showHidden: true }).includes("p%40ss"));
-    return { host: source.proxy?.host ?? null, secrets: source.secrets.map((secret) => secret.reveal()) };
-  };
-  const by = { host: "proxy.example.com:3128", secrets: [CANARY, "night:p@ss"] };
-  const directly = { host: null, secrets: [CANARY] };
-  assert.deepEqual(await proxyWith({ proxy: PROXY }, { HTTPS_PROXY: "http://other:1" }), by);
-  assert.deepEqual(await proxyWith({}, { HTTPS_PROXY: PROXY }), by);
-  assert.deepEqual(await proxyWith({}, { https_proxy: PROXY, HTTPS_PROXY: "http://other:1" }), by);
-  assert.deepEqual(
-    await proxyWith({}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "https://localhost" }),
-    directly,
-  );
-  assert.deepEqual(
-    await proxyWith({}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "http://[::1]:8080" }),
-    directly,
-  );
-  assert.deepEqual(await proxyWith({}, { HTTP_PROXY: PROXY, ALL_PROXY: PROXY }), directly);
-  for (const noProxy of [
-    "*",
-    "content.example.com",
-    "a.b, .example.com",
-    "*.example.com c",
-    "example.com:443",
-  ])
-    assert.deepEqual(await proxyWith({ proxy: PROXY }, { NO_PROXY: noProxy }), directly, noProxy);
-  for (const noProxy of ["", "example.com:80", "tent.example.com", "a.content.example.com", "example"])
-    assert.deepEqual(await proxyWith({ proxy: PROXY }, { NO_PROXY: noProxy }), by, noProxy);
+    assert.deepEqual(
+      [source.proxy?.host, ...source.secrets.map((secret) => secret.reveal())],
+      by ? ["proxy.example.com:3128", CANARY, "night:p@ss"] : [undefined, CANARY],
+      JSON.stringify([spec, env]),
+    );
+  }
 });
 
 test("a proxy of another kind, and an http:// service by a proxy, are refused without showing a password", async (t) => {

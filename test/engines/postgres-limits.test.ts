@@ -44,7 +44,8 @@ function made(table: Pick<Table, "name" | "key" | "columns"> & Partial<Table>, r
   const cells = async function* () {
     yield* rows;
   };
-  return { table: declared, rows: rows.length, files: [], cells };
+  const batches = (): never => assert.fail("no batches");
+  return { table: declared, rows: rows.length, files: [], cells, batches };
 }
 
 const runOf = (number: number) => ({

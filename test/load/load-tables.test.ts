@@ -46,4 +46,10 @@ test("loaders get instants exactly, however far from today", async (t) => {
     await all(load.cells()),
     instants.map((instant, n) => [n, instant]),
   );
+  const [batch] = await all(load.batches());
+  const { values } = batch?.getChildAt(1)?.data[0] ?? assert.fail("there is no column");
+  assert.deepEqual(
+    [...values],
+    instants.map((instant) => BigInt(instant ?? 0)),
+  );
 });

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
 import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
 import { TableReadError } from "../../src/load/load-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
@@ -69,12 +70,25 @@ function asText({ name, type }: Column): string {
   return type === "double" ? column : `${column}::VARCHAR`;
 }
 
-test("a loader gets every table with its rows, to the last bit", async (t) => {
+function valueIn(batch: RecordBatch, column: number, row: number): unknown {
+  const vector = batch.getChildAt(column);
+  if (vector === null || !vector.isValid(row)) return null;
+  const { values } = vector.data[0] ?? {};
+  const isNumbers =
+    values instanceof BigInt64Array || values instanceof Int32Array || values instanceof Float64Array;
+  return isNumbers ? values[row] : vector.get(row);
+}
+
+test("a loader gets every table with its rows, as cells and as batches, to the last bit", async (t) => {
+  // More rows than a batch has.
   const items = either(9, 20);
   const got = new Map<
     string,
     Pick<LoadTable, "rows" | "files"> &
-      Pick<LoadTable["table"], "columns" | "key"> & { readonly cells: readonly (readonly Cell[])[] }
+      Pick<LoadTable["table"], "columns" | "key"> & {
+        readonly cells: readonly (readonly Cell[])[];
+        readonly batches: readonly RecordBatch[];
+      }
   >();
   const { run } = await world(
     t,
@@ -85,7 +99,7 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
           [name.slice(0, 6), sequence, pipeline, verdict],
           ["000001", 1, "loading", "complete"],
         );
-        for (const { table, rows, files, cells } of tables) {
+        for (const { table, rows, files, cells, batches } of tables) {
           for (const file of files) assert.ok(existsSync(file), file);
           const { columns, key } = table;
           got.set(table.name, {
@@ -94,6 +108,7 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
             columns,
             key,
             cells: await all(cells()),
+            batches: await all(batches()),
           });
         }
       },
@@ -107,7 +122,7 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
     [got.get("every_type")?.rows, got.get("nothing")?.rows, got.get("content_files")?.rows],
     [items * 500, 0, 0],
   );
-  for (const [name, { rows, files, columns, key, cells }] of got) {
+  for (const [name, { rows, files, columns, key, cells, batches }] of got) {
     assert.notEqual(files.length, 0, name);
     const expressions = columns
       .map((column) => `${asText(column)} AS ${quoteIdentifier(column.name)}`)
@@ -122,6 +137,23 @@ test("a loader gets every table with its rows, to the last bit", async (t) => {
       expected,
       name,
     );
+    const inBatches = batches.flatMap((batch) =>
+      Array.from({ length: batch.numRows }, (_, row) =>
+        columns.map((column, at) => shown(valueIn(batch, at, row), column)),
+      ),
+    );
+    assert.deepEqual(inBatches, expected, `${name} in batches`);
+    for (const batch of batches) {
+      assert.ok(batch.numRows > 0 && batch.numRows <= 4096, name);
+      const fields = batch.schema.fields.map((field) => [field.name, field.nullable]);
+      assert.deepEqual(
+        fields,
+        columns.map((column) => [column.name, column.nullable]),
+      );
+    }
+    if (batches.length === 0) continue;
+    const read = tableFromIPC(tableToIPC(new ArrowTable([...batches])));
+    assert.equal(read.numRows, rows, `${name} as a stream`);
   }
   const every = got.get("every_type");
   assert.deepEqual(
@@ -150,6 +182,10 @@ long("a loader that looks at the first rows alone leaves nothing behind", async 
       const table = tables.find(({ table: { name } }) => name === "every_type");
       for await (const row of table?.cells() ?? []) {
         assert.equal(row.length, 10);
+        break;
+      }
+      for await (const batch of table?.batches() ?? []) {
+        assert.equal(batch.numRows, 1500);
         break;
       }
     },

@@ -100,6 +100,13 @@ test("every text comes out of the database, and out of its Parquet files, as it 
   const cells: unknown[] = [];
   for await (const [, cell] of load.cells()) cells.push(cell);
   assertTexts(cells);
+  const arrow: string[] = [];
+  for await (const batch of load.batches()) {
+    const { values, valueOffsets } = batch.getChildAt(1)?.data[0] ?? assert.fail("there is no column");
+    for (let row = 0; row < batch.numRows; row++)
+      arrow.push(Buffer.from(values.subarray(valueOffsets[row], valueOffsets[row + 1])).toString());
+  }
+  assertTexts(arrow);
 });
 
 test("every text goes into the database as a parameter, and comes back", async (t) => {

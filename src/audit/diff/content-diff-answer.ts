@@ -125,17 +125,15 @@ async function contentDiffAnswer(
   };
 }
 
-interface ContentRequest extends ContentDiffRequest {
-  readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
-}
-
 type Compared = Awaited<ReturnType<typeof compareContent>>;
 
 /** Makes the tables of `diffContent`, and says what it came to. */
 async function compareContent(
   connection: DuckDBConnection,
   { pair, before, after }: ContentPair,
-  request: ContentRequest,
+  request: ContentDiffRequest & {
+    readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
+  },
 ) {
   await diffContent(connection, request);
   // Whether items that one run alone has are told.

@@ -33,25 +33,17 @@ const WORDS = {
   why: col.text({ dispensable: 1 }),
 } as const;
 
-export interface DiffOptions {
-  readonly filter: DiffFilter;
-  /** Whether the changed values of each item are told too. */
-  readonly items: boolean;
-  /** Rows of each list; undefined: all. */
-  readonly limit: number | undefined;
-}
-
-export interface DiffRequest extends Scoped {
-  /** Name or number of a run, also one whose files are gone, `current` or `previous`. */
-  readonly before: string;
-  readonly after: string;
-  readonly cause?: Cause | undefined;
-  readonly items?: boolean | undefined;
-  readonly limit?: number | undefined;
-}
-
 /** Throws `config.not_found` for two runs that no history knows both. */
-export function diffQuestion(request: DiffRequest): Question<Choice & { readonly pair: RunPair }> {
+export function diffQuestion(
+  request: Scoped & {
+    /** Name or number of a run, also one whose files are gone, `current` or `previous`. */
+    readonly before: string;
+    readonly after: string;
+    readonly cause?: Cause | undefined;
+    readonly items?: boolean | undefined;
+    readonly limit?: number | undefined;
+  },
+): Question<Choice & { readonly pair: RunPair }> {
   const { before, after, cause, destination, field, items = false, limit } = request;
   return {
     async choose(folder, temporaryDirectory) {
@@ -75,7 +67,17 @@ export interface Lists extends ListRequest {
 export async function diffAnswer(
   connection: DuckDBConnection,
   pair: RunPair,
-  { filter, items, limit }: DiffOptions,
+  {
+    filter,
+    items,
+    limit,
+  }: {
+    readonly filter: DiffFilter;
+    /** Whether the changed values of each item are told too. */
+    readonly items: boolean;
+    /** Rows of each list; undefined: all. */
+    readonly limit: number | undefined;
+  },
 ): Promise<Answer> {
   const diff = await diffRuns(connection, pair, filter);
   const { before, after, basis } = pair;

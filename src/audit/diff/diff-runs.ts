@@ -1,4 +1,4 @@
-/** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
+/** The two runs that are compared, and the run whose history knows both, if any. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { isPutAside, withPast } from "../../warehouse/identity.ts";

@@ -46,22 +46,20 @@ const NOT_MAPPED = {
   fields: col.list({ required: true }),
 } as const;
 
-export interface ExplainRequest extends Scoped {
-  /** ID or slug of an item. */
-  readonly item: string;
-  /** Name or number of a run that is there; undefined: the current one. */
-  readonly run?: string | undefined;
-  /** Whether the answer also has the rules one by one, and where each thing was read. */
-  readonly steps?: boolean | undefined;
-}
-
 export function explainQuestion({
   item,
   destination,
   field,
   steps = false,
   run = "current",
-}: ExplainRequest): Question {
+}: Scoped & {
+  /** ID or slug of an item. */
+  readonly item: string;
+  /** Name or number of a run that is there; undefined: the current one. */
+  readonly run?: string | undefined;
+  /** Whether the answer also has the rules one by one, and where each thing was read. */
+  readonly steps?: boolean | undefined;
+}): Question {
   return {
     choose: async () => ({ wanted: run }),
     async answer(opened) {
@@ -144,19 +142,25 @@ function minute(iso: string): string {
   return `${minuteOf(new Date(iso))} UTC`;
 }
 
-interface ToldValues {
-  readonly names: Readonly<Record<"destinations" | "fields", ReadonlyMap<string, string | null>>>;
-  readonly payloads: ItemExplanation["payloads"];
-  readonly values: readonly {
-    readonly row: MappedValue;
-    readonly since: Since | undefined;
-    readonly why: string;
-  }[];
-  /** Sentences on the destinations. */
-  readonly notes: readonly string[];
-}
-
-function valueSections({ names, payloads, values, notes }: ToldValues, scope: Scope): Section[] {
+function valueSections(
+  {
+    names,
+    payloads,
+    values,
+    notes,
+  }: {
+    readonly names: Readonly<Record<"destinations" | "fields", ReadonlyMap<string, string | null>>>;
+    readonly payloads: ItemExplanation["payloads"];
+    readonly values: readonly {
+      readonly row: MappedValue;
+      readonly since: Since | undefined;
+      readonly why: string;
+    }[];
+    /** Sentences on the destinations. */
+    readonly notes: readonly string[];
+  },
+  scope: Scope,
+): Section[] {
   const wanted = values.filter(
     ({ row }) =>
       isWanted(scope.destinationIds, row.destinationId) && isWanted(scope.fieldIds, row.customFieldId),

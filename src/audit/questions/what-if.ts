@@ -30,9 +30,9 @@ const PLACE = {
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),
-  name_before: col.name({ head: "name" }),
+  name_before: col.name({ head: "name", dispensable: 2 }),
   external_value_before: col.name({ head: "sends" }),
-  name_after: col.name({ head: "new name" }),
+  name_after: col.name({ head: "new name", dispensable: 1 }),
   external_value_after: col.name({ head: "would send" }),
 } as const;
 
@@ -79,7 +79,11 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
   };
 }
 
-async function whatIfAnswer(run: string, connection: DuckDBConnection, found: WhatIf): Promise<Answer> {
+async function whatIfAnswer(
+  run: string,
+  connection: DuckDBConnection,
+  found: Awaited<ReturnType<typeof whatIf>>,
+): Promise<Answer> {
   const { entries, groups, byValue } = found;
   const came =
     found.values === 0
@@ -121,8 +125,6 @@ async function whatIfAnswer(run: string, connection: DuckDBConnection, found: Wh
 }
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
-
-export type WhatIf = Awaited<ReturnType<typeof whatIf>>;
 
 /**
  * Fills the temporary table `what_if_changes` of an opened run's connection, whose mapping tables are the edited ones
