@@ -87,6 +87,8 @@ async function given(commands: string, bin: string, isAnswered: boolean): Promis
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  // A character may come in two chunks.
+  child.stdout.setEncoding("utf8");
   let printed = "";
   let said = "";
   child.stderr.on("data", (text) => {

@@ -30,9 +30,9 @@ const PLACE = {
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),
-  name_before: col.name({ head: "name" }),
+  name_before: col.name({ head: "name", dispensable: 2 }),
   external_value_before: col.name({ head: "sends" }),
-  name_after: col.name({ head: "new name" }),
+  name_after: col.name({ head: "new name", dispensable: 1 }),
   external_value_after: col.name({ head: "would send" }),
 } as const;
 
