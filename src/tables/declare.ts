@@ -185,11 +185,7 @@ export function column<
   Type extends ColumnType,
   Field extends ApiField,
   Required extends boolean,
->(
-  name: Name,
-  type: Type,
-  options: ColumnOptions<Field, Required>,
-): Column<Name, Type, IsNullable<Required>> {
+>(name: Name, type: Type, options: ColumnOptions<Field, Required>): Column<Name, Type, IsNullable<Required>> {
   const { from, required, emptyDefault, ...others } = checkedOptions(
     `column ${shown(name)}`,
     columnOptions,
