@@ -5,13 +5,12 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { DriftEntry, DriftItems } from "../raw/drift.ts";
-import { createTable } from "../storage/ddl.ts";
+import { createTable, parquetColumns } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
-import { writeParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
@@ -233,10 +232,10 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Loads rows that a query gives. */
-  async loadQuery(table: Table, query: Query): Promise<LoadedTable> {
-    const file = join(this.#request.directory, "parts", table.name, `${table.name}-0.parquet`);
-    const rows = await writeParquet(this.connections[0], { table, query, file });
-    return this.loadParts({ table, parts: [{ file, rows, firstKey: "", lastKey: "" }] });
+  async loadQuery(table: Table, { text, params }: Query): Promise<LoadedTable> {
+    const { finalDirectory, sequence } = this.#request;
+    const made = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
+    return loadTable(this.connections[0], { table, parts: [], made, bounds: [], finalDirectory, sequence });
   }
 
   /** Loads rows that were staged before, where this database may read. */

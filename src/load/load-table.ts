@@ -24,6 +24,8 @@ interface FileRequest {
 
 interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
+  /** Gives the rows in place of parts. */
+  readonly made?: Query | undefined;
   /**
    * Ranges of `content_id`, used where the table's key begins with it; of a pooled table, the ranges of its key that the
    * run before has. Empty: one range, or those that its rows are cut into.
@@ -33,7 +35,7 @@ interface LoadRequest extends FileRequest {
   readonly query?: string | undefined;
 }
 
-export interface ExportRequest extends Omit<LoadRequest, "table" | "parts" | "query"> {
+export interface ExportRequest extends Omit<LoadRequest, "table" | "parts" | "made" | "query"> {
   /** Filled already, in any order. */
   readonly tables: readonly Table[];
   /** Ranges that tables keep instead of `bounds`, as far as these are the run before's. */
@@ -66,18 +68,20 @@ export interface LoadedTable {
  * same. Memory holds one range. Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
-  const { table, parts, bounds, query = "/* staged */" } = request;
+  const { table, parts, made, bounds, query = "/* staged */" } = request;
   const out = finalFiles(connection, request);
   const pooled = table.stage === "pooled" ? await pooledRows(connection, request) : undefined;
   const ranges =
-    pooled?.ranges ?? stagedRanges(connection, { table, parts }, rangesOf(boundsFor(table, bounds)));
+    made === undefined
+      ? (pooled?.ranges ?? stagedRanges(connection, { table, parts }, rangesOf(boundsFor(table, bounds))))
+      : [made];
   const written: FinalFile[] = [];
   let number = -1;
   for await (const rows of ranges) {
     number += 1;
     if (rows === undefined) continue;
-    const made = { ...rows, text: fillMarks(query, { staged: rows.text }) };
-    written.push(...(await out.writeRange(number, made)));
+    const text = fillMarks(query, { staged: rows.text });
+    written.push(...(await out.writeRange(number, { ...rows, text })));
   }
   const files = await out.atLeastOne(written);
   const paths = files.map(({ path }) => out.pathOf(path));
@@ -85,7 +89,8 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   let duplicateKeys = 0;
   for (const file of files) duplicateKeys += await out.duplicateKeys(file);
   const replacedRows = pooled?.replacedRows ?? 0;
-  return accounted({ table: table.name, files, stagedRows: sumOfRows(parts), replacedRows, duplicateKeys });
+  const stagedRows = sumOfRows(made === undefined ? parts : files);
+  return accounted({ table: table.name, files, stagedRows, replacedRows, duplicateKeys });
 }
 
 /** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */

@@ -1,14 +1,20 @@
 /**
  * How fast a service may be asked, learned from its refusals. A refusal halves the pace of all requests, but not below
  * what was let in since the refusal before, the pause counted in: that the service allows. Every 100 requests that had to
- * wait for the pace add a tenth. Nothing here waits or reads a clock: instants come in and go out, as milliseconds of a
+ * wait for the pace add a tenth, and while none is refused, each time nearly a third more than before. Where as
+ * many requests are let in again, though more slowly, the service counts them, and to slow down does not help. Nothing here waits or reads a clock: instants come in and go out, as milliseconds of a
  * clock that never goes back.
  */
 
 /** No pace is slower, so that a run always moves and learns of a higher limit. */
 const MIN_PER_SECOND = 0.1;
 const RAISED_EVERY = 100;
-const RAISE = 1.1;
+const FIRST_RAISE = 0.1;
+/** A run begins no slower, whatever an earlier one had come to: the service may allow more by now, and says so if not. */
+const MIN_TO_BEGIN = 1;
+/** So many requests or more that are let in again before a refusal, in so many times the time, are counted, whatever the pace. */
+const LEAST_COUNTED = 3;
+const LONGER = 1.2;
 /** After so long without a request those before it say nothing of what the service allows. */
 const IDLE_MS = 10_000;
 /** A service that says nothing, or less than this, is taken to let requests in again after so long. */
@@ -68,16 +74,20 @@ export class Pace {
   #sinceMs = Number.NEGATIVE_INFINITY;
   #sent = 0;
   #isAnswered = false;
-  /** Requests that had to wait since the pace is what it is. */
+  /** Requests that had to wait since the pace is what it is, and what they add to it. */
   #waited = 0;
+  #raise = FIRST_RAISE;
   #isSlowed = false;
   /** In a row, without an answer between them. */
   #pauses = 0;
   #refused = 0;
+  /** Requests that were let in before the pace was lowered last, and in what time. */
+  #before = { count: 0, tookMs: 0 };
 
   constructor(options: PaceOptions) {
     this.#options = options;
-    this.#learned = options.startPerSecond;
+    const { startPerSecond } = options;
+    this.#learned = startPerSecond && Math.max(MIN_TO_BEGIN, startPerSecond);
   }
 
   /** When the next request may be sent: they are evenly spaced, and idle time is not made up for. */
@@ -115,7 +125,8 @@ export class Pace {
     if (this.#isSlowed) this.#waited += 1;
     if (this.#waited < RAISED_EVERY || this.#learned === null) return;
     this.#waited = 0;
-    this.#learned *= RAISE;
+    this.#learned *= 1 + this.#raise;
+    this.#raise *= 1.3;
   }
 
   /** A request was let in, whatever became of it then. */
@@ -146,13 +157,21 @@ export class Pace {
   #slowDown(untilMs: number): void {
     if (!this.#isAnswered) return;
     // Of those under way some may be refused too: what is too high now is measured again soon, what is too low rises slowly.
-    const letIn = (Math.max(1, this.#sent - 1) * 1000) / (untilMs - this.#sinceMs);
+    const count = Math.max(1, this.#sent - 1);
+    const tookMs = untilMs - this.#sinceMs;
+    const letIn = (count * 1000) / tookMs;
+    const isCounted =
+      count >= LEAST_COUNTED && count === this.#before.count && tookMs > LONGER * this.#before.tookMs;
     const pace = this.#perSecond ?? Number.POSITIVE_INFINITY;
     const lowered = pace === Number.POSITIVE_INFINITY ? letIn : Math.max(pace / 2, Math.min(pace, letIn));
-    this.#learned = Math.max(MIN_PER_SECOND, lowered);
+    if (!isCounted) {
+      this.#learned = Math.max(MIN_PER_SECOND, lowered);
+      this.#before = { count, tookMs };
+    }
     this.#sinceMs = this.#pausedUntilMs;
     this.#sent = 0;
     this.#isAnswered = false;
     this.#waited = 0;
+    this.#raise = FIRST_RAISE;
   }
 }

@@ -6,7 +6,11 @@ import { DATA_TABLES } from "../../tables/all.ts";
 
 /** A path without what stands for elements and keys: a service may send a list where a single object is specified. */
 export function placeName(path: readonly string[]): string {
-  return path.filter((step) => step !== "[]" && step !== "{}").join(".");
+  return path.filter(isName).join(".");
+}
+
+function isName(step: string): boolean {
+  return step !== "[]" && step !== "{}";
 }
 
 /**
@@ -21,9 +25,10 @@ export const USER_PLACES: ReadonlyMap<string, "id" | "description"> = new Map(
 
 /** The place of a user at or above a path. */
 export function userPlaceAbove(path: readonly string[]): string | undefined {
-  for (let length = 1; length <= path.length; length++) {
-    const name = placeName(path.slice(0, length));
-    if (USER_PLACES.has(name)) return name;
+  let place = "";
+  for (const step of path.filter(isName)) {
+    place = place === "" ? step : `${place}.${step}`;
+    if (USER_PLACES.has(place)) return place;
   }
   return undefined;
 }
