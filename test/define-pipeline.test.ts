@@ -120,7 +120,6 @@ const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] =
     () => loose(text)("b", { comment: "x", requierd: true }),
     'column "b": Unrecognized key: "requierd" (did you mean "required"?)',
   ],
-  [() => text("c", { comment: "x", make: () => "c" }), 'column "c": make needs from'],
   [
     () => loose(rowsTest)({ name: " ", sql: "", severity: "fatal", limit: -1, limits: 1 }),
     'test " ": `name`: expected one line of 1 to 100 characters; `sql`: expected a query; `severity`: Invalid option: expected one of "error"|"warning"; `limit`: Too small: expected number to be >=0; Unrecognized key: "limits" (did you mean "limit"?)',
@@ -258,7 +257,6 @@ suite("a composition is refused for", () => {
           titles({ name: "d", columns: [text("The Title", { comment: "x" })] }),
           titles({ name: "e", columns: ["title"] }),
           titles({ name: "f", columns: [text("constructor", { comment: "x" })] }),
-          titles({ name: "g", columns: [text("c", { from: ["full:id"], comment: "x", make: () => "c" })] }),
         ],
       },
       'customTable "a": `columns[1]`: expected a column, such as text("title", { comment: "Title." })',
@@ -267,7 +265,6 @@ suite("a composition is refused for", () => {
       'customTable "d": `columns[1].name`: expected lower-case letters, digits and _',
       'customTable "e": `columns[1]`: expected a column, such as text("title", { comment: "Title." })',
       'customTable "f": `columns[1].name`: expected lower-case letters, digits and _',
-      'customTable "g": `columns[1].make`: the rows have its value, so it has no make',
     ],
     "queries that read nothing that is there": [
       { transform: [contentTables(), query("counts", { reads: ["contents"] })] },

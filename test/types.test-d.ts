@@ -97,10 +97,9 @@ text("b", {
 });
 bigint("c", { from: ["envelope:pagination.count"], comment: "x" });
 json("d", { from: ["dynamic:custom_field_values.some-id", "dynamic:status"], comment: "x" });
-export const derived: Column<"e", "boolean", true> = boolean("e", {
+export const nullable: Column<"e", "boolean", true> = boolean("e", {
   from: ["dynamic:published", "dynamic:wordcount"],
   comment: "x",
-  make: (values) => values["dynamic:published"] === true && Number(values["dynamic:wordcount"]) > 100,
 });
 // @ts-expect-error: it is called title
 text("a", { from: ["full:titel"], comment: "x" });
@@ -120,14 +119,6 @@ text("a", "full:title", "Title.");
 text("a", { from: ["full:title"] });
 // @ts-expect-error: it is called required
 text("a", { comment: "x", requierd: true });
-boolean("a", {
-  from: ["dynamic:published"],
-  comment: "x",
-  // @ts-expect-error: it is made from what is in from
-  make: (values) => values["dynamic:wordcount"] === 1,
-});
-// @ts-expect-error: a boolean is true or false
-boolean("a", { from: ["dynamic:published"], comment: "x", make: () => "yes" });
 
 const COLUMNS = [TITLE, LENGTH] as const;
 const LENGTH_ONLY = [LENGTH] as const;

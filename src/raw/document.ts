@@ -257,17 +257,6 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
   return emptied?.any ? null : undefined;
 }
 
-/** What the latest view has in the places of a column; undefined: nothing, or it has emptied what earlier views have. */
-export function sentValue({ views }: Item, { places }: Reader): unknown {
-  for (const { shape, document } of views) {
-    for (const { steps } of places[shape]) {
-      const value = reach(document, steps);
-      if (value !== undefined || document[steps[0] ?? ""] !== undefined) return value;
-    }
-  }
-  return undefined;
-}
-
 /**
  * Notes that two documents of an item contradict each other. `versions_differ` where they are of different times: the
  * service answered from two states of the item, whatever the listing says.

@@ -35,7 +35,6 @@ export function pathBelow({ rows }: Table, column: Column, { path }: Origin): st
 
 /** All keys under which a value may lie that did not fit the column. */
 export function keysInExtra(table: Table, column: Column): string[] {
-  if (column.make !== undefined) return [];
   // A list of texts of a described thing has rows of its own, and there the column's name.
   if (table.stage === "shared") return [column.name, attributeKey(table, column)];
   return column.origins.flatMap((origin) => {

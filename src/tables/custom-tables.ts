@@ -28,7 +28,6 @@ const column = z.object(
     nullable: z.boolean(),
     comment: z.string(),
     origins: z.array(z.object({ resource: z.string(), path: z.string() })),
-    make: z.undefined("the rows have its value, so it has no make").optional(),
   },
   'expected a column, such as text("title", { comment: "Title." })',
 );

@@ -51,8 +51,6 @@ export interface Column<
    * string is NULL, whoever sends it.
    */
   readonly emptyDefault: (typeof EMPTY_DEFAULTS)[number] | undefined;
-  /** Of a derived column: its value, made from those of its API fields. */
-  readonly make: ((values: Values) => CellOf[ColumnType] | null | undefined) | undefined;
 }
 
 /** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
@@ -66,9 +64,6 @@ export interface CellOf {
   timestamp: number;
   date: number;
 }
-
-/** Values of API fields as they were sent, by field; undefined where the item does not have it. Nothing checks them. */
-export type Values<Field extends string = string> = { readonly [Each in Field]?: unknown };
 
 /** Columns of this table that name a row of another: a dangling one is counted in `run_checks`, never an error. */
 export interface Reference {
@@ -159,37 +154,26 @@ export function below<const Place extends string, const Attribute extends string
   return places.map((place): `${Place}.${Attribute}` => `${place}.${attribute}`);
 }
 
-interface ColumnOptions<
-  Type extends ColumnType = ColumnType,
-  Field extends ApiField = ApiField,
-  Required extends boolean = boolean,
-> {
+interface ColumnOptions<Field extends ApiField = ApiField, Required extends boolean = boolean> {
   /** API fields that it comes from: of several that an item has, the one of the latest document counts. */
   readonly from?: readonly Field[];
   /** One sentence. */
   readonly comment: string;
   /** Whether each row has a value; false unless given. */
   readonly required?: Required;
-  /** Makes the value from those of the fields in `from`, which alone are asked for. A pure function: it runs in worker threads. */
-  readonly make?: (values: Values<Field>) => CellOf[Type] | null | undefined;
   readonly personal?: boolean;
   readonly format?: WireFormat;
   readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-const columnOptions = z
-  .strictObject({
-    from: z.array(z.string().superRefine(assertApiField)).default([]),
-    comment: z.string(),
-    required: z.boolean().default(false),
-    make: z
-      .custom<NonNullable<Column["make"]>>((value) => typeof value === "function", "expected a function")
-      .optional(),
-    personal: z.boolean().default(false),
-    format: z.enum(WIRE_FORMATS).default("plain"),
-    emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),
-  })
-  .refine(({ make, from }) => make === undefined || from.length > 0, "make needs from");
+const columnOptions = z.strictObject({
+  from: z.array(z.string().superRefine(assertApiField)).default([]),
+  comment: z.string(),
+  required: z.boolean().default(false),
+  personal: z.boolean().default(false),
+  format: z.enum(WIRE_FORMATS).default("plain"),
+  emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),
+});
 
 function assertApiField(field: string, { addIssue }: { readonly addIssue: (issue: string) => void }): void {
   if (!isApiField(field)) addIssue(`"${field}" is no API field${hint(field, API_FIELD_NAMES)}`);
@@ -201,19 +185,15 @@ export function column<
   Type extends ColumnType,
   Field extends ApiField,
   Required extends boolean,
->(
-  name: Name,
-  type: Type,
-  options: ColumnOptions<Type, Field, Required>,
-): Column<Name, Type, IsNullable<Required>> {
-  const { from, required, make, emptyDefault, ...others } = checkedOptions(
+>(name: Name, type: Type, options: ColumnOptions<Field, Required>): Column<Name, Type, IsNullable<Required>> {
+  const { from, required, emptyDefault, ...others } = checkedOptions(
     `column ${shown(name)}`,
     columnOptions,
     options,
   );
   const nullable = !required as IsNullable<Required>;
   // Its fields were looked at.
-  return { name, type, nullable, ...others, origins: origins(from as ApiField[]), emptyDefault, make };
+  return { name, type, nullable, ...others, origins: origins(from as ApiField[]), emptyDefault };
 }
 
 type IsNullable<Required> = Required extends true ? false : true;
@@ -222,7 +202,7 @@ const of =
   <const Type extends ColumnType>(type: Type) =>
   <const Name extends string, const Field extends ApiField = never, const Required extends boolean = false>(
     name: Name,
-    options: ColumnOptions<Type, Field, Required>,
+    options: ColumnOptions<Field, Required>,
   ) =>
     column(name, type, options);
 
@@ -261,10 +241,6 @@ export function defineTable<const Name extends string>(declaration: Declaration<
   const table: Table<Name> = { rows: { kind: "program" }, references: [], ...declaration };
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
   if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
-  // A view shows what the function made for its table.
-  const derived = isView(table) ? undefined : table.columns.find(({ make }) => make !== undefined);
-  if (derived !== undefined && table.rows.kind === "program")
-    throw new TypeError(`${table.name}: ${derived.name} has make, but the table's rows have its values`);
   for (const name of table.key) {
     const found = table.columns.find((each) => each.name === name);
     if (found === undefined || found.nullable) throw new TypeError(`${table.name}: bad key column ${name}`);

@@ -1,4 +1,4 @@
-/** What functions give, for rows or for a column: it is checked before it becomes a cell. */
+/** Checks what the functions of custom tables give, before it becomes cells. */
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";

@@ -1,9 +1,7 @@
 /** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
 
 import { DYNAMIC_COLUMNS } from "../api/dynamic.ts";
-import { WarehouseError } from "../common/errors.ts";
 import {
-  deeplyFrozen,
   EmptiedKeys,
   Extra,
   fit,
@@ -18,14 +16,12 @@ import {
   type Shape,
   type Subject,
   sameJson,
-  sentValue,
   shapeOf,
   type UnknownField,
   type View,
 } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
-import type { Column, Origin, Table } from "../tables/declare.ts";
-import { assertFits, failedBy } from "./fitting.ts";
+import type { Origin, Table } from "../tables/declare.ts";
 
 export type Emit = (row: readonly Cell[]) => void;
 
@@ -64,42 +60,12 @@ const OF_ITEM: Readonly<Record<string, Made>> = {
 /** Where each cell of a row comes from. */
 function sourcesOf(table: Table): (Reader | Made)[] {
   return table.columns.map((column) => {
-    if (column.make !== undefined) return derived(table, column, column.make);
     const ofItem = Object.hasOwn(OF_ITEM, column.name) ? OF_ITEM[column.name] : undefined;
     const isOfItem = column.origins.length === 0 || column.name === "content_id";
     if (ofItem !== undefined && isOfItem) return ofItem;
     if (column.origins.length > 0) return readerOf(table, column);
-    throw new TypeError(`${table.name}.${column.name} has neither API fields nor a function`);
+    throw new TypeError(`${table.name}.${column.name} has no API fields`);
   });
-}
-
-/** Made from the values of its API fields, each as the latest view sends it. */
-function derived(table: Table, column: Column, make: NonNullable<Column["make"]>): Made {
-  const readers = column.origins.map((origin) => ({
-    field: `${origin.resource}:${origin.path}`,
-    reader: readerOf(table, { ...column, origins: [origin] }),
-  }));
-  return (item, { within }) => {
-    const values = readers.map(({ field, reader }): [string, unknown] => {
-      if (within === undefined) return [field, unchangeable(sentValue(item, reader))];
-      const [place] = reader.places[within.shape];
-      return [field, place === undefined ? undefined : unchangeable(reach(within.value, place.steps))];
-    });
-    const { contentId } = item;
-    try {
-      const cell = make(Object.fromEntries(values)) ?? null;
-      assertFits(table, column, { contentId, cell });
-      return cell;
-    } catch (thrown) {
-      if (thrown instanceof WarehouseError) throw thrown;
-      throw failedBy(thrown, table, { contentId, what: `the function of its column ${column.name}` });
-    }
-  };
-}
-
-/** A function that changed a value would change rows of other tables. */
-function unchangeable(value: unknown): unknown {
-  return typeof value === "object" && value !== null ? deeplyFrozen(value) : value;
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */

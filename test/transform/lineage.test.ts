@@ -47,11 +47,6 @@ function targetsOf(field: Origin): Target[] {
   );
 }
 
-/** A derived column may follow its fields, and need not in every world. */
-function isRead({ column }: Target): boolean {
-  return column.make === undefined;
-}
-
 function nameOf({ table, column }: Target): string {
   return `${table.name}.${column.name}`;
 }
@@ -182,7 +177,7 @@ describe("a change of an API field changes the columns that are declared to come
     const also = new Set(ALSO[`${field.resource}:${field.path}`]);
     const followers = inheriting([...targets, ...inner]);
     test(`${field.resource}:${field.path}`, () => {
-      for (const target of targets.filter(isRead)) {
+      for (const target of targets) {
         const before = withoutCompetitors(field, target);
         let reached = false;
         for (const { apply, moves } of mutationsOf(field)) {
@@ -227,7 +222,7 @@ describe("without a container field, what lies in it has no rows, or no values i
     test(`${field.resource}:${field.path}`, () => {
       const below = WIRE_FIELDS.filter((inner) => isSamePlace(inner, field) || liesIn(inner, field));
       for (const inner of below) {
-        for (const target of targetsOf(inner).filter(isRead)) {
+        for (const target of targetsOf(inner)) {
           const world = withoutCompetitors(inner, target);
           removeAt(documentOf(world, field.resource), field.path);
           const rows = run(world).rows.get(target.table.name) ?? [];

@@ -30,9 +30,9 @@ const PLACE = {
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),
-  name_before: col.name({ head: "name", dispensable: 2 }),
+  name_before: col.name({ head: "name" }),
   external_value_before: col.name({ head: "sends" }),
-  name_after: col.name({ head: "new name", dispensable: 1 }),
+  name_after: col.name({ head: "new name" }),
   external_value_after: col.name({ head: "would send" }),
 } as const;
 
@@ -50,6 +50,8 @@ const VALUES = {
   value_id: col.text({ hidden: true }),
   value: col.name(),
   ...SENT,
+  name_before: { ...SENT.name_before, dispensable: 2 },
+  name_after: { ...SENT.name_after, dispensable: 1 },
   items: col.count({ required: true }),
 } as const;
 

@@ -35,11 +35,10 @@ function itemFields(): Map<string, Set<string>> {
     fields.set(path, known);
     return known;
   };
-  for (const { origins, make } of DATA_TABLES.flatMap(({ columns }) => columns)) {
+  for (const { origins } of DATA_TABLES.flatMap(({ columns }) => columns)) {
     const paths = origins.filter((origin) => shapeOf(origin) !== undefined).map(({ path }) => bare(path));
     for (const path of paths) {
-      // What a column is derived from are facts of their own.
-      for (const other of make === undefined ? paths : []) pathsOf(path).add(other);
+      for (const other of paths) pathsOf(path).add(other);
       // Objects on the way are fields too.
       const steps = path.split(".");
       for (let length = 1; length < steps.length; length++) pathsOf(steps.slice(0, length).join("."));
