@@ -107,7 +107,10 @@ export function explainAnswer(
       destinations: destinations.map(destinationFact),
     },
     sections: [
-      ...valueSections({ names, payloads, values, notes: notesOf(destinations) }, scope),
+      ...valueSections(
+        { names, payloads, values, notes: notesOf(destinations, definitions.destinations) },
+        scope,
+      ),
       notMappedSection(explanation, scope),
       ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
     ],
@@ -251,14 +254,20 @@ function whyOf(
   return row.valueArchived ? `${why}; the value is archived` : why;
 }
 
-function notesOf(destinations: readonly Destination[]): string[] {
+const NOTHING = ", so it receives nothing; the table has what it would receive.";
+
+/** A destination that is known by its ID alone receives nothing only where others have names. */
+function notesOf(destinations: readonly Destination[], all: readonly Destination[]): string[] {
   const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
+  const isAsked = all.some(({ identification }) => identification !== null);
   const nameless = destinations.filter(({ identification }) => identification === null);
   return [
     ...unsupported.map(
-      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings.`,
+      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings${NOTHING}`,
     ),
-    ...nameless.map(({ destinationId }) => `The destination ${destinationId} was not looked up.`),
+    ...nameless.map(
+      ({ destinationId }) => `The destination ${destinationId} was not looked up${isAsked ? NOTHING : "."}`,
+    ),
   ];
 }
 
