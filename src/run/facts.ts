@@ -1,5 +1,4 @@
 /** What a run states when everything has landed: all that its tables are built from besides the raw documents. */
-import type { GateSettings } from "../audit/checks/publish-gates.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
@@ -25,6 +24,7 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
   const { resumeRecord, journal, retry, personalFields } = run;
   const { options, pipeline } = run;
   const { config, clock } = options;
+  const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
   const { extraction, items } = answered;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
   return {
@@ -39,7 +39,7 @@ export function factsOf(run: RunContext, answered: Answered): Omit<ExtractRecord
     unmatched: unmatchedOf(answered),
     personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
     documentSettings: documentSettings(run, answered.wanted),
-    gates: gatesOf(config),
+    gates: { contract, maxRejects, maxShrinkPercent, minShrink },
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     verdict: verdictOf(config, extraction.disagreements),
     limit: config.limit,
@@ -81,11 +81,6 @@ function askedOf(run: RunContext, { wanted }: Answered): ExtractRecord["asked"] 
     aliases: config.aliases,
     perPage: config.perPage,
   };
-}
-
-function gatesOf(config: GateSettings): ExtractRecord["gates"] {
-  const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
-  return { contract, maxRejects, maxShrinkPercent, minShrink };
 }
 
 function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatched"] {

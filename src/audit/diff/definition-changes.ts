@@ -127,7 +127,7 @@ export async function readDefinitionRows(
   const told = rows.flatMap((row) => {
     const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
     const named = {
-      kind: KINDS[kind],
+      kind: KINDS[kind][0],
       id,
       destination_id: destinationId,
       destination,
@@ -158,21 +158,13 @@ function sidesSql(history: Table): string {
   });
 }
 
-const KINDS: Readonly<Record<DefinitionChange["kind"], string>> = {
-  destination: "destination",
-  mapping: "mapping",
-  entry: "mapping entry",
-  field: "custom field",
-  value: "select value",
-};
-
-/** What a definition is known by, where it came or went. */
-const MAIN_MEMBERS: Readonly<Record<DefinitionChange["kind"], string>> = {
-  destination: "identification",
-  mapping: "external_field_name",
-  entry: "external_value",
-  field: "name",
-  value: "value",
+/** What a definition is called, and the member that it is known by where it came or went. */
+const KINDS: Readonly<Record<DefinitionChange["kind"], readonly [called: string, member: string]>> = {
+  destination: ["destination", "identification"],
+  mapping: ["mapping", "external_field_name"],
+  entry: ["mapping entry", "external_value"],
+  field: ["custom field", "name"],
+  value: ["select value", "value"],
 };
 
 function sidesOf({ kind, before, after }: DefinitionChange) {
@@ -181,7 +173,7 @@ function sidesOf({ kind, before, after }: DefinitionChange) {
     after: quoted(after?.[name] ?? null),
   });
   const presence = presenceOf({ kind, before, after });
-  if (presence !== undefined) return [{ what: presence, ...sides(MAIN_MEMBERS[kind]) }];
+  if (presence !== undefined) return [{ what: presence, ...sides(KINDS[kind][1]) }];
   return differingNames(before, after).map((name) => ({ what: NAMES[name] ?? name, ...sides(name) }));
 }
 

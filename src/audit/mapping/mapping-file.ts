@@ -90,14 +90,13 @@ export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
   return rows;
 }
 
-interface Member {
-  readonly name: string;
-  readonly value: string | null;
-  readonly offset: number;
-}
-
+/** Cells of a row with the names of their columns, and where the row begins. */
 interface Members {
-  readonly members: readonly Member[];
+  readonly members: readonly {
+    readonly name: string;
+    readonly value: string | null;
+    readonly offset: number;
+  }[];
   readonly offset: number;
 }
 
@@ -138,25 +137,22 @@ function mappingRow({ members, offset }: Members, text: FileText): MappingRow {
   const byName = new Map(members.map((member) => [member.name, member]));
   const placeOf = (column: ReadColumn): Place => text.place(byName.get(column)?.offset ?? offset);
   const value = (column: ReadColumn): string | null => byName.get(column)?.value ?? null;
-  const needed = (column: "custom_field_id" | "mapping_id"): string => {
+  const needed = (column: ReadColumn, wayOut = ""): string => {
     const text = value(column);
     if (text !== null && text !== "") return text;
-    throw invalidAt(placeOf(column), `${column} is missing${MISSING[column]}.`);
+    throw invalidAt(placeOf(column), `${column} is missing${wayOut}.`);
   };
   return {
     customFieldId: needed("custom_field_id"),
     destinationId: value("destination_id"),
-    mappingId: needed("mapping_id"),
+    mappingId: needed("mapping_id", NEW_MAPPING),
     externalFieldName: value("external_field_name"),
     entry: entryOf(value, placeOf),
     placeOf,
   };
 }
 
-const MISSING = {
-  custom_field_id: "",
-  mapping_id: "; an entry has that of its mapping, and a new mapping takes any that no other has",
-} as const;
+const NEW_MAPPING = "; an entry has that of its mapping, and a new mapping takes any that no other has";
 
 /** A row with an entry ID, or with a value ID: an entry that a person adds needs no ID of its own. */
 function entryOf(

@@ -1,6 +1,6 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
@@ -29,45 +29,42 @@ const LINE = {
 } as const;
 export type DriftLine = RowOf<typeof LINE>;
 
-/** The parts of a report in the order of their weight. */
-export const DRIFT_PARTS = [
-  /** API fields that the specification does not know. */
-  "newFields",
-  /** API fields that had values in the run before and have none. */
-  "vanishedFields",
-  /** Values of another type than their column. */
-  "changedTypes",
-  /** Values that cannot be read, or are not listed. */
-  "outsideContract",
-  /** Fields in which two documents of one item contradict each other. */
-  "contradictions",
-  /** What the personal-data policy and the redaction of the token did themselves: no departure of the service. */
-  "policy",
-] as const;
-export type DriftPart = (typeof DRIFT_PARTS)[number];
+/** The parts of a report, in the order of their weight, with their titles. */
+const TITLES = {
+  newFields: "New fields (not in the specification)",
+  vanishedFields: "Vanished fields (no value any more)",
+  changedTypes: "Changed types",
+  outsideContract: "Values outside the contract",
+  contradictions: "Answers that contradict each other",
+  /** What the policy and the redaction of the token did themselves: no departure of the service. */
+  policy: "Done by the personal-data policy",
+} as const;
+export type DriftPart = keyof typeof TITLES;
+export const DRIFT_PARTS = Object.keys(TITLES) as readonly DriftPart[];
 
 export type DriftReport = Readonly<Record<DriftPart, readonly DriftLine[]>>;
 
-const PART_OF_KIND: Readonly<Record<DriftLine["kind"], DriftPart>> = {
-  unknown_field: "newFields",
-  empty: "vanishedFields",
-  type: "changedTypes",
-  single_for_list: "changedTypes",
-  unreadable: "outsideContract",
-  rounded: "outsideContract",
-  instant_form: "outsideContract",
-  views_differ: "contradictions",
-  versions_differ: "contradictions",
-  unlisted: "outsideContract",
-  personal_dropped: "policy",
-  personal_hashed: "policy",
-  token_redacted: "policy",
-  field_type: "outsideContract",
+/** The part of a kind, and what it means beside the title of that. */
+const KINDS: Readonly<Record<DriftLine["kind"], readonly [part: DriftPart, meaning: string]>> = {
+  unknown_field: ["newFields", ""],
+  empty: ["vanishedFields", ""],
+  type: ["changedTypes", "another type"],
+  single_for_list: ["changedTypes", "one value in place of a list"],
+  unreadable: ["outsideContract", "not readable as its type"],
+  rounded: ["outsideContract", "more digits than its type holds"],
+  instant_form: ["outsideContract", "an instant in another form, stored in UTC"],
+  views_differ: ["contradictions", "two answers differ"],
+  versions_differ: ["contradictions", "answers of two versions"],
+  unlisted: ["outsideContract", "not a listed value"],
+  personal_dropped: ["policy", "dropped"],
+  personal_hashed: ["policy", "hashed"],
+  token_redacted: ["policy", "token redacted"],
+  field_type: ["outsideContract", "not readable as the custom field's type"],
 };
 
 /** Undefined: it was in the run before, and what it was is right by now. */
 function partOf({ kind, count }: DriftLine): DriftPart | undefined {
-  if (count > 0 || kind === "empty") return PART_OF_KIND[kind];
+  if (count > 0 || kind === "empty") return KINDS[kind][0];
   return kind === "unknown_field" ? "vanishedFields" : undefined;
 }
 
@@ -85,15 +82,8 @@ interface DriftRequest {
 export async function driftOf(request: DriftRequest): Promise<DriftReport> {
   const lines = [...(await noted(request)), ...(await emptied(request)), ...(await unlisted(request))];
   lines.sort(byWeight);
-  const inPart = (part: DriftPart) => lines.filter((line) => partOf(line) === part);
-  return {
-    newFields: inPart("newFields"),
-    vanishedFields: inPart("vanishedFields"),
-    changedTypes: inPart("changedTypes"),
-    outsideContract: inPart("outsideContract"),
-    contradictions: inPart("contradictions"),
-    policy: inPart("policy"),
-  };
+  const parts = DRIFT_PARTS.map((part) => [part, lines.filter((line) => partOf(line) === part)]);
+  return Object.fromEntries(parts) as DriftReport;
 }
 
 /** Whether a line is of this run and not of the one before. */
@@ -187,33 +177,6 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
   return lines;
 }
 
-const TITLES: Readonly<Record<DriftPart, string>> = {
-  newFields: "New fields (not in the specification)",
-  vanishedFields: "Vanished fields (no value any more)",
-  changedTypes: "Changed types",
-  outsideContract: "Values outside the contract",
-  contradictions: "Answers that contradict each other",
-  policy: "Done by the personal-data policy",
-};
-
-/** What a kind means, beside the title of its part. */
-const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
-  unknown_field: "",
-  empty: "",
-  type: "another type",
-  single_for_list: "one value in place of a list",
-  unreadable: "not readable as its type",
-  rounded: "more digits than its type holds",
-  instant_form: "an instant in another form, stored in UTC",
-  views_differ: "two answers differ",
-  versions_differ: "answers of two versions",
-  unlisted: "not a listed value",
-  personal_dropped: "dropped",
-  personal_hashed: "hashed",
-  token_redacted: "token redacted",
-  field_type: "not readable as the custom field's type",
-};
-
 /** `run`: name or number of a run; it is compared with the one that was current when it began. */
 export function driftQuestion(run: string): Question<Choice & { readonly previous: PreviousRun }> {
   return {
@@ -226,20 +189,13 @@ export function driftQuestion(run: string): Question<Choice & { readonly previou
       const { manifest: before } = previous;
       const showsBefore = before !== undefined && mayShow(before.personalData, manifest.personalData);
       const drift = await driftOf({ connection, now: manifest, before, showsBefore });
-      return driftAnswer({ run: opened.run, previous }, drift);
+      const run = before?.run ?? null;
+      return {
+        lead: previous.missing ?? `Run ${opened.run}, compared with ${run}.`,
+        facts: { run: opened.run, previousRun: run },
+        sections: driftSections(drift),
+      };
     },
-  };
-}
-
-function driftAnswer(
-  { run, previous }: { readonly run: string; readonly previous: PreviousRun },
-  drift: DriftReport,
-): Answer {
-  const before = previous.manifest?.run ?? null;
-  return {
-    lead: previous.missing ?? `Run ${run}, compared with ${before}.`,
-    facts: { run, previousRun: before },
-    sections: driftSections(drift),
   };
 }
 
@@ -250,7 +206,7 @@ export function driftSections(drift: DriftReport): Section[] {
 function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   const { path, kind, count, items, before, ...examples } = LINE;
   const isCompared = lines.some((line) => line.before !== null);
-  const hasMeanings = lines.some((line) => MEANINGS[line.kind] !== "");
+  const hasMeanings = lines.some((line) => KINDS[line.kind][1] !== "");
   const known = part === "vanishedFields" ? "gone" : "known";
   return section({
     key: part,
@@ -269,7 +225,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
     rows: lines.map((line) => ({
       ...line,
       status: line.before === null ? null : isNew(line) ? "new" : known,
-      meaning: MEANINGS[line.kind],
+      meaning: KINDS[line.kind][1],
     })),
   });
 }
@@ -277,7 +233,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
 /** The policy's own work: told in one sentence, so that it hides no departure of the service. */
 function policyText(lines: readonly DriftLine[]): string {
   if (lines.length === 0) return "It changed no field.";
-  const kinds = Map.groupBy(lines, ({ kind }) => MEANINGS[kind]);
+  const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind][1]);
   const parts = [...kinds].map(([meaning, some]) => {
     const values = some.reduce((sum, line) => sum + line.count, 0);
     return `${counted(some.length, "field")} ${meaning} (${counted(values, "value")})`;

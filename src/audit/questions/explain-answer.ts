@@ -1,5 +1,5 @@
 /** What `explain` answers: what each destination receives of an item, what became of each value, and since when. */
-import { type Answer, col, type Fact, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Destination } from "../mapping/definitions.ts";
@@ -102,12 +102,20 @@ export function explainAnswer(
     facts: {
       run,
       verdict,
-      item: itemFacts(item),
+      item: { ...item },
       passthrough,
-      destinations: destinations.map(destinationFact),
+      destinations: destinations.map(({ destinationId, identification, supportsMappings }) => ({
+        destinationId,
+        identification,
+        lookedUp: identification !== null,
+        supportsMappings,
+      })),
     },
     sections: [
-      ...valueSections({ names, payloads, values, notes: notesOf(destinations) }, scope),
+      ...valueSections(
+        { names, payloads, values, notes: notesOf(destinations, definitions.destinations) },
+        scope,
+      ),
       notMappedSection(explanation, scope),
       ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
     ],
@@ -128,14 +136,6 @@ function itemText({ contentId, slug, title, contentType, updatedAt }: ItemFacts)
   ].filter((fact) => fact !== false);
   const short = name.length > TITLE_LENGTH ? `${name.slice(0, TITLE_LENGTH - 1)}…` : name;
   return `${short}: ${facts.join(", ")}`;
-}
-
-function itemFacts(item: ItemFacts): Fact {
-  return { ...item };
-}
-
-function destinationFact({ destinationId, identification, supportsMappings }: Destination): Fact {
-  return { destinationId, identification, lookedUp: identification !== null, supportsMappings };
 }
 
 function minute(iso: string): string {
@@ -197,7 +197,17 @@ function valueSections(
         ...at(row.destinationId),
         custom_field_id: row.customFieldId,
         custom_field: names.fields.get(row.customFieldId) ?? null,
-        ...valueCells(row),
+        ordinal: row.ordinal,
+        value_id: row.valueId,
+        value: row.value,
+        archived: row.valueArchived,
+        status: row.status,
+        external_field_name: row.externalFieldName,
+        external_value: row.externalValue,
+        mapping_id: row.mappingId,
+        mapping_value_id: row.mappingValueId,
+        ambiguous: row.ambiguous,
+        collision: row.collision,
         why,
         ...sinceCells(since),
       })),
@@ -210,22 +220,6 @@ function whyNothing({ values, wanted }: Readonly<Record<"values" | "wanted", num
   if (wanted > 0) return "nothing";
   const unmapped = "no destination maps a field of which this item has a value";
   return values === 0 ? `nothing; ${unmapped}` : `nothing; of what was asked for, ${unmapped}`;
-}
-
-function valueCells(row: MappedValue) {
-  return {
-    ordinal: row.ordinal,
-    value_id: row.valueId,
-    value: row.value,
-    archived: row.valueArchived,
-    status: row.status,
-    external_field_name: row.externalFieldName,
-    external_value: row.externalValue,
-    mapping_id: row.mappingId,
-    mapping_value_id: row.mappingValueId,
-    ambiguous: row.ambiguous,
-    collision: row.collision,
-  };
 }
 
 function sinceCells(
@@ -251,14 +245,20 @@ function whyOf(
   return row.valueArchived ? `${why}; the value is archived` : why;
 }
 
-function notesOf(destinations: readonly Destination[]): string[] {
+const NOTHING = ", so it receives nothing; the table has what it would receive.";
+
+/** A destination that is known by its ID alone receives nothing only where others have names. */
+function notesOf(destinations: readonly Destination[], all: readonly Destination[]): string[] {
   const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
+  const isAsked = all.some(({ identification }) => identification !== null);
   const nameless = destinations.filter(({ identification }) => identification === null);
   return [
     ...unsupported.map(
-      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings.`,
+      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings${NOTHING}`,
     ),
-    ...nameless.map(({ destinationId }) => `The destination ${destinationId} was not looked up.`),
+    ...nameless.map(
+      ({ destinationId }) => `The destination ${destinationId} was not looked up${isAsked ? NOTHING : "."}`,
+    ),
   ];
 }
 

@@ -48,14 +48,10 @@ export interface PageResult {
   readonly decodedBytes: number;
 }
 
-/** What every answer says of where it belongs. */
-interface OfPass {
-  /** From 1. */
-  readonly pass: number;
-}
-
-export interface PageTask extends OfPass {
+export interface PageTask {
   readonly kind: "page";
+  /** From 1, as in the other tasks. */
+  readonly pass: number;
   readonly mode: ListMode;
   /** Whether its documents land; of others only IDs and times are read. */
   readonly lands: boolean;
@@ -68,8 +64,9 @@ export interface PageTask extends OfPass {
   readonly body: Body;
 }
 
-export interface ItemTask extends OfPass {
+export interface ItemTask {
   readonly kind: "item";
+  readonly pass: number;
   readonly shape: Shape;
   /** Whether its document lands; of others only the time is read. */
   readonly lands: boolean;
@@ -86,8 +83,9 @@ export interface ItemTask extends OfPass {
 }
 
 /** Documents of the run before that stand in for answers. */
-export interface CopyTask extends OfPass {
+export interface CopyTask {
   readonly kind: "copy";
+  readonly pass: number;
   /** Absolute path of the raw file that has them, and the run whose it is. */
   readonly rawFile: string;
   readonly run: string;

@@ -175,8 +175,11 @@ export class ItemVersions {
     return looks.every(({ pass, snapshot }) => pass <= said || Number.isNaN(snapshot.at(number)));
   }
 
-  /** Items that have no document at all and are not gone: how many, and for how many of them a request was refused. */
-  unread(looks: readonly Look[]): Unread {
+  /**
+   * How many items have no document at all and are not gone. `rejected`: the service refused to give them singly, or gave
+   * nothing that can be read; `notAsked`: they were listed so late, and were so many, that no request asked for them.
+   */
+  unread(looks: readonly Look[]) {
     const unread = this.#numbers((number) => !this.hasDocument(number) && !this.#isGone(number, looks));
     const rejected = unread.filter((number) => this.wasRejected(number)).length;
     return { rejected, notAsked: unread.length - rejected };
@@ -186,16 +189,16 @@ export class ItemVersions {
    * Items that have a document of one shape, not of the other, and are not gone: those of which a request was refused,
    * and those that nobody asked for, of a list that moved. Ascending by number.
    */
-  inPart(looks: readonly Look[]): { readonly rejected: number[]; readonly notAsked: number[] } {
+  inPart(looks: readonly Look[]) {
     const inPart = this.#numbers(
       (number) =>
         this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number) &&
         !this.#isGone(number, looks),
     );
-    const [rejected, notAsked] = [true, false].map((was) =>
-      inPart.filter((number) => this.wasRejected(number) === was),
-    );
-    return { rejected: rejected ?? [], notAsked: notAsked ?? [] };
+    return {
+      rejected: inPart.filter((number) => this.wasRejected(number)),
+      notAsked: inPart.filter((number) => !this.wasRejected(number)),
+    };
   }
 
   /** Whether a single-item request was answered with nothing that can be read. */
@@ -219,11 +222,4 @@ export class ItemVersions {
     for (let number = 0; number < this.#itemIndex.size; number++) if (holds(number)) numbers.push(number);
     return numbers;
   }
-}
-
-export interface Unread {
-  /** The service refused to give them singly, or gave nothing that can be read. */
-  readonly rejected: number;
-  /** They were listed so late, and were so many, that no request asked for them. */
-  readonly notAsked: number;
 }

@@ -4,7 +4,7 @@ import { systemClock } from "../../common/clock.ts";
 import type { ProxyFor } from "../../common/network/proxy.ts";
 import { checkedOptions, invalidOptions, nameOption } from "../../common/options.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
-import { type StoreOptions, storeFaults } from "../store/address.ts";
+import { storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { stageDelivery } from "./deliver.ts";
@@ -12,15 +12,6 @@ import { assertDeliverable, lookAt } from "./look.ts";
 import type { LakePlace, OpenLake } from "./place.ts";
 import { lookAtRun, restoreRun } from "./restore.ts";
 import { PARQUET_ROWS } from "./snapshots.ts";
-
-export interface LakeOptions extends StoreOptions {
-  /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
-  readonly instance?: string | undefined;
-  /** Of the target among those of a configuration; `lake` by default. */
-  readonly name?: string | undefined;
-  /** Days for which earlier versions of the tables can be read; 30 by default. */
-  readonly logRetentionDays?: number | undefined;
-}
 
 /** A lake as a target, which commands can ask more of. */
 export interface LakeTarget extends Target {
@@ -61,9 +52,11 @@ export const lakeOptions = z
     for (const fault of storeFaults(options)) addIssue(fault.replace(/\.$/, ""));
   });
 
+export type LakeOptions = Readonly<z.input<typeof lakeOptions>>;
+
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
-  const options: LakeOptions = checkedOptions("lake", lakeOptions, given);
+  const options = checkedOptions("lake", lakeOptions, given);
   const within = ({ instance = "", proxyFor }: Surroundings): LakeTarget => {
     const opening = (signal: AbortSignal) => openStore(options, signal, proxyFor);
     return { ...lakeIn(opening, { ...options, instance }), within: (around) => named(around) };

@@ -15,15 +15,6 @@ import { assertPossible } from "./limits.ts";
 import { schemasOf } from "./schemas.ts";
 import { stage } from "./stage.ts";
 
-export interface PostgresOptions {
-  /** `postgres://user@host/database`. The password comes from PGPASSWORD or PGPASSFILE, and what is left out from PGHOST and its like. */
-  readonly url: string;
-  /** Schema that readers see; `content_warehouse` by default. */
-  readonly schema?: string | undefined;
-  /** Of the target among those of a configuration; `postgres` by default. */
-  readonly name?: string | undefined;
-}
-
 /** With an ending, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
 
@@ -44,6 +35,8 @@ export const postgresOptions = z.strictObject({
     .describe('Schema that is replaced; "content_warehouse" unless given.'),
   name: nameOption.optional().describe('Of the target; "postgres" unless given.'),
 });
+
+export type PostgresOptions = Readonly<z.input<typeof postgresOptions>>;
 
 /** Delivers to PostgreSQL, by the packages `pg` and `pg-copy-streams`. */
 export function postgres(options: PostgresOptions): Target {

@@ -26,7 +26,7 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
     "Many-to-one values",
     "Name collisions",
   ]) {
-    assert.match(text, new RegExp(`${title}\\n(Percentages [^┌]*)?┌`));
+    assert.match(text, new RegExp(`${title}\\n(Percentages, [^┌]*)?┌`));
   }
   assert.match(
     text.replaceAll("\n", " "),

@@ -71,7 +71,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   const message = refused.error?.message ?? "";
   assert.match(
     message,
-    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
+    /^The run 000001-\S+ was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
   );
   assert.ok(message.endsWith(` can only be delivered by a rollback: "${rollback}".`), message);
 
@@ -176,6 +176,8 @@ test("a rollback goes on with the targets that failed, and waits for no configur
     part.error?.message ?? "",
     /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
   );
+  const failed = await a(deliverCommand, "1", "--target", "away");
+  assert.match(failed.error?.message ?? "", / "content-warehouse deliver 1" repeats it\.$/);
   await configure([{ type: "lake" }]);
   const { text, error } = await a(runsCommand, "rollback", "2");
   assert.equal(error, undefined);
