@@ -111,19 +111,14 @@ export interface Wanted {
   readonly above: number;
 }
 
-export interface Interrupted {
-  readonly resumable: ResumableRun | null;
-  /** Name of a run that another program, configuration or pipeline began, as far as its record tells; none of it is used. */
-  readonly foreign: string | null;
-}
-
-const NO_RUN: Interrupted = { resumable: null, foreign: null };
+const NO_RUN = { resumable: null, foreign: null };
 
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published or delivered, and with sound staged work. Changes nothing.
+ * later than all that is published or delivered, and with sound staged work. `foreign`: the name of a run that another
+ * program, configuration or pipeline began, as far as its record tells; none of it is used. Changes nothing.
  */
-export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Promise<Interrupted> {
+export async function findInterrupted(folder: OutputFolder, wanted: Wanted) {
   // What a limited run has read, another one has read again as soon.
   if (wanted.config.limit !== null) return NO_RUN;
   const [latest] = await stagingLeftovers(folder);
@@ -136,7 +131,11 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
   const path = staging.resumeRecord;
   const resumeRecord = await readSealed(path, resumeRecordForm);
   if (resumeRecord === undefined) return existsSync(path) ? { resumable: null, foreign: run } : NO_RUN;
-  if (!mayResume(resumeRecord, wanted)) return NO_RUN;
+  const { config, nowMs } = wanted;
+  // A clock that was set back since tells nothing about the age.
+  const ageMs = nowMs - resumeRecord.startedMs;
+  const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_MS;
+  if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return NO_RUN;
   if (resumeRecord.fingerprint !== wanted.fingerprint) return { resumable: null, foreign: run };
   const kept = await keptAnswers(staging.root);
   if (kept.groups.length === 0) return NO_RUN;
@@ -147,13 +146,6 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
 
 export function foreignSentence(run: string): string {
   return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
-}
-
-/** A clock that was set back since tells nothing about the age. */
-function mayResume({ startedMs, shrunk }: ResumeRecord, { config, nowMs }: Wanted): boolean {
-  const ageMs = nowMs - startedMs;
-  const accepted = !shrunk || config.acceptShrink;
-  return accepted && ageMs >= 0 && ageMs < RESUMABLE_MS;
 }
 
 /** Removes all staged files that a resumed run does not go on from. Bytes of what is kept. */

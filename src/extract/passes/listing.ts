@@ -297,7 +297,7 @@ class PassReader {
 
   #reasons(): readonly string[] {
     if (this.#limit !== null) return [`only the first ${itemsCount(this.#limit)} are read`];
-    return uncleanReasons({ marks: this.#marks, snapshot: this.#snapshot, rejected: this.#rejected });
+    return uncleanReasons(this.#marks, this.#snapshot, this.#rejected);
   }
 
   #result(first: Pagination, last: Pagination): Pass {
