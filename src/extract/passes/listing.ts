@@ -6,6 +6,7 @@
 import type { Pagination } from "../../api/envelope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
+import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
@@ -324,6 +325,27 @@ class PassReader {
       endedMs: this.#context.clock.now(),
     };
   }
+}
+
+/** A pass as it is certified. `sorted`: the numbers of all items in the order of their IDs. */
+export function passRecord(pass: Pass, sorted: Uint32Array): PassRecord {
+  return {
+    pass: pass.pass,
+    mode: pass.mode,
+    pages: pass.pages,
+    perPage: pass.perPage,
+    pagesAnnounced: pass.pagesAnnounced,
+    rows: pass.rows,
+    distinctItems: pass.snapshot.distinct,
+    duplicates: pass.snapshot.duplicates,
+    countBefore: pass.countBefore,
+    countAfter: pass.countAfter,
+    digest: pass.snapshot.digest(sorted),
+    clean: pass.reasons.length === 0,
+    reason: pass.reasons.length === 0 ? null : pass.reasons.join("; "),
+    startedMs: pass.startedMs,
+    endedMs: pass.endedMs,
+  };
 }
 
 /** Whether the service has no such page, by its status. */
