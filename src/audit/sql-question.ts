@@ -149,7 +149,7 @@ function firstWord(query: string): string | undefined {
 function assertQuestion(type: StatementType): void {
   if (type === StatementType.SELECT) return;
   throw refused(
-    `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN, without a comment before it.`,
+    `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
   );
 }
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gzipSync } from "node:zlib";
 import { Secret } from "../../src/common/secret.ts";
 import { createClient } from "../../src/extract/content-client.ts";
-import { assertNoToken, failsWith } from "../failing.ts";
+import { failsWith } from "../failing.ts";
 import { CANARY } from "../run/canary.ts";
 import { serve } from "./loopback.ts";
 
@@ -50,28 +49,6 @@ test("an item that does not fit the specification is an error that says where, w
   const error = await failsWith("contract.drift", client.listPage({ mode: "full", page: 1 }));
   assert.match(error.message, /item 1.*title/s);
   assert.doesNotMatch(error.message, /jane/);
-});
-
-test("A12: a damaged body is asked for again, whole, until it is right", async (t) => {
-  const bytes = gzipSync(JSON.stringify({ response: [{ id: "a" }], pagination: PAGINATION }));
-  const { url, requests } = await serve(t, (_request, response) => {
-    response.writeHead(200, { "content-encoding": "gzip" });
-    response.end(requests.length === 1 ? bytes.subarray(0, -3) : bytes);
-  });
-  const client = createClient({ url, token: CANARY });
-  t.after(() => client.close());
-  assert.equal((await client.listPage({ mode: "basic", page: 1 })).items[0]?.id, "a");
-  assert.equal(requests.length, 2);
-  assert.ok(requests.every((request) => request.headers.range === undefined));
-});
-
-test("S3: an address with credentials is refused without showing them, and no client shows its token", () => {
-  const make = () => createClient({ url: `https://user:${CANARY}@content.example.com`, token: CANARY });
-  assert.throws(make, (error) => {
-    assertNoToken(error);
-    return true;
-  });
-  assertNoToken(createClient({ url: "https://content.example.com", token: CANARY }));
 });
 
 test("S1: the words of a failure that came with status 200 are shown without the token", async (t) => {

@@ -21,6 +21,8 @@ async function lookupsAgainst(t: TestContext, setting: LookupMethodSetting, answ
     let form = "";
     for await (const piece of request.setEncoding("utf8")) form += piece;
     const [path = "", query = ""] = (request.url ?? "").split("?");
+    if (request.method === "POST")
+      assert.equal(request.headers["content-type"], "application/x-www-form-urlencoded");
     const parameters = new URLSearchParams(request.method === "POST" ? form : query);
     seen.push(`${request.method} ${path}?${decodeURIComponent(parameters.toString())}`);
     const names = [...parameters].filter(([name]) => name !== "platform").map(([, value]) => value);

@@ -61,27 +61,6 @@ async function world(t: TestContext, listings: Listings, items: readonly unknown
   return { service, folder, out, pipelineUrl, run };
 }
 
-const modesOf = (service: Scripted) => [...new Set(service.asked("list").map(({ mode }) => mode))];
-
-suite("certified", () => {
-  for (const listings of few(ALL, 1)) {
-    test(`D11: ${listings.join(" and ")}, by ${listings.length === 1 ? "a basic pass" : "each other"}`, async (t) => {
-      const { service, run } = await world(t, listings, itemsOf(12));
-      const { verdict, directory, accounting, warnings } = await run();
-      assert.equal(verdict, "complete");
-      assert.ok(!warnings.join().includes("set perPage"), "no page was too large");
-      assert.deepEqual(modesOf(service), listings.length === 1 ? [...listings, "basic"] : listings);
-      assert.equal(service.asked("list").length, 6, "three pages each");
-      assert.deepEqual(service.asked("item"), []);
-      assert.deepEqual(accounting.loaded, 12);
-      assert.deepEqual(
-        await publishedIds(directory),
-        itemsOf(12).map(({ id }) => id),
-      );
-    });
-  }
-});
-
 suite("an edit between the passes", () => {
   const EDITED = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
   for (const listings of few(ALL, 1)) {

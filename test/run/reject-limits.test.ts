@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
-import { type Config, loadConfig } from "../../src/config/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { failsWith } from "../failing.ts";
@@ -52,31 +50,16 @@ long("C14: of a large listing, one in two hundred is borne", async (t) => {
 });
 
 long("C14: maxRejects is a number of them, or a share", async (t) => {
-  const few = async (rejects: number, maxRejects: number | string) => {
-    const config = await configOf({ maxRejects });
-    return run(t, 100 - rejects, nulls(rejects), undefined, { maxRejects: config.maxRejects });
-  };
-  assert.equal((await few(30, 30)).accounting.rejected, 30);
-  await failsWith("source.rejects", few(1, 0));
-  assert.equal((await few(25, "25.5%")).accounting.rejected, 25);
-  await failsWith("source.rejects", few(2, "1%"));
-  await failsWith("config.invalid", configOf({ maxRejects: "many" }));
-  const { directory } = await few(3, "5%");
+  const few = (rejects: number, items: number, share: number) =>
+    run(t, 100 - rejects, nulls(rejects), undefined, { maxRejects: { items, share } });
+  assert.equal((await few(30, 30, 0)).accounting.rejected, 30);
+  await failsWith("source.rejects", few(1, 0, 0));
+  assert.equal((await few(25, 0, 0.255)).accounting.rejected, 25);
+  await failsWith("source.rejects", few(2, 0, 0.01));
+  const { directory } = await few(3, 0, 0.05);
   const { items } = await readManifest(directory);
   assert.deepEqual(items, { listed: 100, loaded: 97, rejected: 3, vanished: 0, unread: 0 });
 });
-
-/** The configuration that a file with these settings gives. */
-async function configOf(settings: object): Promise<Config> {
-  const cwd = await mkdtemp(join(tmpdir(), "config-"));
-  try {
-    await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
-    const env = { CONTENT_API_URL: "https://c.example", CONTENT_API_TOKEN: "t" };
-    return await loadConfig({ cwd, env, flags: {}, sampleBy: "--sample" });
-  } finally {
-    await rm(cwd, { recursive: true });
-  }
-}
 
 test("C15: where most of them have an id of another type, it is the contract that is broken", async (t) => {
   const numbers = (count: number) => Array.from({ length: count }, (_, id) => ({ id }));

@@ -130,21 +130,6 @@ suite("the lock", () => {
     assert.deepEqual(service.questions, []);
     assert.deepEqual(await treeOf(out), before, "what the first run made is not taken away");
   });
-
-  long(
-    "is free after a run that failed, and its file is gone with the folder that was made for it",
-    async (t) => {
-      const service = await Scripted.start(t, itemsOf(3));
-      const folder = await temporaryFolder(t);
-      const out = join(folder, "warehouse");
-      service.script = () => ({ status: 401 });
-      await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
-      assert.deepEqual(await treeOf(folder), []);
-      service.script = () => undefined;
-      const { sequence } = await exportFrom({ url: service.url, out, threads: 1 });
-      assert.equal(sequence, 1);
-    },
-  );
 });
 
 /** A pipeline with a table of its own whose rows are made by this program text. */

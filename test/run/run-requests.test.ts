@@ -89,15 +89,4 @@ suite("requests", () => {
       assert.deepEqual(service.asked("list", "dynamic")[0]?.columns, ["title", "vendor_body_type"]);
     },
   );
-
-  test("the lookups are made once in every run", async (t) => {
-    const service = await Scripted.start(t, itemsOf(2));
-    const out = await temporaryFolder(t);
-    const config = { customFields: ["Region"], destinations: [{ name: "Site", platform: "External" }] };
-    for (const runs of [1, 2]) {
-      await exportFrom({ url: service.url, out, threads: 1, config });
-      assert.equal(service.asked("custom_fields").length, runs);
-      assert.equal(service.asked("destinations").length, runs);
-    }
-  });
 });

@@ -150,7 +150,7 @@ function valueSections(
   const of = scope.fieldIds === undefined ? "of this item" : "by this field";
   const who = without.map(({ id }) => names.get(id) ?? id);
   const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
-  const lead = [...notesOf(destinations), ...nothing].join(" ");
+  const lead = [...notesOf(destinations, definitions.destinations), ...nothing].join(" ");
   return [
     section({
       key: "payloads",
@@ -219,14 +219,20 @@ function whyOf(
   return row.valueArchived ? `${why}; the value is archived` : why;
 }
 
-function notesOf(destinations: readonly Destination[]): string[] {
+const NOTHING = ", so it receives nothing; the table has what it would receive.";
+
+/** A destination that is known by its ID alone receives nothing only where others have names. */
+function notesOf(destinations: readonly Destination[], all: readonly Destination[]): string[] {
   const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
+  const isAsked = all.some(({ identification }) => identification !== null);
   const nameless = destinations.filter(({ identification }) => identification === null);
   return [
     ...unsupported.map(
-      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings.`,
+      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings${NOTHING}`,
     ),
-    ...nameless.map(({ destinationId }) => `The destination ${destinationId} was not looked up.`),
+    ...nameless.map(
+      ({ destinationId }) => `The destination ${destinationId} was not looked up${isAsked ? NOTHING : "."}`,
+    ),
   ];
 }
 

@@ -15,7 +15,10 @@ test("an explanation begins with what each destination receives, then what becam
     lead,
     /^Fellgate Mid: item \w+, slug fellgate-mid, .*\. Published by run 000001-\S+Z, read with request \d+, answered \S+ \S+ UTC\.$/,
   );
-  assert.match(receives, /^What destinations receive\n.*Print Archive says that it supports no mappings\./);
+  assert.match(
+    receives,
+    /^What destinations receive\n.*Print Archive says that it supports no mappings, so it receives nothing; the table has what it would receive\./,
+  );
   assert.match(receives, /\n│ Print Archive +│ SECTION +│ D +│/);
   assert.match(
     values,
@@ -119,7 +122,8 @@ test("json has what the tables say, narrowed by the filters", async () => {
   assert.match(all.lead, /^Why your tent is wet inside, .*, answered \S+ \S+ UTC\.$/);
   assert.deepEqual(all.next, ["--steps shows each rule, the entry and the document behind every value."]);
   const [receives = ""] = (await explain(SLUG)).split("\n\n").slice(1);
-  const noted = (said: string) => new RegExp(`([^.]+?) ${said}\\.`).exec(receives.split("\n")[1] ?? "")?.[1];
+  const noted = (said: string) =>
+    new RegExp(`([^.]+?) ${said}, so it receives nothing; `).exec(receives.split("\n")[1] ?? "")?.[1];
   type Told = { destinationId: string; identification: string; lookedUp: boolean; supportsMappings: boolean };
   const destinations: Told[] = all.destinations;
   const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);

@@ -61,8 +61,11 @@ test("with a token: a configuration that a run reads, with the destinations of t
   const destinations = ["Web CMS", "Partner Portal"].map((name) => ({ name, platform: "External" }));
   assert.deepEqual(settings, { url, tokenFile: "./token", destinations });
 
+  const load = () => loadConfig({ cwd, env: {}, flags: {}, sampleBy: "--sample" });
+  const wayOut = /there is no file \S+token; put the API token into it, with mode 0600\.$/;
+  await assert.rejects(load(), { code: "config.invalid", message: wayOut });
   await writeFile(join(cwd, "token"), token, { mode: 0o600 });
-  const config = await loadConfig({ cwd, env: {}, flags: {}, sampleBy: "--sample" });
+  const config = await load();
   assert.ok(config.source.kind === "service");
   assert.deepEqual([config.source.url.origin, config.source.token.reveal()], [url, token]);
   assert.deepEqual(config.destinations, destinations);

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { createLog, silentLog } from "../../../src/common/log.ts";
 import { type HttpClientOptions, TIMEOUTS } from "../../../src/extract/http/client.ts";
-import { destinationRequest, itemRequest, listRequest } from "../../../src/extract/http/request.ts";
+import { listRequest } from "../../../src/extract/http/request.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { decodeBytes } from "../../../src/extract/pages/decode.ts";
 import { environment } from "../../environment.ts";
@@ -102,19 +102,6 @@ test("B19: an answer that is older than the request is told once", async (t) => 
   }
   assert.equal(told.length, 1);
   assert.match(told[0] ?? "", /answers out of a cache, 90000 seconds old/);
-});
-
-test("a lookup by POST sends its parameters as a form", async (t) => {
-  const seen: string[] = [];
-  const { url, requests } = await serve(t, (request, response) => {
-    request.setEncoding("utf8").on("data", (text) => seen.push(text));
-    request.on("end", () => response.end("[]"));
-  });
-  await read(clientOf(t, url), destinationRequest({ name: "A & B", platform: "External" }, "POST"), NEVER);
-  assert.equal(requests[0]?.method, "POST");
-  assert.equal(requests[0]?.url, "/api/v1/destinations");
-  assert.equal(requests[0]?.headers["content-type"], "application/x-www-form-urlencoded");
-  assert.deepEqual(seen, ["name=A+%26+B&platform=External"]);
 });
 
 test("A1: a closed port is unreachable, and the sentence names the host and the URL", async (t) => {
@@ -346,13 +333,6 @@ test("B9, B10: a redirect is a refused token, and is followed nowhere", async (t
   assert.equal(other.requests.length, 0);
 });
 
-test("B15: answers without a whole document are refused", async (t) => {
-  for (const status of [201, 202, 204, 206, 304]) {
-    const { url } = await serve(t, (_request, response) => response.writeHead(status).end());
-    assert.equal((await failsWith("source.protocol", read(clientOf(t, url), LIST, NEVER))).retry, false);
-  }
-});
-
 test("B18: early hints are passed over, a flood of them is not", async (t) => {
   const hint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
   const answer = `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
@@ -371,16 +351,6 @@ test("B20: cookies are never kept or sent back", async (t) => {
     requests.map((request) => request.headers.cookie),
     [undefined, undefined],
   );
-});
-
-test("an item that is gone is an answer", async (t) => {
-  for (const status of [404, 410]) {
-    const { url } = await serve(t, (_request, response) =>
-      response.writeHead(status).end('{"error":"no such item"}'),
-    );
-    const request = itemRequest({ id: "a/b", mode: "full", columns: [], gallery: false });
-    assert.equal((await read(clientOf(t, url), request, NEVER)).status, status);
-  }
 });
 
 test("S1: an error shows the service's words and never the token, even where the service sends it back", async (t) => {

@@ -245,23 +245,6 @@ test("the log says once that all requests go on more slowly", async () => {
   assert.deepEqual(lines, ["It failed. All requests go on more slowly."]);
 });
 
-test("trouble of the service alone is not told of as throttling", async () => {
-  const lines: string[] = [];
-  const log = { ...silentLog, warn: (line: string) => lines.push(line) };
-  await attemptsOf([status(503), status(503)], { log });
-  assert.deepEqual(lines, ["It failed. Asking again.", "It failed. Asking again."]);
-});
-
-test("a run does not wait beyond its deadline", async () => {
-  const late = await attemptsOf([status(503, 10_000)], { deadline: { atMs: 10_000, minutes: 1 } });
-  assert.deepEqual(late.begun, [0]);
-  assert.ok(late.outcome instanceof SourceError && /after `deadlineMinutes`/.test(late.outcome.message));
-  assert.equal(
-    (await attemptsOf([status(503, 10_000)], { deadline: { atMs: 10_501, minutes: 1 } })).outcome,
-    "answer",
-  );
-});
-
 test("B4: where the deadline falls between a pause and the next turn, the refusal is told, and nobody waits for it", async () => {
   const { clock, retry } = policy({ maxPerSecond: 0.1, deadline: { atMs: 15_000, minutes: 1 } });
   let asked = 0;

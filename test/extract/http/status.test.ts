@@ -80,22 +80,18 @@ const ROWS: Row[] = [
   ["B6", 505, "item", "source.unavailable", 1, /failed \(505\)/],
 ];
 
-const NAMED_IN = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
+const ANSWER = {
+  host: "c.example:8443",
+  prefix: "",
+  namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
+  retryAfterMs: 1500,
+  hasListing: false,
+  detail: "why",
+};
 
 for (const [row, status, mode, code, attempts, says] of ROWS) {
   test(`${row === "" ? "" : `${row}: `}status ${status} on ${mode} is ${code ?? "an answer"}`, () => {
-    const error = statusError(
-      {
-        host: "c.example:8443",
-        prefix: "",
-        namedIn: NAMED_IN,
-        status,
-        retryAfterMs: 1500,
-        hasListing: false,
-        detail: "why",
-      },
-      mode,
-    );
+    const error = statusError({ ...ANSWER, status }, mode);
     assert.equal(error?.code ?? null, code);
     assert.match(error?.message ?? "", says);
     assert.equal(error?.attemptsAtMost ?? 0, attempts);
@@ -105,36 +101,11 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
   });
 }
 
-test("a failure without words of the service ends its sentence", () => {
-  const error = statusError(
-    {
-      host: "h",
-      prefix: "",
-      namedIn: NAMED_IN,
-      status: 503,
-      retryAfterMs: null,
-      detail: "",
-      hasListing: false,
-    },
-    "full",
-  );
-  assert.equal(error?.message, "h is not available just now (503); run again later.");
-});
-
-test("where there is no service, the whole address is named", () => {
-  const answer = {
-    host: "c.example",
-    prefix: "/foo",
-    namedIn: NAMED_IN,
-    status: 404,
-    retryAfterMs: null,
-    detail: "",
-    hasListing: false,
-  };
-  assert.match(
-    statusError(answer, "full")?.message ?? "",
-    / at c\.example\/foo: \/foo\/api\/v1\/content answers 404/,
-  );
+test("a failure without words of the service ends its sentence; where there is none, its whole address is named", () => {
+  const answer = { ...ANSWER, retryAfterMs: null, detail: "" };
+  assert.match(statusError({ ...answer, status: 503 }, "full")?.message ?? "", /\(503\); run again later\.$/);
+  const nothing = statusError({ ...answer, prefix: "/foo", status: 404 }, "full");
+  assert.match(nothing?.message ?? "", / at c\.example:8443\/foo: \/foo\/api\/v1\/content answers 404/);
 });
 
 test("B2, G6: Retry-After is followed only in its two forms", () => {

@@ -110,18 +110,6 @@ test("C4: numbers that no double holds keep their text; every other number is a 
   );
 });
 
-test("C3: a number comes the same whatever stands beside it", () => {
-  const digits = fc.stringMatching(/^-?(?:0|[1-9]\d{0,25})(?:\.\d{1,20})?(?:[eE][+-]?\d{1,4})?$/);
-  fc.assert(
-    fc.property(digits, (number) => {
-      const alone = JSON.stringify(parseJson(`[${number}]`));
-      const beside = JSON.stringify(parseJson(`[${number},1e400]`));
-      assert.equal(beside, `${alone.slice(0, -1)},1e400]`);
-    }),
-    { numRuns: either(100, 500) },
-  );
-});
-
 /** The number that a decimal text says, as its digits without zeros at either end, and a power of ten. */
 function numberOf(decimal: string): [digits: bigint, power: number] {
   const [mantissa = "", exponent = "0"] = decimal.toLowerCase().split("e");
@@ -134,32 +122,19 @@ function numberOf(decimal: string): [digits: bigint, power: number] {
   return [digits, power];
 }
 
-test("C4: no number is rounded, however many digits it has and wherever it stands", () => {
+test("C3, C4: no number is rounded, however many digits it has and wherever it stands", () => {
   const number = fc.stringMatching(/^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,25})?(?:[eE][+-]?\d{1,3})?$/);
   fc.assert(
-    fc.property(number, fc.constantFrom("[#]", '{"a":#}', '{"response":[{"a":#}],"b":1}'), (sent, shape) => {
-      const kept = JSON.stringify(parseJson(shape.replace("#", sent)));
-      const [before = "", after = ""] = shape.split("#");
-      assert.deepEqual(numberOf(kept.slice(before.length, kept.length - after.length)), numberOf(sent));
-    }),
-    { numRuns: either(600, 3000) },
-  );
-});
-
-test("C3: the scan never overlooks a number that JSON.parse would alter", () => {
-  const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String);
-  const space = fc.stringMatching(/^[ \n\r\t]{0,3}$/);
-  fc.assert(
     fc.property(
-      integer,
-      space,
-      fc.constantFrom("[#]", '{"a":#}', "[0,#]", '{"a":{"b":[[],#]}}'),
-      (number, gap, shape) => {
-        const value = parseJson(shape.replace("#", `${gap}${number}${gap}`));
-        assert.equal(JSON.stringify(value), shape.replace("#", number === "-0" ? "0" : number));
+      number,
+      fc.constantFrom("[#]", '{"a": # }', "[#,1e400]", '{"response":[[],{"a":#}],"b":1}'),
+      (sent, shape) => {
+        const kept = JSON.stringify(parseJson(shape.replace("#", sent)));
+        const [before = "", after = ""] = shape.replaceAll(" ", "").split("#");
+        assert.deepEqual(numberOf(kept.slice(before.length, kept.length - after.length)), numberOf(sent));
       },
     ),
-    { numRuns: either(100, 500) },
+    { numRuns: either(600, 3000) },
   );
 });
 

@@ -62,20 +62,6 @@ test("an object that comes a second time is known from then on: as a member, and
   assert.deepEqual(sent.whole(), JSON.parse(document));
 });
 
-test("an object in which something is open is never known", () => {
-  const open = {
-    "a name that stands twice": description("u1").replace("{", '{"id":"hidden",'),
-    "a number that no double holds": description("u1", { n: 0 }).replace('"n":0', '"n":12345678901234567890'),
-    "an escape that need not be one": description("u1", { n: 0 }).replace('"n":0', '"n":"\\u0041"'),
-    "half a character": description("u1", { n: 0 }).replace('"n":0', '"n":"\\ud800"'),
-    "a slash that is escaped": description("u1", { n: 0 }).replace('"n":0', '"n":"\\/"'),
-  };
-  for (const [what, user] of Object.entries(open)) {
-    const document = `{"id":"a","user":${user}}`;
-    assert.deepEqual(read(knowing([document]), [document])[0]?.recurring, [], what);
-  }
-});
-
 test("what is no JSON is none, whatever is known in it", () => {
   const user = description("u1");
   const known = knowing([`{"id":"a","user":${user}}`]);
@@ -89,16 +75,6 @@ test("what is no JSON is none, whatever is known in it", () => {
   ]) {
     assert.throws(() => read(known, [document]), { code: "source.damaged" }, document.slice(0, 20));
   }
-});
-
-test("an object that is refused is not given again", () => {
-  const document = `{"id":"a","user":${description("u1")}}`;
-  const known = knowing([document]);
-  const [sent] = read(known, [document]);
-  const [placed] = sent?.recurring ?? [];
-  assert.ok(placed);
-  placed.object.refused = true;
-  for (let times = 0; times < 3; times++) assert.deepEqual(read(known, [document])[0]?.recurring, []);
 });
 
 test("no more is remembered than 2 MB of text, and what is known stays", () => {
