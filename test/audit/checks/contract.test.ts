@@ -336,13 +336,6 @@ long("H4: what fits no column of an event is kept where the item is none", async
   );
 });
 
-long("dates of events may be written as people like: their text has a column", async (t) => {
-  const given = items(40, () => ({ event_start_date: "Whitsun weekend" }));
-  const { directory } = await (await nights(t, given)).run();
-  const rows = "SELECT DISTINCT event_start_date, event_start_date_text FROM content_events";
-  assert.deepEqual(await rowsOf(directory, rows), [[null, "Whitsun weekend"]]);
-});
-
 long("H13: fields that are named like columns of ours are kept apart from them", async (t) => {
   const names = { content_id: "theirs", extra: { a: 1 }, run: "theirs", ordinal: 9 };
   const { directory } = await (
