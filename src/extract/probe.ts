@@ -51,7 +51,7 @@ export async function probeFieldNames(
   const most = perPage === "auto" ? ITEMS_OF_PROBE : Math.min(ITEMS_OF_PROBE, perPage);
   for (const size of new Set([most, 1])) {
     try {
-      return (await firstOf(client, { mode: "full", perPage: size, signal })).flatMap(fieldNamesIn);
+      return (await firstOf(client, "full", size, signal)).flatMap(fieldNamesIn);
     } catch (thrown) {
       if (!maySplit(thrown)) throw thrown;
     }
@@ -61,16 +61,14 @@ export async function probeFieldNames(
 
 /** Requests the ID and times of one item. Throws what the client throws. */
 export async function probeBasic(client: Pick<HttpClient, "readAs">, signal: AbortSignal): Promise<void> {
-  await firstOf(client, { mode: "basic", perPage: 1, signal });
+  await firstOf(client, "basic", 1, signal);
 }
 
 async function firstOf(
   client: Pick<HttpClient, "readAs">,
-  {
-    mode,
-    perPage,
-    signal,
-  }: { readonly mode: ListMode; readonly perPage: number; readonly signal: AbortSignal },
+  mode: ListMode,
+  perPage: number,
+  signal: AbortSignal,
 ): Promise<unknown[]> {
   const request = listRequest({ mode, page: 1, perPage, columns: [], gallery: false });
   const { value } = await client.readAs(request, signal, (answer) =>
@@ -93,7 +91,7 @@ export async function probeDestinationNames(
   const atService = atServiceBy(aliases);
   const [one, several] = [atService("publish_destination"), atService("published_urls")];
   const columns = ["id", one, several];
-  const looks = await lookAtPages(client, { columns, signal }, (documents) =>
+  const looks = await lookAtPages(client, columns, signal, (documents) =>
     documents.filter(isObject).flatMap((document) => {
       const urls: unknown = document[several];
       const sites = (Array.isArray(urls) ? urls : []).map((url) => isObject(url) && url.external_site_name);
@@ -111,7 +109,8 @@ function atServiceBy(aliases: Readonly<Record<string, string>>) {
 /** Reads some pages, evenly spread. */
 async function lookAtPages<Look>(
   client: Pick<HttpClient, "readAs">,
-  { columns, signal }: { readonly columns: readonly string[]; readonly signal: AbortSignal },
+  columns: readonly string[],
+  signal: AbortSignal,
   lookAt: (documents: readonly unknown[]) => Look,
 ): Promise<readonly Look[]> {
   const ask = async (page: number, perPage: number) => {
