@@ -52,36 +52,14 @@ test("the list says of each run when it was, what came of it, and which one read
   const [, , , head, , newest, older] = text
     .split("\n")
     .map((line) => line.split("│").map((cell) => cell.trim()));
-  assert.deepEqual(head?.slice(1, -1), [
-    "",
-    "run",
-    "verdict",
-    "items",
-    "change",
-    "rejected",
-    "without",
-    "unmapped",
-    "unknown",
-    "receiving",
-    "took",
-    "size",
-  ]);
-  const size = newest?.[12];
-  assert.match(size ?? "", /^\d+ kB$/);
-  assert.deepEqual(newest?.slice(1, -1), [
-    "*",
-    "000002-20261120T020000Z",
-    "complete",
-    "2",
-    "",
-    "0",
-    "",
-    "",
-    "",
-    "",
-    "1 min 3 s",
-    size,
-  ]);
+  assert.equal(
+    head?.slice(1, -1).join("|"),
+    "|run|verdict|items|change|rejected|without|unmapped|unknown|receiving|took|size",
+  );
+  assert.match(
+    newest?.slice(1, -1).join("|") ?? "",
+    /^\*\|000002-20261120T020000Z\|complete\|2\|\|0\|\|\|\|\|1 min 3 s\|\d+ kB$/,
+  );
   assert.deepEqual(older?.slice(1, 3), ["", "000001-20261120T020000Z"]);
 });
 
@@ -263,9 +241,6 @@ test("prune removes what is old and says what", async (t) => {
   assert.equal(await runs("prune"), "nothing to remove\n");
   assert.equal(await runs("prune", "--keep", "2"), "removed 000001-20261120T020000Z\n");
   assert.deepEqual((await readdir(join(out, "runs"))).length, 2);
-  for (const keep of ["0", "-1", "all", "1.5"]) {
-    await assert.rejects(runs("prune", "--keep", keep), { code: "commander.invalidArgument" });
-  }
 });
 
 test("F13: while a run is under way nothing is rolled back or removed, but everything can be listed", async (t) => {
