@@ -1,18 +1,12 @@
 import { isObject } from "../common/objects.ts";
-import type { HttpClient, HttpResponse } from "./http/client.ts";
+import type { HttpClient } from "./http/client.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
 import { maySplit } from "./pages/page-reader.ts";
 
-export interface Probe {
-  /** Items that the token may read. */
-  readonly items: number;
-  /** As the first item names it; null where there is no item, or it names none. */
-  readonly instanceId: string | null;
-  readonly response: HttpResponse;
-}
+export type Probe = Awaited<ReturnType<typeof probeService>>;
 
 /** Where an item names its instance: all that is asked for besides its ID. */
 const COLUMNS = ["id", "newsroom_id", "instance"];
@@ -25,14 +19,19 @@ export async function probeService(
   client: Pick<HttpClient, "readAs">,
   aliases: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Probe> {
+) {
   const atService = atServiceBy(aliases);
   const columns = COLUMNS.map(atService);
   const request = listRequest({ mode: "dynamic", page: 1, perPage: 1, columns, gallery: false });
   const { response, value } = await client.readAs(request, signal, (answer) => {
     const { pagination, documents } = readList(decodeBytes(answer));
     const [first] = Array.from(documents, ({ document }) => document);
-    return { items: pagination.count, instanceId: instanceIdIn(first, atService) };
+    return {
+      /** Items that the token may read. */
+      items: pagination.count,
+      /** As the first item names it; null where there is no item, or it names none. */
+      instanceId: instanceIdIn(first, atService),
+    };
   });
   return { ...value, response };
 }

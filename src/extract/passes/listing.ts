@@ -291,11 +291,6 @@ class PassReader {
     );
   }
 
-  #first(): readonly string[] {
-    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
-    return [...new Set(pages.flatMap(([, ids]) => ids))].slice(0, this.#limit ?? 0);
-  }
-
   #reasons(): readonly string[] {
     if (this.#limit !== null) return [`only the first ${itemsCount(this.#limit)} are read`];
     return uncleanReasons(this.#marks, this.#snapshot, this.#rejected);
@@ -303,6 +298,8 @@ class PassReader {
 
   #result(first: Pagination, last: Pagination): Pass {
     const { pass, mode, perPage, landing } = this.#request;
+    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
+    const ids = new Set(pages.flatMap(([, idsOfPage]) => idsOfPage));
     return {
       pass,
       mode,
@@ -311,7 +308,7 @@ class PassReader {
       fresh: this.#fresh,
       unread: this.#unread,
       wanted: [...this.#wanted.values()],
-      first: this.#first(),
+      first: [...ids].slice(0, this.#limit ?? 0),
       itemsPerGroup: (landing?.groupSize ?? 1) * perPage,
       rows: this.#rows,
       rejected: this.#rejected,

@@ -73,7 +73,7 @@ async function commitDelivery(
     if (claim !== null) {
       await uploadCopy(place, delivery, claim.number);
       const committed = await commitTables(place, delivery, claim);
-      return await finishDelivery(place, delivery, { claim, committed });
+      return await finishDelivery(place, delivery, claim, committed);
     }
     look = await lookAndUpload(place, delivery, run);
   }
