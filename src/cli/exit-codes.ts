@@ -49,7 +49,7 @@ export const EXIT_CODES: readonly (readonly [
     26,
     "retry",
     "delivery",
-    'A target or a loader did not take the run; the message says why. "content-warehouse deliver" repeats a delivery.',
+    'A target or a loader did not take the run; the message says why. "content-warehouse deliver" goes on where it stopped, unless the message says that another delivery took over or that the run was rolled back.',
   ],
   [
     30,
@@ -87,8 +87,5 @@ export function exitCodesText(): string {
   const lines = EXIT_CODES.map(
     ([code, then, short, hint]) => `  ${String(code).padStart(3)}  ${then.padEnd(5)}  ${short}: ${hint}\n`,
   );
-  return `Exit codes: 0 and 10 published a run; anything else published nothing, unless the
-message says that it did: 26 and signals can end its delivery alone. What a
-scheduler should do: retry, a few times and later each time; stop, which is no
-retry: somebody has to look first.\n\n${lines.join("")}`;
+  return `Exit codes: 0 and 10 published a run; anything else published nothing, unless the message says that it did: 26 and signals can end its delivery alone. What a scheduler should do: retry, a few times and later each time; stop, which is no retry: somebody has to look first.\n\n${lines.join("")}`;
 }

@@ -3,7 +3,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { listed } from "../common/nearest.ts";
 import { configuredSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
-import { currentBut, deliveryError, undelivered } from "../targets/deliver.ts";
+import { deliveryError, repeatedBy, undelivered } from "../targets/deliver.ts";
 import { currentIn } from "../targets/published-run.ts";
 import { targetStates } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
@@ -26,7 +26,14 @@ export async function deliverRollback(
     delivered(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
   ).catch((thrown: unknown) => ({ run, deliveries: undelivered(targets, thrown) }));
   const lines = deliveryLines(done.run, done.deliveries);
-  return { lines, failure: deliveryError(done.run, done.deliveries, currentBut(rollbackTo(sequence))) };
+  return {
+    lines,
+    failure: deliveryError(
+      done.run,
+      done.deliveries,
+      repeatedBy(rollbackTo(sequence), "is current now, but "),
+    ),
+  };
 }
 
 function rollbackTo(sequence: number): string {

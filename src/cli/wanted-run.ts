@@ -10,16 +10,16 @@ export interface WantedFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
 }
 
-/** `sample`: what `--sample` does. */
-export function wantedOptions(command: CliCommand, sample: string): CliCommand {
+/** `sample`: what `--sample` does; `asIf`: what flags do that change a run, unless they are of a run. */
+export function wantedOptions(command: CliCommand, sample: string, asIf?: string): CliCommand {
   return command
     .warehouseOption()
     .service(sample)
     .choice("--contract <contract>", "departures from the specification", CONTRACTS)
-    .option("--accept-shrink", "publish although there is far less than before")
-    .option("--reread", "request all single items, also unchanged ones")
+    .option("--accept-shrink", asIf ?? "publish although there is far less than before")
+    .option("--reread", asIf ?? "request all single items, also unchanged ones")
     .destinations()
-    .option("--accept-new-address", "go on although the service has another address");
+    .option("--accept-new-address", asIf ?? "go on although the service has another address");
 }
 
 export function wantedOf(

@@ -97,6 +97,10 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
     return new Secret((await file.readFile("utf8")).trim());
   } catch (error) {
     if (error instanceof WarehouseError) throw error;
+    if (codeOf(error) === "ENOENT") {
+      const wayOut = "put the API token into it, with mode 0600";
+      throw invalid(`${setting}: there is no file ${printable(path)}; ${wayOut}.`, error);
+    }
     throw invalid(
       `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
       error,

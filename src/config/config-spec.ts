@@ -187,5 +187,5 @@ export function defineConfig(spec: ConfigSpec): ConfigSpec {
 /** The settings with what each means, for the help. */
 export function settingsText(): string {
   const settings = Object.entries(configSpec.shape).filter(([name]) => name !== "$schema");
-  return settings.map(([name, { description = "" }]) => `  ${name.padEnd(16)}  ${description}\n`).join("");
+  return settings.map(([name, { description = "" }]) => `  ${name.padEnd(18)}  ${description}\n`).join("");
 }

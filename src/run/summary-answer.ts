@@ -1,4 +1,5 @@
 /** What a run did, to be read at a glance. */
+import { relative } from "node:path";
 import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
 import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
@@ -49,7 +50,7 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
       "Requests",
       `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`,
     ],
-    summary.reused !== null && ["Reused", reused(summary.reused)],
+    summary.replayOf === null && summary.reused !== null && ["Reused", reused(summary.reused)],
     summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
     summary.outages !== null && ["Outages", outages(summary.outages)],
     summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
@@ -68,7 +69,7 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
     failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
-    ["Next", `content-warehouse ${nextQuestion(summary)}`],
+    ["Next", nextCommand(summary)],
   ];
 }
 
@@ -242,18 +243,20 @@ function drifted(summary: RunSummary): string[] {
   ];
 }
 
-/** Whether something departs from the specification that did not in the run before. */
-function driftedAnew({ drift, previousRun }: RunSummary): boolean {
-  return drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh));
+/** The one command that shows what this run is worth a look for. A limited run lies where no command looks unasked. */
+function nextCommand(summary: RunSummary): string {
+  const place = summary.verdict === "limited" ? ` --warehouse ${relative("", summary.warehouse) || "."}` : "";
+  return `content-warehouse ${nextQuestion(summary)}${place}`;
 }
 
-/** The one command that shows what this run is worth a look for. */
 function nextQuestion(summary: RunSummary): string {
-  const { accounting, mappedValues, changes, previousRun } = summary;
+  const { accounting, mappedValues, changes, drift, previousRun } = summary;
   const run = argument(summary);
   const sql = run === "" ? "sql" : `sql --run${run}`;
   if (accounting.rejected > 0) return `runs show${run} --section rejects`;
-  if (driftedAnew(summary)) return `runs show${run} --section drift`;
+  // Something departs from the specification that did not in the run before.
+  if (drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh)))
+    return `runs show${run} --section drift`;
   if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;

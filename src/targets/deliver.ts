@@ -109,20 +109,20 @@ export function deliveryWarnings(deliveries: readonly Delivery[]): readonly stri
   );
 }
 
-/** What is true of a run that was not delivered, and what repeats its delivery. */
+/** What else is to be said of a run that was not delivered, and what repeats its delivery. */
 interface Undelivered {
-  readonly is: string;
+  readonly but: string;
   readonly repeats: string;
 }
 
-/** `command`: the one that repeats the delivery. */
-export function publishedBut(command = "content-warehouse deliver"): Undelivered {
-  return { is: "published", repeats: `"${command}" repeats it, and the next run delivers itself.` };
-}
+const PUBLISHED: Undelivered = {
+  but: "is published, but ",
+  repeats: '"content-warehouse deliver" repeats it, and the next run delivers itself.',
+};
 
-/** Of a run that somebody rolled back to, by that command. */
-export function currentBut(command: string): Undelivered {
-  return { is: "current now", repeats: `"${command}" repeats it.` };
+/** Of a run that somebody had delivered by that command. */
+export function repeatedBy(command: string, but = ""): Undelivered {
+  return { but, repeats: `"${command}" repeats it.` };
 }
 
 /**
@@ -132,7 +132,7 @@ export function currentBut(command: string): Undelivered {
 export function deliveryError(
   run: string,
   deliveries: readonly Delivery[],
-  { is, repeats }: Undelivered = publishedBut(),
+  { but, repeats }: Undelivered = PUBLISHED,
 ): WarehouseError | undefined {
   const failures = deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [{ target, ...failure }],
@@ -145,5 +145,5 @@ export function deliveryError(
   const isFenced = failures.every(({ code }) => code === "target.fenced");
   // Repeating it would be refused again.
   const again = isFenced ? "" : ` ${repeats}`;
-  return new WarehouseError(first.code, `The run ${run} is ${is}, but was not delivered ${reasons}${again}`);
+  return new WarehouseError(first.code, `The run ${run} ${but}was not delivered ${reasons}${again}`);
 }

@@ -15,21 +15,15 @@ const INSTANCE = "one";
 
 /** What a night put into the lake. */
 export interface NightCost {
-  readonly night: number;
   readonly edited: number;
   readonly bytes: number;
-  readonly objects: number;
   /** Of the tables' data files. */
   readonly tableBytes: number;
   readonly tableFiles: number;
-  readonly rawBytes: number;
   /** Tables that got a version. */
   readonly commits: number;
   readonly adds: number;
   readonly removes: number;
-  /** Parquet files of the run, and their bytes. */
-  readonly files: number;
-  readonly fileBytes: number;
 }
 
 export interface NightsOptions extends Pick<EditOptions, "every" | "clears"> {
@@ -60,8 +54,8 @@ export async function costOfNights(
     }
     port = await exportSet(set, { folder, warehouse, port });
     const before = new Map(objects);
-    const run = await deliverCurrent(folder, warehouse, objects);
-    costs.push({ night, edited, ...costOf(before, objects), ...parquetIn(run) });
+    await deliverCurrent(folder, warehouse, objects);
+    costs.push({ edited, ...costOf(before, objects) });
     await after(objects, warehouse);
   }
   return costs;
@@ -83,7 +77,11 @@ async function exportSet(
   }
 }
 
-async function deliverCurrent(temporaryDirectory: string, warehouse: string, objects: Objects) {
+async function deliverCurrent(
+  temporaryDirectory: string,
+  warehouse: string,
+  objects: Objects,
+): Promise<void> {
   const place = outputFolder(warehouse);
   const { signal } = new AbortController();
   const options = { runs: await listRuns(place), temporaryDirectory, signal, onProgress: () => {} };
@@ -91,12 +89,6 @@ async function deliverCurrent(temporaryDirectory: string, warehouse: string, obj
   const store = memoryStore(objects);
   const staged = await lakeIn(async () => store, { instance: INSTANCE }).stage(run);
   await staged.commit();
-  return run;
-}
-
-function parquetIn({ files }: Awaited<ReturnType<typeof deliverCurrent>>) {
-  const parquet = files.filter(({ path }) => path.startsWith("parquet/"));
-  return { files: parquet.length, fileBytes: sum(parquet.map(({ bytes }) => bytes)) };
 }
 
 function costOf(before: Objects, objects: Objects) {
@@ -107,10 +99,8 @@ function costOf(before: Objects, objects: Objects) {
   const lines = commits.flatMap(([, { body }]) => String(body).trimEnd().split("\n"));
   return {
     bytes: bytesOf(put),
-    objects: put.length,
     tableBytes: bytesOf(data),
     tableFiles: data.length,
-    rawBytes: bytesOf(put.filter(([key]) => key.includes("/raw/"))),
     commits: commits.length,
     adds: lines.filter((line) => line.startsWith('{"add"')).length,
     removes: lines.filter((line) => line.startsWith('{"remove"')).length,

@@ -47,6 +47,7 @@ export function reportOf(benched: Benched) {
     timesTheService: ratio(nightly?.seconds, serviceSeconds(chosen, nightly?.summary)),
     perSecond: nightly && perSecond(nightly, items),
     stages: nightly && rounded(nightly.stages),
+    digest: nightly?.digest,
     correct: isCorrect(benched),
   };
 }

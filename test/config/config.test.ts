@@ -243,11 +243,9 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
   ...[[], null, "x", 7].map(
     (spec) => [spec, /^Invalid input: expected object, received \w+$/.source] as const,
   ),
-  [{ url: 7 }, "`url`: Invalid input: expected string, received number"],
   [{ url: "a.com" }, '`url`: expected an address such as https://content.example.com, found "a.com"'],
   [{ url: "http://a.com" }, '`url`: expected https (http is for this machine only), found "http://a.com"'],
   [{ tokenFile: "" }, "`tokenFile`: Too small: expected string to have >=1 characters"],
-  [{ destinations: "Website" }, "`destinations`: Invalid input: expected array, received string"],
   [{ destinations: [{}] }, "`destinations[0].name`: Invalid input: expected string, received undefined"],
   [
     { destinations: [{ name: "a", plattform: "b" }] },
@@ -257,15 +255,12 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
   [{ details: "every" }, '`details`: Invalid option: expected one of "events"|"all"|"none"'],
   [{ perPage: "100" }, '`perPage`: expected a whole number from 1 to 1000, or "auto"'],
   [{ perPage: 0 }, "`perPage`: Too small: expected number to be >=1"],
-  [{ rereadDays: -1 }, "`rereadDays`: Too small: expected number to be >=0"],
   [{ concurrency: 65 }, "`concurrency`: Too big: expected number to be <=64"],
   [{ ratePerSecond: 0 }, "`ratePerSecond`: Too small: expected number to be >0"],
-  [{ raw: "yes" }, "`raw`: Invalid input: expected boolean, received string"],
   [{ maxRejects: "101%" }, '`maxRejects`: expected a whole number, or a share such as "1%"'],
   ...["all", { policy: 1 }].map(
     (personalData) => [{ personalData }, '`personalData`: expected "drop", "hash" or "keep"'] as const,
   ),
-  [{ aliases: ["a"] }, "`aliases`: Invalid input: expected record, received array"],
   [{ aliases: { a: 1 } }, "`aliases.a`: Invalid input: expected string, received number"],
   [
     { aliases: { a: "x", b: "x" } },
@@ -288,7 +283,6 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
     { metricsFile: "{instance}.prom" },
     "`metricsFile`: set CONTENT_WAREHOUSE_INSTANCE, the name that `{instance}` stands for",
   ],
-  [{ per_page: 5 }, 'Unrecognized key: "per_page" (did you mean "perPage"?)'],
   [{ tokenfile: "x" }, 'Unrecognized key: "tokenfile" (did you mean "tokenFile"?)'],
 ];
 
@@ -394,7 +388,7 @@ test("S9: a token that cannot be one, of a variable or a file, is refused withou
   const none = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}' });
   assert.match(
     await refusal("config.invalid", load(none, { env })),
-    /`tokenFile`: the file .*token cannot be read \(ENOENT\)/,
+    /`tokenFile`: there is no file .*token; put the API token into it/,
   );
   const says = "expected an API token, found something empty or with spaces, colons or control characters.";
   for (const token of [`${CANARY} x`, `${CANARY}:x`, `${CANARY}\u0000`, `${CANARY}\nx`, "", "\n"]) {

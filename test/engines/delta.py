@@ -53,14 +53,5 @@ for statement in statements:
         case "add_column":
             table.alter.add_columns([Field(*arguments, PrimitiveType("string"))])
             print("null")
-        case "add_constraint":
-            table.alter.add_constraint(dict([arguments[0].split(": ")]))
-            print("null")
-        case "drop_constraint":
-            table.alter.drop_constraint(*arguments)
-            print("null")
-        case "set":
-            table.alter.set_table_properties(dict([arguments[0].split("=")]))
-            print("null")
         case _:
             raise SystemExit(f"no such statement: {statement}")

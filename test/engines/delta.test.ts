@@ -230,21 +230,6 @@ suite("a Delta table that we write and deltalake maintains", () => {
     assert.deepEqual(rows, noted);
   });
 
-  test("waits while it has there what we do not write, and goes on once that is gone", async () => {
-    const changes = [
-      ["add_constraint low: word_count < 100", /has the constraint low, /, "drop_constraint low"],
-      ["set delta.appendOnly=true", /has the property delta\.appendOnly, /, "set delta.appendOnly=false"],
-    ] as const;
-    for (const [place, [change, message, back]] of changes.entries()) {
-      await ask(change);
-      await assert.rejects(deliver("a", 7 + place), { code: "target.refused", message });
-      await ask(back);
-      await deliverAndKeep("a", 7 + place);
-    }
-    const cells = ((await ask("rows"))[0] as string[][]).map((each) => each.slice(0, 9));
-    assert.deepEqual(cells, expected());
-  });
-
   test("is read from our checkpoint alone, and goes on from there", async () => {
     const state = await readTable(store, "content");
     assert.ok(state !== null);

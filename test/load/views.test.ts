@@ -310,14 +310,6 @@ test("content_wide gives the ID, the name and the URL of a file", async () => {
   );
 });
 
-test("content_wide loses nothing where a field that should have one value has several", async () => {
-  await build({ fields: [field({})], items: [item("a", { f1: ['say "x"', "y"] }), item("b", { f1: [""] })] });
-  assert.deepEqual(await rowsOf("SELECT region FROM content_wide ORDER BY content_id"), [
-    { region: '["say \\"x\\"","y"]' },
-    { region: "" },
-  ]);
-});
-
 test("H10: content_wide names fields that share a name, also with a column of content, by their label, else their ID", async () => {
   await build({
     fields: [

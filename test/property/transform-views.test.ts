@@ -79,7 +79,7 @@ function expectedDifferences(answers: readonly Facts[]): string[] {
   return found.filter((each) => each !== false);
 }
 
-test("columns, lists and unknown fields follow the rules of merging", () => {
+test("E6: columns, lists and unknown fields follow the rules of merging", () => {
   fc.assert(
     fc.property(fc.array(answer, { minLength: 1, maxLength: 5 }), (answers) => {
       const made = transform([

@@ -21,17 +21,6 @@ function driftOf(transformed: Transformed): [string, string, number][] {
   return transformed.drift.map(({ path, kind, count }) => [path, kind, count]);
 }
 
-describe("a fact that several answers give", () => {
-  test("E6: is that of the later observation, and the difference is counted", () => {
-    const later = transform([[dynamic({ title: "old" }), full({ title: "new" })]]);
-    assert.equal(onlyRow(later, "content").title, "new");
-    assert.deepEqual(driftOf(later), [["content.title", "views_differ", 1]]);
-    assert.equal(later.drift[0]?.example, '["new","old"]');
-    const earlier = transform([[full({ title: "old" }), dynamic({ title: "new" })]]);
-    assert.equal(onlyRow(earlier, "content").title, "new");
-  });
-});
-
 describe("a value that is not of its column's type", () => {
   test("H4: leaves the column NULL, stays in extra, and is counted", () => {
     const merged = transform([

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { documentPreparer } from "../../src/raw/prepare.ts";
-import { onlyRow, transform } from "../transform/harness.ts";
+import { transform } from "../transform/harness.ts";
 
 describe("the tally of drift", () => {
   test("counts by path and kind, and shows the first observation, whatever the order of work", () => {
@@ -73,17 +73,6 @@ describe("unknown fields", () => {
       ],
     ]);
     assert.deepEqual(kinds(made.drift), { "unknown_field attachments[].mood": 4, "unknown_field mood": 2 });
-  });
-
-  test("that two answers show differently come from the later one, and the difference is counted", () => {
-    const made = transform([
-      [
-        { shape: "dynamic", document: { id: "i", mood: "calm" } },
-        { shape: "full", document: { id: "i", mood: "wild" } },
-      ],
-    ]);
-    assert.equal(onlyRow(made, "content").extra, '{"mood":"wild"}');
-    assert.deepEqual(kinds(made.drift), { "unknown_field mood": 2, "views_differ mood": 1 });
   });
 });
 

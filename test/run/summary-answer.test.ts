@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
@@ -231,6 +232,10 @@ test("what a run was held back by, reused and resumed has a line each, and which
     [
       { passes: [...passes, pass(3, "basic", 12_345)] },
       /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
+    ],
+    [
+      { verdict: "limited", warehouse: resolve("first-look") },
+      /^ {2}Next +content-warehouse sql "FROM content LIMIT 5" --warehouse first-look$/m,
     ],
     [{ reused: { reused: 9780, read: 220 } }, /^ *Reused +9,780 unchanged single items; 220 requested$/m],
     [

@@ -38,7 +38,6 @@ test("G1: a manifest that is missing, cut off, empty, zeroed or of another form 
     "null",
     "[]",
     "{}",
-    JSON.stringify({ ...manifest, verdict: "fine" }),
     JSON.stringify({ ...manifest, rows: { content: -1 } }),
     JSON.stringify({ ...manifest, run: "../x" }),
     JSON.stringify({ ...manifest, manifestVersion: "1" }),
@@ -48,13 +47,8 @@ test("G1: a manifest that is missing, cut off, empty, zeroed or of another form 
     await writeFile(join(folder, "manifest.json"), damaged);
     await assert.rejects(readManifest(folder), { code: "verify.failed", exitCode: 31 }, damaged);
   }
-});
-
-test("an unreadable manifest says what is wrong with it", async (t) => {
-  const folder = await temporaryFolder(t);
-  const manifest = JSON.parse(await written(folder));
   await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, verdict: "fine" }));
-  await assert.rejects(readManifest(folder), /verdict: /);
+  await assert.rejects(readManifest(folder), { code: "verify.failed", message: /verdict: / });
 });
 
 test("G2: a manifest of a newer program asks for an update", async (t) => {

@@ -22,7 +22,6 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import { readTree } from "../../src/common/tree.ts";
 import { openForReading, scalar } from "../../src/storage/duckdb.ts";
 import {
-  createStaging,
   nextRun,
   type OutputFolder,
   prepareOutput,
@@ -305,16 +304,6 @@ test("a run whose manifest is unreadable is listed with the reason, and folders 
   await publish(out, 1);
   await prune(folder, 1);
   assert.deepEqual((await readdir(folder.runs)).toSorted(), ["000002-20261120T020000Z", "mine"]);
-});
-
-test("a run of staged files alone is created again where it is, for a run that goes on", async (t) => {
-  const out = await temporaryFolder(t);
-  const folder = await prepareOutput(out);
-  const run = await nextRun(folder, NIGHT);
-  const staging = await createStaging(folder, run);
-  await writeFile(join(staging.parts, "kept"), "");
-  assert.deepEqual(await createStaging(folder, run), staging);
-  assert.deepEqual(await readdir(staging.parts), ["kept"]);
 });
 
 test("runs that were rolled back are known once they are pruned, as long as one before them is there", async (t) => {

@@ -87,11 +87,10 @@ function unreadableRun(wanted: string, runs: readonly PublishedRun[]): Warehouse
 
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
-    const [newest, before] = [...new Set(known.map(({ run }) => run))];
     return notFound(
-      before === undefined
-        ? `A comparison needs two runs, and ${root} has only one: run again.`
-        : `The current run of ${root} has no history that names the run before it; name both, ${before} and ${newest}.`,
+      new Set(known.map(({ run }) => run)).size === 1
+        ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
+        : `The current run of ${root} is the first of its history, or has none: it names no run before it; name two runs that "content-warehouse runs list" has.`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];

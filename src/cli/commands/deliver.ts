@@ -1,5 +1,5 @@
 import { writeAnswer } from "../../show/terminal.ts";
-import { deliveryError, publishedBut } from "../../targets/deliver.ts";
+import { deliveryError, repeatedBy } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
@@ -13,7 +13,8 @@ Examples:
 
 A target that has the run is left as it is, and so is one that has a later run:
 "runs rollback RUN --deliver" takes that back. Exit code 0: all have the run.
-26: one has not; the same command goes on where it stopped.
+26: one has not; the same command goes on where it stopped, unless the message
+says that another delivery took over or that the run was rolled back.
 `;
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
@@ -40,7 +41,7 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         .join("");
       await writeAnswer(out, options.json === true ? { run, deliveries } : text);
       const again = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
-      const failure = deliveryError(run, deliveries, publishedBut(again));
+      const failure = deliveryError(run, deliveries, repeatedBy(again));
       if (failure !== undefined) throw failure;
     });
 }

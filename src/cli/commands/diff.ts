@@ -28,7 +28,7 @@ Examples:
 A line is one change, however many items it touches; --items lists those. "No
 payload change": the destination is sent the same. --content needs two runs that
 are kept; what changes with the moment, or with who asks, is compared only if
---table names its table.
+--table names its table. CSV has the changes, with --items those of each item.
 `;
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {

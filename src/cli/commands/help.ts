@@ -8,10 +8,7 @@ import { exitCodesText } from "../exit-codes.ts";
 import { wrapHelp } from "../help.ts";
 import { commandPath } from "../usage-error.ts";
 
-const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file
-content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory,
-or the one that --config names. Flags win over the environment, the environment
-over the file.
+const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory, or the one that --config names. Flags win over the environment, the environment over the file.
 
 Environment:
   CONTENT_API_URL             address of the service

@@ -93,10 +93,11 @@ Examples:
   $ content-warehouse lake vacuum
   $ content-warehouse lake vacuum --all-versions
 
-Earlier versions stay readable for \`logRetentionDays\` (30 by default), copies of
-runs until the next delivery; with --all-versions only the newest versions stay.
-All instances are cleaned up, and runs may be delivered meanwhile. Exit code 26:
-a table is damaged or has a feature that we do not write; nothing was removed.
+Earlier versions stay readable for \`logRetentionDays\` (30 by default); with
+--all-versions only the newest stay. Copies of runs go, but for the last of each
+instance. All instances are cleaned up, and runs may be delivered meanwhile.
+Exit code 26: a table is damaged or has a feature that we do not write; nothing
+was removed.
 `;
 
 function vacuumCommand(environment: CliEnvironment): CliCommand {

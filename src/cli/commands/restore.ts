@@ -38,6 +38,11 @@ async function restore(options: TargetOptions, environment: CliEnvironment): Pro
   await using _lock = await acquireLock(folder);
   await finishPublication(folder);
   const there = (await listRuns(folder)).find((each) => sameRun(each, wanted));
+  if (there?.current === true) {
+    const already = `${folder.root} has the run ${there.run} already, and it is current\n`;
+    const answer = options.json === true ? { target: target.name, run: there.run } : already;
+    return await writeAnswer(environment.out, answer);
+  }
   if (there !== undefined) {
     const rollback = `"content-warehouse runs rollback ${there.run}"`;
     throw invalid(`${folder.root} has the run ${there.run} already; ${rollback} makes it current.`);

@@ -80,7 +80,7 @@ function introduction({ url, contentSet }: Service, { night, data }: Options): s
     `  Address      ${url}`,
     `  Description  ${url}/openapi.json`,
     `  Try          curl -u ${token}: '${url}/api/v1/content?detail=basic&per_page=2'`,
-    `  Export       CONTENT_API_URL=${url} CONTENT_API_TOKEN=${token} content-warehouse run nightly`,
+    `  Export       CONTENT_API_URL=${url} CONTENT_API_TOKEN=${token} content-warehouse run nightly --warehouse served`,
     "",
     "Stop with Ctrl-C.",
   ].join("\n");

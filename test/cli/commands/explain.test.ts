@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { capture, outcome } from "../capture.ts";
+import { capture } from "../capture.ts";
 
 const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
@@ -15,7 +15,10 @@ test("an explanation begins with what each destination receives, then what becam
     lead,
     /^Fellgate Mid: item \w+, slug fellgate-mid, .*\. Published by run 000001-\S+Z, read with request \d+, answered \S+ \S+ UTC\.$/,
   );
-  assert.match(receives, /^What destinations receive\n.*Print Archive says that it supports no mappings\./);
+  assert.match(
+    receives,
+    /^What destinations receive\n.*Print Archive says that it supports no mappings, so it receives nothing; the table has what it would receive\./,
+  );
   assert.match(receives, /\n│ Print Archive +│ SECTION +│ D +│/);
   assert.match(
     values,
@@ -119,7 +122,8 @@ test("json has what the tables say, narrowed by the filters", async () => {
   assert.match(all.lead, /^Why your tent is wet inside, .*, answered \S+ \S+ UTC\.$/);
   assert.deepEqual(all.next, ["--steps shows each rule, the entry and the document behind every value."]);
   const [receives = ""] = (await explain(SLUG)).split("\n\n").slice(1);
-  const noted = (said: string) => new RegExp(`([^.]+?) ${said}\\.`).exec(receives.split("\n")[1] ?? "")?.[1];
+  const noted = (said: string) =>
+    new RegExp(`([^.]+?) ${said}, so it receives nothing; `).exec(receives.split("\n")[1] ?? "")?.[1];
   type Told = { destinationId: string; identification: string; lookedUp: boolean; supportsMappings: boolean };
   const destinations: Told[] = all.destinations;
   const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
@@ -132,11 +136,4 @@ test("json has what the tables say, narrowed by the filters", async () => {
     unknown.map(({ destinationId, ...rest }) => [` The destination ${destinationId}`, rest]),
     [[noted("was not looked up"), { identification: null, lookedUp: false, supportsMappings: null }]],
   );
-});
-
-test("a run is explained by its number, and one that is not there is refused", async () => {
-  const text = await explain(SLUG, "--run", "1", "--field", "region");
-  assert.equal(await explain(SLUG, "--field", "region"), text);
-  const { error } = await outcome(explainCommand, [SLUG, "--warehouse", out, "--run", "9"]);
-  assert.equal(error?.code, "config.not_found");
 });

@@ -71,6 +71,9 @@ suite("commands on a lake", () => {
     assert.equal(await readlink(join(warehouse, "current")), `runs/${names[1]}`);
     const report = await readFile(join(warehouse, "current/report.html"), "utf8");
     assert.equal(report, `a ${names[1]}`);
+    const again = await answer(restoreCommand, ["--warehouse", warehouse]);
+    assert.equal(again, `${warehouse} has the run ${names[1]} already, and it is current\n`);
+    await rm(join(warehouse, "current"));
     await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), {
       code: "config.invalid",
       message: /has the run 000002-\S+ already; "content-warehouse runs rollback 000002-/,

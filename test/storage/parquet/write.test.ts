@@ -148,12 +148,6 @@ test("a value of many megabytes comes back, and so do short ones after it", asyn
   );
 });
 
-test("short columns are not compressed", () => {
-  const file = fileOf([column("a", "text", { comment: "A column.", required: true })], [["a"]]);
-  assert.ok(file.includes(Buffer.from("\u0001\0\0\0a")));
-  assert.deepEqual(readColumns(file).cells("a").map(plain), ["a"]);
-});
-
 test("what is compressed, whatever its size, gives nothing back that others share", () => {
   const sizes = [4, 5, 8, 16, 31, 63, 64, 65, 127, 128, 129, 255, 300, 600].map((size) => size * 1024);
   for (const size of sizes) {

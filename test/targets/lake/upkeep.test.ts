@@ -25,17 +25,7 @@ import { sweep } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
 import { type Death, Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
-import {
-  assertNothingMixed,
-  makeRun,
-  mark,
-  SERVICE,
-  type Seen,
-  STEADY,
-  seenIn,
-  snapshotsIn,
-  tablesIn,
-} from "./runs.ts";
+import { assertNothingMixed, makeRun, mark, SERVICE, type Seen, STEADY, seenIn, tablesIn } from "./runs.ts";
 
 function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakePlace {
   const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
@@ -166,24 +156,6 @@ suite("a lake", () => {
     await assert.rejects(deliver(on(sleeper), runs.a3), { code: "target.fenced", message: /took over/ });
     assert.equal((await on(store).last(SERVICE, NEVER))?.sha256, runs.b3.sha256);
     assert.deepEqual(await findings(store), []);
-  });
-
-  test("gets a run once if the answers to all puts are lost", async () => {
-    const store = memoryStore(new Map(two));
-    const deaf = watchedStore(store, async (operation) => (operation === "putNew" ? () => false : undefined));
-    await deliver(on(deaf), runs.a3);
-    assert.deepEqual(await seenIn(store, INSTANCE), seenOfThree);
-    assert.deepEqual(
-      [...new Set((await snapshotsIn(store, INSTANCE)).map(({ delivery }) => delivery))],
-      [1, 2, 3],
-    );
-  });
-
-  test("commits nothing to a table that has not changed, and uploads no file twice", async () => {
-    const store = memoryStore(new Map(two));
-    assert.equal((await readTable(store, "empty"))?.version, 0);
-    const ofContent = [...two.keys()].filter((key) => key.startsWith("content/instance="));
-    assert.equal(ofContent.length, 3, "two files of one, and one of two");
   });
 
   test("gives a file back that is missing in the store by the next delivery", async () => {
