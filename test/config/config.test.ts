@@ -382,7 +382,7 @@ test("S9: a token that cannot be one, of a variable or a file, is refused withou
   const none = await temporaryFolder(t, { [JSON_FILE]: '{"tokenFile":"token"}' });
   assert.match(
     await refusal("config.invalid", load(none, { env })),
-    /`tokenFile`: the file .*token cannot be read \(ENOENT\)/,
+    /`tokenFile`: there is no file .*token; put the API token into it/,
   );
   const says = "expected an API token, found something empty or with spaces, colons or control characters.";
   for (const token of [`${CANARY} x`, `${CANARY}:x`, `${CANARY}\u0000`, `${CANARY}\nx`, "", "\n"]) {

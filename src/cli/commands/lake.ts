@@ -95,9 +95,9 @@ Examples:
 
 Earlier versions stay readable for \`logRetentionDays\` (30 by default); with
 --all-versions only the newest stay. Copies of runs go, but for the last of each
-instance. All instances are cleaned up, and runs may be delivered meanwhile. Exit
-code 26: a table is damaged or has a feature that we do not write; nothing was
-removed.
+instance. All instances are cleaned up, and runs may be delivered meanwhile.
+Exit code 26: a table is damaged or has a feature that we do not write; nothing
+was removed.
 `;
 
 function vacuumCommand(environment: CliEnvironment): CliCommand {

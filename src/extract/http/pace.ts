@@ -1,9 +1,9 @@
 /**
  * How fast a service may be asked, learned from its refusals. A refusal halves the pace of all requests, but not below
  * what was let in since the refusal before, the pause counted in: that the service allows. Every 100 requests that had to
- * wait for the pace add a tenth, and while none is refused, each time nearly a third more than before. Where as
- * many requests are let in again, though more slowly, the service counts them, and to slow down does not help. Nothing here waits or reads a clock: instants come in and go out, as milliseconds of a
- * clock that never goes back.
+ * wait for the pace add a tenth, and while none is refused, each time nearly a third more than before. Where as many
+ * requests are let in again, though more slowly, the service counts them, and to slow down does not help. Nothing here
+ * waits or reads a clock: instants come in and go out, as milliseconds of a clock that never goes back.
  */
 
 /** No pace is slower, so that a run always moves and learns of a higher limit. */
@@ -15,6 +15,8 @@ const MIN_TO_BEGIN = 1;
 /** So many requests or more that are let in again before a refusal, in so many times the time, are counted, whatever the pace. */
 const LEAST_COUNTED = 3;
 const LONGER = 1.2;
+/** Of what was let in, so that a request that comes a few milliseconds early is not refused at once. */
+const MARGIN = 0.95;
 /** After so long without a request those before it say nothing of what the service allows. */
 const IDLE_MS = 10_000;
 /** A service that says nothing, or less than this, is taken to let requests in again after so long. */
@@ -159,7 +161,7 @@ export class Pace {
     // Of those under way some may be refused too: what is too high now is measured again soon, what is too low rises slowly.
     const count = Math.max(1, this.#sent - 1);
     const tookMs = untilMs - this.#sinceMs;
-    const letIn = (count * 1000) / tookMs;
+    const letIn = (MARGIN * count * 1000) / tookMs;
     const isCounted =
       count >= LEAST_COUNTED && count === this.#before.count && tookMs > LONGER * this.#before.tookMs;
     const pace = this.#perSecond ?? Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { capture, outcome } from "../capture.ts";
+import { capture } from "../capture.ts";
 
 const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
@@ -136,11 +136,4 @@ test("json has what the tables say, narrowed by the filters", async () => {
     unknown.map(({ destinationId, ...rest }) => [` The destination ${destinationId}`, rest]),
     [[noted("was not looked up"), { identification: null, lookedUp: false, supportsMappings: null }]],
   );
-});
-
-test("a run is explained by its number, and one that is not there is refused", async () => {
-  const text = await explain(SLUG, "--run", "1", "--field", "region");
-  assert.equal(await explain(SLUG, "--field", "region"), text);
-  const { error } = await outcome(explainCommand, [SLUG, "--warehouse", out, "--run", "9"]);
-  assert.equal(error?.code, "config.not_found");
 });
