@@ -457,6 +457,8 @@ suite("a composition", () => {
 
   test("has the content tables that its extractors can fill", () => {
     assert.deepEqual(tablesOf(WHOLE.extract), ALL);
+    const named = customFields({ names: ["Region"] });
+    assert.ok(tablesOf([listing("dynamic"), named]).includes("custom_field_mappings"));
     const two = ["users", "content"] as const;
     assert.deepEqual(
       tablesOf(WHOLE.extract, [contentTables({ except: two })]),

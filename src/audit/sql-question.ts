@@ -153,18 +153,11 @@ function assertQuestion(type: StatementType): void {
   );
 }
 
-/** A table as a question names it; what it does not say is empty. A name of its own in WITH is one too. */
-export interface NamedTable {
-  readonly catalog: string;
-  readonly schema: string;
-  readonly table: string;
-}
-
-/** Tables that a question reads, as the engine's parser reads it; undefined: it tells of SELECT alone, not of PIVOT. */
-export async function tablesNamedBy(
-  connection: DuckDBConnection,
-  query: string,
-): Promise<NamedTable[] | undefined> {
+/**
+ * Tables that a question reads, as the engine's parser reads it: what the question does not say of a name is empty, and a
+ * name of its own in WITH is a table too. Undefined: the parser tells of SELECT alone, not of PIVOT.
+ */
+export async function tablesNamedBy(connection: DuckDBConnection, query: string) {
   const nodes = await nodesOf(connection, query);
   return nodes?.flatMap(({ table_name: table, schema_name: schema, catalog_name: catalog }) =>
     [table, schema, catalog].every((name) => typeof name === "string")

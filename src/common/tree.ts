@@ -3,21 +3,18 @@ import { chmod, link, open, readdir, rename, rm, rmdir, stat, writeFile } from "
 import { dirname, join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
-/** Files and folders below a folder, as absolute paths. */
-export interface Tree {
-  readonly files: readonly string[];
-  /** The folder itself last, each after what is in it. */
-  readonly folders: readonly string[];
-}
-
 /** Gets what a tree cannot be read at: the path of it, and why. */
 export type Refused = (path: string, thrown: unknown) => void;
 
 /**
- * What is below a folder, in the order of the names. Throws at a folder that cannot be listed, and at anything but
+ * Absolute paths of the files and folders below a folder, in the order of the names; of `folders`, each comes after what
+ * is in it, and the folder itself last. Throws at a folder that cannot be listed, and at anything but
  * files and folders (`verify.failed`), unless `refused` takes it: then the rest is read.
  */
-export async function readTree(root: string, refused: Refused = rethrow): Promise<Tree> {
+export async function readTree(
+  root: string,
+  refused: Refused = rethrow,
+): Promise<Readonly<Record<"files" | "folders", readonly string[]>>> {
   const files: string[] = [];
   const folders: string[] = [];
   for (const entry of await entriesOf(root, refused)) {

@@ -19,8 +19,7 @@ import {
 } from "./pages/page-size.ts";
 import { Certification, type Step } from "./passes/certification.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
-import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
-import { passRecord } from "./passes/pass-record.ts";
+import { isTooLarge, type Pass, type PassRequest, passRecord, readPass } from "./passes/listing.ts";
 import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./passes/repair.ts";
 import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
 import { type Details, isWanted } from "./wanted-columns.ts";

@@ -1,18 +1,12 @@
 import { isObject } from "../common/objects.ts";
-import type { HttpClient, HttpResponse } from "./http/client.ts";
+import type { HttpClient } from "./http/client.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
 import { maySplit } from "./pages/page-reader.ts";
 
-export interface Probe {
-  /** Items that the token may read. */
-  readonly items: number;
-  /** As the first item names it; null where there is no item, or it names none. */
-  readonly instanceId: string | null;
-  readonly response: HttpResponse;
-}
+export type Probe = Awaited<ReturnType<typeof probeService>>;
 
 /** Where an item names its instance: all that is asked for besides its ID. */
 const COLUMNS = ["id", "newsroom_id", "instance"];
@@ -25,14 +19,19 @@ export async function probeService(
   client: Pick<HttpClient, "readAs">,
   aliases: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Probe> {
+) {
   const atService = atServiceBy(aliases);
   const columns = COLUMNS.map(atService);
   const request = listRequest({ mode: "dynamic", page: 1, perPage: 1, columns, gallery: false });
   const { response, value } = await client.readAs(request, signal, (answer) => {
     const { pagination, documents } = readList(decodeBytes(answer));
     const [first] = Array.from(documents, ({ document }) => document);
-    return { items: pagination.count, instanceId: instanceIdIn(first, atService) };
+    return {
+      /** Items that the token may read. */
+      items: pagination.count,
+      /** As the first item names it; null where there is no item, or it names none. */
+      instanceId: instanceIdIn(first, atService),
+    };
   });
   return { ...value, response };
 }
@@ -51,7 +50,7 @@ export async function probeFieldNames(
   const most = perPage === "auto" ? ITEMS_OF_PROBE : Math.min(ITEMS_OF_PROBE, perPage);
   for (const size of new Set([most, 1])) {
     try {
-      return (await firstOf(client, { mode: "full", perPage: size, signal })).flatMap(fieldNamesIn);
+      return (await firstOf(client, "full", size, signal)).flatMap(fieldNamesIn);
     } catch (thrown) {
       if (!maySplit(thrown)) throw thrown;
     }
@@ -61,16 +60,14 @@ export async function probeFieldNames(
 
 /** Requests the ID and times of one item. Throws what the client throws. */
 export async function probeBasic(client: Pick<HttpClient, "readAs">, signal: AbortSignal): Promise<void> {
-  await firstOf(client, { mode: "basic", perPage: 1, signal });
+  await firstOf(client, "basic", 1, signal);
 }
 
 async function firstOf(
   client: Pick<HttpClient, "readAs">,
-  {
-    mode,
-    perPage,
-    signal,
-  }: { readonly mode: ListMode; readonly perPage: number; readonly signal: AbortSignal },
+  mode: ListMode,
+  perPage: number,
+  signal: AbortSignal,
 ): Promise<unknown[]> {
   const request = listRequest({ mode, page: 1, perPage, columns: [], gallery: false });
   const { value } = await client.readAs(request, signal, (answer) =>
@@ -93,7 +90,7 @@ export async function probeDestinationNames(
   const atService = atServiceBy(aliases);
   const [one, several] = [atService("publish_destination"), atService("published_urls")];
   const columns = ["id", one, several];
-  const looks = await lookAtPages(client, { columns, signal }, (documents) =>
+  const looks = await lookAtPages(client, columns, signal, (documents) =>
     documents.filter(isObject).flatMap((document) => {
       const urls: unknown = document[several];
       const sites = (Array.isArray(urls) ? urls : []).map((url) => isObject(url) && url.external_site_name);
@@ -111,7 +108,8 @@ function atServiceBy(aliases: Readonly<Record<string, string>>) {
 /** Reads some pages, evenly spread. */
 async function lookAtPages<Look>(
   client: Pick<HttpClient, "readAs">,
-  { columns, signal }: { readonly columns: readonly string[]; readonly signal: AbortSignal },
+  columns: readonly string[],
+  signal: AbortSignal,
   lookAt: (documents: readonly unknown[]) => Look,
 ): Promise<readonly Look[]> {
   const ask = async (page: number, perPage: number) => {

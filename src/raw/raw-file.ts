@@ -290,11 +290,11 @@ export interface RawLookups {
   readonly definitions: readonly LookupAnswer[];
 }
 
-/** Paths of the raw files of the lookups; one that found nothing has none. */
-type LookupFiles = Readonly<Partial<Record<LookupMode, string | undefined>>>;
-
-/** Errors: those of {@link RawRows}. */
-export function readLookups({ destinations, custom_fields }: LookupFiles): RawLookups {
+/** By the paths of the raw files of the lookups; one that found nothing has none. Errors: those of {@link RawRows}. */
+export function readLookups({
+  destinations,
+  custom_fields,
+}: Readonly<Partial<Record<LookupMode, string | undefined>>>): RawLookups {
   return { destinations: answersIn(destinations), definitions: answersIn(custom_fields) };
 }
 

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { Drift, type KeptDrift } from "./drift.ts";
-import { type DocumentSettings, EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
+import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { NO_FINGERPRINT, reusablePart } from "./fingerprint.ts";
 import { noteUnknown, type Position } from "./prepare.ts";
 import { fingerprintsIn, NOT_REUSED, type RawDocument, type RawRows, type Reuse } from "./raw-file.ts";
@@ -25,12 +25,6 @@ export interface ReusableItems {
   readonly failed: ReadonlySet<string>;
 }
 
-/** What a run says of its own single items. */
-export interface KeptItems extends ReusableItems {
-  /** That they were made by. */
-  readonly settings: DocumentSettings;
-}
-
 /** A published run, and the files of its folder `raw`. */
 export interface RunBefore {
   readonly run: string;
@@ -47,8 +41,8 @@ export function isReusedFrom(path: string): boolean {
 
 const FACTS = `raw/${EXTRACT_FILE}`;
 
-/** What can be reused of a run. Undefined: it has no raw documents. */
-export async function readReusable({ run, directory, paths }: RunBefore): Promise<KeptItems | undefined> {
+/** What can be reused of a run, with the settings that it was made by. Undefined: the run has no raw documents. */
+export async function readReusable({ run, directory, paths }: RunBefore) {
   if (!paths.includes(FACTS)) return undefined;
   const record = await readExtractRecord(join(directory, FACTS));
   const documents = new Map<string, Reusable>();

@@ -18,12 +18,6 @@ const STEPS = {
 } as const;
 export type CheckedStep = RowOf<typeof STEPS>;
 
-interface CheckResult {
-  readonly steps: readonly CheckedStep[];
-  /** The code that a run would end with; 0: it can begin. */
-  readonly exitCode: number;
-}
-
 interface CheckRequest
   extends Pick<RunOptions, "pipeline" | "clock" | "signal" | "threads" | "nodeVersion" | "freeBytes"> {
   readonly inputs: ConfigInputs;
@@ -33,8 +27,11 @@ interface CheckRequest
   readonly onStep: (step: StepName) => void;
 }
 
-/** A failure is a step of the result; only the signal's reason is thrown. */
-export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest): Promise<CheckResult> {
+/**
+ * What each step found. `exitCode`: the code that a run would end with; 0: it can begin. A failure is a step of the result;
+ * only the signal's reason is thrown.
+ */
+export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest) {
   const steps: CheckedStep[] = [];
   let current: StepName = "configuration";
   const listener: StepListener = {
@@ -76,7 +73,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-export function checkAnswer({ steps, exitCode }: CheckResult): Answer {
+export function checkAnswer({ steps, exitCode }: Awaited<ReturnType<typeof check>>): Answer {
   const warnings = steps.filter(({ status }) => status === "warning").length;
   const failed = steps.find(({ status }) => status === "failed");
   return {

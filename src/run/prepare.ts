@@ -49,13 +49,7 @@ import { targetsOf } from "./delivery.ts";
 import { knownDestinations, missingDestinations } from "./known-destinations.ts";
 import { findPersonalFields } from "./personal-fields.ts";
 import { historyWarnings, previousHistory } from "./previous-history.ts";
-import {
-  findInterrupted,
-  foreignSentence,
-  type Interrupted,
-  keepResumable,
-  resumeFingerprint,
-} from "./resume.ts";
+import { findInterrupted, foreignSentence, keepResumable, resumeFingerprint } from "./resume.ts";
 import {
   assertKnownAddress,
   comparisonOf,
@@ -231,9 +225,12 @@ async function prepareRunBefore(
   // The highest number that a target knows of any run: this one's is above.
   const above = Math.max(0, ...targets.map(({ taken }) => taken));
   const wanted = { fingerprint, config, nowMs: startedMs, above };
-  const interrupted = await findInterrupted(folder, wanted);
-  if (interrupted.foreign !== null) listener.warn(foreignSentence(interrupted.foreign));
-  if (!isRehearsal) await clearLeftovers(folder, interrupted);
+  const { resumable, foreign } = await findInterrupted(folder, wanted);
+  if (foreign !== null) listener.warn(foreignSentence(foreign));
+  if (!isRehearsal) {
+    if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
+    await discardLeftovers(folder, resumable?.run);
+  }
   // A run that was restored is the latest by now; a limited run stands alone.
   const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
   const baseline: Baseline = config.limit === null ? latest : { kind: "none" };
@@ -244,12 +241,7 @@ async function prepareRunBefore(
   if (isRehearsal) for (const sentence of historyWarnings(past)) listener.warn(sentence);
   assertKnownAddress(baseline, config, folder.root);
   listener.note(runBeforeText(baseline, goesOnFrom));
-  return { baseline, past, resumable: interrupted.resumable, fingerprint, startedMs, above, targets };
-}
-
-async function clearLeftovers(folder: PreparedOutput, { resumable }: Interrupted): Promise<void> {
-  if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
-  await discardLeftovers(folder, resumable?.run);
+  return { baseline, past, resumable, fingerprint, startedMs, above, targets };
 }
 
 /** With what the run before asked for: it is the best that is known of what this one will. */

@@ -1,7 +1,7 @@
 /** Resuming a run that was interrupted: which one, and what of it counts. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { ErrorCode } from "../common/errors.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
@@ -87,11 +87,6 @@ export async function writeResumeRecord(staging: StagingFolder, begun: ResumeRec
   await writeSealed(staging.resumeRecord, { version: VERSION, ...begun });
 }
 
-/** Leaves staged files for a person to look into; no run goes on from them. */
-export async function keepForInspection(staging: StagingFolder): Promise<void> {
-  await rm(staging.resumeRecord, { force: true });
-}
-
 /** Staged work that is older is not used again: too much may have changed since. */
 const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 
@@ -102,32 +97,27 @@ export interface ResumableRun {
   readonly keptBytes: number;
 }
 
-export interface Wanted {
-  readonly fingerprint: string;
-  readonly config: Config;
-  /** Milliseconds since 1970. */
-  readonly nowMs: number;
-  /** Number of the last run that a target has. */
-  readonly above: number;
-}
-
-export interface Interrupted {
-  readonly resumable: ResumableRun | null;
-  /** Name of a run that another program, configuration or pipeline began, as far as its record tells; none of it is used. */
-  readonly foreign: string | null;
-}
-
-const NO_RUN: Interrupted = { resumable: null, foreign: null };
+const NO_RUN = { resumable: null, foreign: null };
 
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published or delivered, and with sound staged work. Changes nothing.
+ * later than all that is published or delivered, and with sound staged work. `foreign`: the name of a run that another
+ * program, configuration or pipeline began, as far as its record tells; none of it is used. `nowMs`: milliseconds since
+ * 1970; `above`: number of the last run that a target has. Changes nothing.
  */
-export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Promise<Interrupted> {
+export async function findInterrupted(
+  folder: OutputFolder,
+  {
+    fingerprint,
+    config,
+    nowMs,
+    above,
+  }: Readonly<{ fingerprint: string; config: Config; nowMs: number; above: number }>,
+) {
   // What a limited run has read, another one has read again as soon.
-  if (wanted.config.limit !== null) return NO_RUN;
+  if (config.limit !== null) return NO_RUN;
   const [latest] = await stagingLeftovers(folder);
-  if (latest === undefined || latest.sequence <= wanted.above) return NO_RUN;
+  if (latest === undefined || latest.sequence <= above) return NO_RUN;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
   if (!published.every((each) => laterRun(latest, each))) return NO_RUN;
@@ -136,8 +126,11 @@ export async function findInterrupted(folder: OutputFolder, wanted: Wanted): Pro
   const path = staging.resumeRecord;
   const resumeRecord = await readSealed(path, resumeRecordForm);
   if (resumeRecord === undefined) return existsSync(path) ? { resumable: null, foreign: run } : NO_RUN;
-  if (!mayResume(resumeRecord, wanted)) return NO_RUN;
-  if (resumeRecord.fingerprint !== wanted.fingerprint) return { resumable: null, foreign: run };
+  // A clock that was set back since tells nothing about the age.
+  const ageMs = nowMs - resumeRecord.startedMs;
+  const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_MS;
+  if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return NO_RUN;
+  if (resumeRecord.fingerprint !== fingerprint) return { resumable: null, foreign: run };
   const kept = await keptAnswers(staging.root);
   if (kept.groups.length === 0) return NO_RUN;
   const sizes = await Promise.all([path, ...kept.files].map(bytesOf));
@@ -149,28 +142,10 @@ export function foreignSentence(run: string): string {
   return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
 }
 
-/** A clock that was set back since tells nothing about the age. */
-function mayResume({ startedMs, shrunk }: ResumeRecord, { config, nowMs }: Wanted): boolean {
-  const ageMs = nowMs - startedMs;
-  const accepted = !shrunk || config.acceptShrink;
-  return accepted && ageMs >= 0 && ageMs < RESUMABLE_MS;
-}
-
 /** Removes all staged files that a resumed run does not go on from. Bytes of what is kept. */
 export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
   await removeAllBut(staging.root, new Set([...files, staging.resumeRecord]));
   return bytesBelow(staging.root);
-}
-
-/** Notes that the run is resumed. */
-export async function resume(
-  staging: StagingFolder,
-  { resumeRecord }: ResumableRun,
-  nowMs: number,
-): Promise<ResumeRecord> {
-  const resumed = { ...resumeRecord, resumedMs: [...resumeRecord.resumedMs, nowMs] };
-  await writeResumeRecord(staging, resumed);
-  return resumed;
 }
 
 /** What becomes of staged work. `accept`: explicit approval resumes it. `inspect`: it is kept until the next run. */

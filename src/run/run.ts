@@ -1,5 +1,6 @@
 /** One run from lock to publication. */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
@@ -31,11 +32,9 @@ import { withoutPersonal } from "./previous-history.ts";
 import { landAndPublish } from "./publication.ts";
 import {
   failureDisposition,
-  keepForInspection,
   keepResumable,
   type ResumableRun,
   type ResumeRecord,
-  resume,
   writeResumeRecord,
 } from "./resume.ts";
 
@@ -122,7 +121,8 @@ async function stageAndPublish(
     await run?.peak[Symbol.asyncDispose]();
     try {
       if (run === undefined || left === "remove") await discardStaging(folder, name);
-      else if (left === "inspect") await keepForInspection(staging);
+      // Without its record no run goes on from it.
+      else if (left === "inspect") await rm(staging.resumeRecord, { force: true });
       else await writeResumeRecord(staging, nextResumeRecord(run, left));
     } catch (thrown) {
       // This does not hide how the run ended: the next run clears away what is left.
@@ -136,18 +136,17 @@ async function stageAndPublish(
 async function begin(
   place: Place,
   staging: StagingFolder,
-  fresh: ResumeRecord,
+  begun: ResumeRecord,
   resumable: ResumableRun | null,
 ): Promise<RunContext> {
   const { folder, options } = place;
   const { run } = staging;
-  let resumeRecord = fresh;
-  if (resumable !== null) {
-    resumeRecord = await resume(staging, resumable, options.clock.now());
+  const resumedMs = resumable === null ? [] : [...begun.resumedMs, options.clock.now()];
+  const resumeRecord = { ...begun, resumedMs };
+  if (resumable !== null)
     options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumable.kept) });
-  }
   await createStaging(folder, run);
-  if (resumable === null) await writeResumeRecord(staging, resumeRecord);
+  await writeResumeRecord(staging, resumeRecord);
   return {
     ...place,
     clock: options.clock,

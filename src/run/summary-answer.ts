@@ -243,11 +243,6 @@ function drifted(summary: RunSummary): string[] {
   ];
 }
 
-/** Whether something departs from the specification that did not in the run before. */
-function driftedAnew({ drift, previousRun }: RunSummary): boolean {
-  return drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh));
-}
-
 /** The one command that shows what this run is worth a look for. A limited run lies where no command looks unasked. */
 function nextCommand(summary: RunSummary): string {
   const place = summary.verdict === "limited" ? ` --warehouse ${relative("", summary.warehouse) || "."}` : "";
@@ -255,11 +250,13 @@ function nextCommand(summary: RunSummary): string {
 }
 
 function nextQuestion(summary: RunSummary): string {
-  const { accounting, mappedValues, changes, previousRun } = summary;
+  const { accounting, mappedValues, changes, drift, previousRun } = summary;
   const run = argument(summary);
   const sql = run === "" ? "sql" : `sql --run${run}`;
   if (accounting.rejected > 0) return `runs show${run} --section rejects`;
-  if (driftedAnew(summary)) return `runs show${run} --section drift`;
+  // Something departs from the specification that did not in the run before.
+  if (drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh)))
+    return `runs show${run} --section drift`;
   if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;

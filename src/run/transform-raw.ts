@@ -4,30 +4,20 @@ import { collectGarbage } from "../common/gc.ts";
 import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
 import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
 import { leftOut } from "../raw/extract-record.ts";
-import type { Bounds } from "../storage/id-ranges.ts";
-import { type Transformed, transformItems } from "../transform/transform-items.ts";
+import { transformItems } from "../transform/transform-items.ts";
 import type { Building } from "./context.ts";
 
-export interface RawTransformed extends Transformed {
-  /** Of the ranges of items that the widest table is loaded by. */
-  readonly bounds: Bounds;
-  /** Of the files of each table of items. */
-  readonly fileBounds: BoundsByTable;
-  /** Of the files of the run whose ranges are kept. */
-  readonly boundsBefore: BoundsByTable;
-  /** Of the widest table: what the database holds at once, roughly. */
-  readonly vectorBytes: number;
-}
+export type RawTransformed = Awaited<ReturnType<typeof transformRaw>>;
 
 /** Errors: those of a user's table (`config.invalid`), and of the disk. */
-export async function transformRaw(building: Building): Promise<RawTransformed> {
+export async function transformRaw(building: Building) {
   const transformed = await transformIndexed(building);
   // The index is garbage now that nothing here holds it, and would stay beside what the database takes.
   collectGarbage();
   return transformed;
 }
 
-async function transformIndexed(building: Building): Promise<RawTransformed> {
+async function transformIndexed(building: Building) {
   const { landed, staging, pipeline, options } = building;
   const { items, index } = landed.takeItems();
   const without = new Set(leftOut(landed.facts).flatMap((id) => items.find(id) ?? []));
@@ -54,9 +44,13 @@ async function transformIndexed(building: Building): Promise<RawTransformed> {
   const before = await boundsBefore(building);
   return {
     ...transformed,
+    /** Of the ranges of items that the widest table is loaded by. */
     bounds,
+    /** Of the files of each table of items. */
     fileBounds: fileBounds(weighing, { bounds, stagedBytes: transformed.stagedBytes, before }),
+    /** Of the files of the run whose ranges are kept. */
     boundsBefore: before,
+    /** Of the widest table: what the database holds at once, roughly. */
     vectorBytes: vectorBytes(weighing),
   };
 }

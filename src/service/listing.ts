@@ -1,6 +1,6 @@
 import type { ContentSet } from "./loaded-set.ts";
 import { type Actor, canView } from "./permissions.ts";
-import type { PageRequest, SortField } from "./query.ts";
+import type { PageRequest } from "./query.ts";
 
 /** Finds pages of a content set, which does not change: an order once made is kept. */
 export class Listing {
@@ -43,7 +43,7 @@ export class Listing {
   }
 
   /** Documents stand in creation order, which also decides where instants are equal. */
-  #visibleInOrder(field: SortField, descending: boolean, actor: Actor): number[] {
+  #visibleInOrder(field: PageRequest["sortField"], descending: boolean, actor: Actor): number[] {
     const { createdAt, updatedAt } = this.#set.outline;
     const keys = field === "updated_at" ? updatedAt : createdAt;
     const [before, after] = descending ? [1, -1] : [-1, 1];

@@ -6,7 +6,6 @@ import { badRequest } from "./http-error.ts";
  */
 
 export const SORT_FIELDS = ["created_at", "updated_at"] as const;
-export type SortField = (typeof SORT_FIELDS)[number];
 
 export interface PageBounds {
   readonly defaultPerPage: number;

@@ -68,17 +68,12 @@ export function quietDisplay(write: DisplayOptions["write"]): Display {
   return { onProgress: () => {}, log: write, end: () => {} };
 }
 
-/** One line of a terminal that says what a command is at; it goes when the command has its answer. */
-export interface StatusLine {
-  tell(text: string): void;
-  /** Writes lines of a log above it. */
-  log(lines: string): void;
-  clear(): void;
-}
-
-/** Tells nothing where the output is none whose cursor can move. */
-export function createStatusLine({ write, columns }: Pick<DisplayOptions, "write" | "columns">): StatusLine {
-  if (columns === undefined) return { tell: () => {}, log: write, clear: () => {} };
+/**
+ * One line of a terminal that says what a command is at; it goes when the command has its answer. `log` writes lines above
+ * it. Tells nothing where the output is none whose cursor can move.
+ */
+export function createStatusLine({ write, columns }: Pick<DisplayOptions, "write" | "columns">) {
+  if (columns === undefined) return { tell: (_: string) => {}, log: write, clear: () => {} };
   let told = "";
   const draw = (above: string) => write(`\r\u001b[K${above}${told}`);
   const tell = (text: string) => {

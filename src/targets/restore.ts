@@ -112,20 +112,13 @@ export interface TargetState {
 }
 
 /**
- * Asks each target for its last run. `instance`: null if it is not known. One that cannot be asked is no reason not to run: unless the folder has no run and
- * the target may keep some. Throws `target.*` then.
+ * Asks each target for its last run. `instance`: null if it is not known. A target that cannot be asked is no reason not to
+ * run, unless the folder has no run and the target may keep some. Throws `target.*` then.
  */
 export async function askTargets(
   folder: OutputFolder,
   targets: readonly Target[],
-  {
-    instance,
-    signal,
-  }: {
-    /** Null: it is not known. */
-    readonly instance: InstanceIdentity | null;
-    readonly signal: AbortSignal;
-  },
+  { instance, signal }: { readonly instance: InstanceIdentity | null; readonly signal: AbortSignal },
 ): Promise<readonly TargetState[]> {
   const isEmpty = (await runsIn(folder)).length === 0;
   const states: TargetState[] = [];

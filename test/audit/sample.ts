@@ -24,6 +24,10 @@ export async function sampleWarehouse(pipeline: "nightly" | "parquet" | URL = "n
   return out;
 }
 
-export async function opened(out: string, wanted = "current"): Promise<OpenedRun> {
-  return openRun({ folder: outputFolder(out), wanted, temporaryDirectory: join(out, "..", "spilled") });
+export async function opened(out: string): Promise<OpenedRun> {
+  return openRun({
+    folder: outputFolder(out),
+    wanted: "current",
+    temporaryDirectory: join(out, "..", "spilled"),
+  });
 }

@@ -3,7 +3,8 @@
  * warehouse, shows in SQL what changed, since when and why, and names the commands to go on with. The folder (`./two-nights`, or the first argument) is
  * made anew each time. The service is at port 8642, or the second argument.
  */
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
@@ -71,16 +72,9 @@ function nextCommands(): string {
 
 /** Only a folder that an earlier demo made is removed. */
 async function makeAnew(folder: string): Promise<void> {
-  const isThere = await stat(folder).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return;
-  const isWarehouse = await stat(join(folder, "runs")).then(
-    () => true,
-    () => false,
-  );
-  if (!isWarehouse) throw new Error(`${folder} is no warehouse; name a folder that may be made anew.`);
+  if (!existsSync(folder)) return;
+  if (!existsSync(join(folder, "runs")))
+    throw new Error(`${folder} is no warehouse; name a folder that may be made anew.`);
   await removeTree(folder);
 }
 

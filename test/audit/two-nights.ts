@@ -6,7 +6,6 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/changes.ts";
-import type { Service } from "../../src/service/service.ts";
 import { HISTORY } from "../run/running.ts";
 import { serviceAt } from "../service-at.ts";
 
@@ -15,11 +14,8 @@ export interface Site {
   readonly out: string;
   /** Removed when the tests of the file are done. */
   readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
   /** Exports a content set from a service at the address of the first. Answers the run's name. */
   night(data: string, pipeline?: "nightly" | URL): Promise<string>;
-  /** A service over a content set, at that address. */
-  serve(data: string): Promise<Service>;
 }
 
 const CHANGES = packagePath("data/sample-night-2");
@@ -60,25 +56,20 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
   after(() => removeTree(folder));
   const out = join(folder, "warehouse");
   const config = join(folder, "content-warehouse.config.json");
-  const env: Record<string, string> = {};
   let port = 0;
-  const serve = async (data: string) => {
+  const night = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
     const service = await serviceAt({ data, port });
-    port = Number(new URL(service.url).port);
+    port = service.port;
     const { tokens, destinations } = service.contentSet;
     const [token = ""] = tokens.keys();
-    Object.assign(env, { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token });
     const looked = destinations.map(({ identification, platform }) => ({ name: identification, platform }));
     await writeFile(config, JSON.stringify({ ...settings, destinations: looked }));
-    return service;
-  };
-  const night = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
-    const service = await serve(data);
+    const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
     try {
       return (await runPipeline({ pipeline, warehouse: out, cwd: folder, env, config })).run;
     } finally {
       await service.close();
     }
   };
-  return { out, folder, env, night, serve };
+  return { out, folder, night };
 }

@@ -121,17 +121,14 @@ function pathOf(command: Command): string {
   return `${parent}${command.name()}`;
 }
 
-suite("a failure", { concurrency: 2 }, () => {
-  const args = ["run", "nightly", "--sample", "--warehouse", "/dev/null"];
-
-  test("shows where it comes from with --debug, which may stand after the command", async () => {
-    const { code, stderr } = await program([...args, "--debug"]);
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /^The output folder .*\nWarehouseError: .*\n\s+at .*prepareOutput.*caused by: Error: EEXIST/s,
-    );
-  });
+test("a failure shows where it comes from with --debug, which may stand after the command", async () => {
+  const args = ["run", "nightly", "--sample", "--warehouse", "/dev/null", "--debug"];
+  const { code, stderr } = await program(args);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^The output folder .*\nWarehouseError: .*\n\s+at .*prepareOutput.*caused by: Error: EEXIST/s,
+  );
 });
 
 suite("run --json that fails prints one object, and the sentence on standard error", {

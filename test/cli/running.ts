@@ -19,8 +19,6 @@ export interface Setting {
   /** What a shell does before it becomes the program. */
   readonly shell?: string;
   readonly stdio?: StdioOptions;
-  /** In a process group of its own. */
-  readonly detached?: boolean;
   /** Told of the process when it begins. */
   readonly begun?: (child: ChildProcess) => void;
   /** Takes standard output, which is not kept then. */
@@ -44,14 +42,13 @@ export async function program(args: readonly string[], setting: Setting = {}): P
 
 /** The same, as it begins. */
 export function start(args: readonly string[], setting: Setting = {}): Started {
-  const { env = {}, cwd = tmpdir(), node = [], shell = "", detached = false } = setting;
+  const { env = {}, cwd = tmpdir(), node = [], shell = "" } = setting;
   const command = [process.execPath, ...node, packagePath("src/cli/main.ts"), ...args];
   const [first = "", ...rest] = shell === "" ? command : ["sh", "-c", `${shell} exec "$@"`, "sh", ...command];
   const child = spawn(first, rest, {
     env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
     cwd,
     stdio: setting.stdio ?? ["ignore", "pipe", "pipe"],
-    detached,
   });
   setting.begun?.(child);
   const said = { stdout: "", stderr: "" };

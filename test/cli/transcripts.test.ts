@@ -7,7 +7,6 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { either } from "../long.ts";
 import { type CallOutcome, callAll } from "./calls.ts";
-import { program } from "./running.ts";
 import { argumentsOf, WRONG_CALLS } from "./wrong-calls.ts";
 
 /** The working directory: `warehouse` in it has a run of the sample. */
@@ -32,12 +31,6 @@ suite("a wrong argument gets one sentence and exit code 2", () => {
       assert.ok(stderr.toLowerCase().includes(call[1].toLowerCase()), `${stderr}has no ${call[1]}`);
     });
   }
-
-  test("also as a process of its own", async () => {
-    const { code, stdout, stderr } = await program(["runs", "lst"], { cwd });
-    assert.deepEqual({ code, stdout }, { code: 2, stdout: "" });
-    assert.match(stderr, /^"content-warehouse runs list": too many arguments [^\n]+ got 1: lst\.[^\n]+\n$/);
-  });
 });
 
 test("blanks and ends of lines around arguments are no part of them", async () => {

@@ -17,7 +17,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run", "missing required argument 'pipeline'"],
   ["run nigthly --sample", 'There is no pipeline "nigthly"'],
   ["run ./nope.ts --sample", "There is no pipeline module at "],
-  ["run nightly extra --sample", "too many arguments"],
   ["run nightly --smaple", "unknown option '--smaple' (Did you mean --sample?)"],
   ["check --fromat json", "unknown option '--fromat' (Did you mean --format?)"],
   ["audit --json --spreadsheet", "Give --json or --spreadsheet, not both."],
@@ -32,9 +31,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["run nightly --sample --limit 0", "option '--limit <items>' argument '0' is invalid"],
   ["run nightly --sample --limit -1", "option '--limit <items>' argument '-1' is invalid"],
-  ["run nightly --sample --limit 1.5", "option '--limit <items>' argument '1.5' is invalid"],
-  ["run nightly --sample --limit abc", "option '--limit <items>' argument 'abc' is invalid"],
-  ["run nightly --sample --limit", "option '--limit <items>' argument missing"],
   [
     "run nightly --sample --limit 5 --reread",
     "option '--limit <items>' cannot be used with option '--reread'",
@@ -52,7 +48,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["run nightly --sample --log-format jsn", "option '--log-format <format>' argument 'jsn' is invalid"],
 
-  ["init --urll x", "unknown option '--urll' (Did you mean --url?)"],
   ["check nigthly", 'There is no pipeline "nigthly"; there are nightly, parquet'],
 
   ["serve --port 99999", "option '--port <n>' argument '99999' is invalid"],
@@ -60,17 +55,12 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["serve --rate-limit fast", "option '--rate-limit <n>' argument 'fast' is invalid"],
   ["serve --max-per-page 0", "option '--max-per-page <n>' argument '0' is invalid"],
   ["serve --latency -1", "option '--latency <ms>' argument '-1' is invalid"],
-  ["serve sample", "too many arguments"],
 
   ["sql SELECT 1", "too many arguments"],
   ["sql", 'The nearest is "content"', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
   ["sql", "is not a question; begin with SELECT", ["DROP TABLE content"]],
-  ["sql", "option '--format <format>' argument 'jsno' is invalid", ["SELECT 1", "--format", "jsno"]],
-  ["sql", "unknown option '--fromat' (Did you mean --format?)", ["SELECT 1", "--fromat", "json"]],
   ["sql", "Nothing was published in ", ["SELECT 1", ...NOWHERE]],
-
-  ["schema --format jsno", "option '--format <format>' argument 'jsno' is invalid"],
 
   ["runs lst", "too many arguments"],
   ["runs rollback", "missing required argument 'run'"],
@@ -89,7 +79,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["audit --content-type Artcle", 'The nearest are "Article" and "article".'],
   ["audit --value", 'The nearest is "Asia Pacific".', ["Asai Pacific"]],
   ["audit --status unmaped", "option '--status <status>' argument 'unmaped' is invalid"],
-  ["audit --section value", "option '--section <section>' argument 'value' is invalid"],
   ["audit --fail-on unmaped", "option '--fail-on <kinds>' argument 'unmaped' is invalid"],
   ["audit --fail-on unmapped,unmapped=900", '"unmapped" stands there twice'],
   ["audit --section collisions --status unmapped", "leave them out."],
@@ -108,7 +97,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   [`explain ${ITEM} --run 2`, 'There is no run "2"'],
 
   ["diff prevous", 'The nearest is "previous".'],
-  ["diff 1 2 3", "too many arguments"],
   ["diff --cause mapping_chnged", "option '--cause <cause>' argument 'mapping_chnged' is invalid"],
   ["diff 1 1 --field regoin", 'The nearest is "region".'],
   ["diff --limit 0", "option '--limit <n>' argument '0' is invalid"],

@@ -124,10 +124,6 @@ export type Fault =
   | { readonly does: "cut body"; readonly afterBytes: number }
   /** Answers nothing for so long. */
   | { readonly does: "delay"; readonly milliseconds: number }
-  /** Passes the request on when `until` has ended, which begins once all of it is here. */
-  | { readonly does: "hold request"; readonly until: () => Promise<unknown> }
-  /** Passes the answer on when `until` has ended, which begins once the server has done what was asked. */
-  | { readonly does: "hold answer"; readonly until: () => Promise<unknown> }
   /** The object that is there is removed first, as if the condition of a put were ignored. */
   | { readonly does: "overwrite" };
 
@@ -147,8 +143,6 @@ export interface FaultyProxy extends AsyncDisposable {
   script(script: Script): void;
   /** Requests since the script was set. */
   readonly seen: readonly SeenRequest[];
-  /** Resolves once all that came so far are done with, those of processes that are dead among them. */
-  idle(): Promise<unknown>;
 }
 
 /** The first so many requests that fit have the fault. */
@@ -167,17 +161,13 @@ export async function faultyProxy(
 ): Promise<FaultyProxy> {
   let script: Script = () => undefined;
   let seen: SeenRequest[] = [];
-  const underWay = new Set<Promise<void>>();
   const proxy = createServer((request, response) => {
     const url = new URL(request.url ?? "/", server.endpoint);
     const key = decodeURIComponent(url.pathname).replace(`/${server.bucket}`, "").replace(/^\//, "");
     const asked = { method: request.method ?? "", key, query: url.searchParams };
     seen.push(asked);
     const { socket } = request;
-    const passed = passOn({ request, response, server, key, fault: script(asked) })
-      .catch(() => void socket.destroy())
-      .finally(() => underWay.delete(passed));
-    underWay.add(passed);
+    passOn({ request, response, server, key, fault: script(asked) }).catch(() => void socket.destroy());
   });
   // A client that waits for leave to send its body gets it from the server behind.
   proxy.on("checkContinue", (request, response) => {
@@ -196,7 +186,6 @@ export async function faultyProxy(
     get seen() {
       return seen;
     },
-    idle: () => Promise.all(underWay),
     [Symbol.asyncDispose]: async () => {
       proxy.closeAllConnections();
       proxy.close();
@@ -223,7 +212,6 @@ async function passOn({ request, response, server, key, fault }: Passed): Promis
   if (body === null) return void socket.destroy();
   if (fault?.does === "answer") return answer(response, fault);
   if (fault?.does === "delay") await delay(fault.milliseconds);
-  if (fault?.does === "hold request") await fault.until();
   const headers = { ...request.headers };
   delete headers.expect;
   if (fault?.does === "overwrite") await rm(join(server.folder, key), { force: true });
@@ -240,7 +228,6 @@ async function passOn({ request, response, server, key, fault }: Passed): Promis
   passed.end(body);
   const [answered] = (await once(passed, "response")) as [IncomingMessage];
   const text = await bodyOf(answered);
-  if (fault?.does === "hold answer") await fault.until();
   if (fault?.does === "lose answer" || text === null) return void socket.destroy();
   response.writeHead(answered.statusCode ?? 500, answered.headers);
   if (fault?.does !== "cut answer") return void response.end(text);

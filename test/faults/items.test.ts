@@ -151,20 +151,6 @@ long("E4: an item that is older when asked for singly than it was listed is aske
   );
 });
 
-long("E4: an item that is newer when asked for singly comes as it is now", async (t) => {
-  const newer = item("c-004", 4, { title: "Of today", updated_at: "2026-11-19T10:00:00Z" });
-  const { run, service } = await itemsRun(t, ({ id }) => {
-    if (id === "c-004")
-      service.items = service.items.map((each) => ((each as Item).id === id ? newer : each));
-    return undefined;
-  });
-  const { directory, verdict } = await run();
-  assert.equal(verdict, "complete");
-  assert.deepEqual(await rowsOf(directory, "SELECT title FROM content WHERE content_id = 'c-004'"), [
-    ["Of today"],
-  ]);
-});
-
 long("E7: a reference to what is not there keeps its row, and the figure is in run_checks", async (t) => {
   const gone = { campaign_ids: ["nobody-knows"], author: "u-gone" };
   const service = await Scripted.start(t, [item("c-000", 1, gone), item("c-001", 2, gone)]);

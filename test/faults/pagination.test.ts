@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
-import { few, long } from "../long.ts";
+import { long } from "../long.ts";
 import { exportFrom, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
-import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
+import { itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
 /** Services whose listings do not tell the truth about themselves. Twelve items on pages of five unless said. */
 const IDS = itemsOf(12).map(({ id }) => id);
@@ -34,32 +34,6 @@ function placed(question: Question, change: object, items: readonly unknown[] = 
 }
 
 const passes = ({ passes }: RunSummary): string[] => passes.map(({ mode }) => mode);
-
-type Change = (items: readonly unknown[]) => unknown[];
-
-/** What changes when a page is asked for, by what that is. */
-const CHANGES: Readonly<Record<string, readonly [mode: string, page: number, change: Change]>> = {
-  "D1: a total that shrinks while a pass reads": ["dynamic", 3, (items) => items.slice(0, 11)],
-  "D2: a total that grows while a pass reads": ["dynamic", 3, (items) => [...items, item("c-100", 1)]],
-  "D14: an item that is replaced by another between the passes": [
-    "full",
-    1,
-    (items) => [...items.filter((each) => (each as Item).id !== "c-003"), item("c-100", 1)],
-  ],
-};
-
-for (const [what, [mode, page, change]] of Object.entries(CHANGES)) {
-  long(`${what} is settled by a third pass, and what is there at last is published`, async (t) => {
-    const { summary, service } = await runOver(t, (question, asked) => {
-      if (question.mode === mode && question.page === page) asked.items = change(asked.items);
-      return undefined;
-    });
-    assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
-    const left = service.items.map((each) => (each as Item).id);
-    assert.notDeepEqual(left, IDS);
-    assert.deepEqual(await publishedIds(summary.directory), left);
-  });
-}
 
 test("D3: a page that comes again in place of the next is noticed, and the next pass has what it hid", async (t) => {
   const { summary } = await runOver(t, (question) => {
@@ -95,21 +69,6 @@ long("D6: an end that comes too early is not believed: the announced pages are r
   assert.equal((await publishedIds(summary.directory)).length, 60);
 });
 
-for (const echoed of few([false, true], 1)) {
-  const how = echoed ? "says so" : "does not say so";
-  long(`D8: a service that gives smaller pages than asked for, and ${how}, loses nothing`, async (t) => {
-    const { summary, service } = await runOver(t, (question) => {
-      const smaller = { ...question, perPage: 2 };
-      const body = listBody(itemsOf(12), smaller);
-      const { per_page } = body.pagination;
-      return { body: { ...body, pagination: { ...body.pagination, per_page: echoed ? per_page : 5 } } };
-    });
-    assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full"]]);
-    assert.equal(service.asked("list").length, 12);
-    assert.deepEqual(await publishedIds(summary.directory), IDS);
-  });
-}
-
 test("D15: an order that changes between the pages of a pass never makes a run complete that lacks an item", async (t) => {
   let turn = 0;
   const { summary } = await runOver(t, (question, service) => {
@@ -121,15 +80,6 @@ test("D15: an order that changes between the pages of a pass never makes a run c
   const published = await publishedIds(summary.directory);
   assert.ok(summary.verdict === "unsettled" || published.length === 12, `${published.length} of 12`);
   for (const { reason, pass } of summary.passes) assert.ok(reason !== null, `pass ${pass} was clean`);
-});
-
-long("D18: pages begin at 1, and none beyond the last is asked for", async (t) => {
-  const { summary, service } = await runOver(t, (question) => {
-    const page = Math.min(3, Math.max(1, question.page));
-    return { body: listBody(itemsOf(12), { ...question, page }) };
-  });
-  assert.equal(summary.verdict, "complete");
-  assert.deepEqual(new Set(service.asked("list").map(({ page }) => page)), new Set([1, 2, 3]));
 });
 
 test("D18: a last page that repeats itself under further numbers is given up", async (t) => {

@@ -38,18 +38,6 @@ for (const status of few([401, 403], 1)) {
   });
 }
 
-for (const kind of ["destinations", "custom_fields"] as const) {
-  test(`B11: a token that may not read ${kind} alone ends the run, and the sentence says so`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(3));
-    service.script = (question) => (question.kind === kind ? { status: 403 } : undefined);
-    const out = await temporaryFolder(t);
-    const config = { destinations: [{ name: "Portal", platform: "External" }], customFields: ["region"] };
-    const run = exportFrom({ url: service.url, out, threads: 1, config, clock: new HurriedClock() });
-    assert.match((await failsWith("source.credentials", run)).message, /does not allow .* \(403\)/);
-    assert.deepEqual(await visibleIn(out), []);
-  });
-}
-
 long("B14: good JSON under a wrong label is data", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));
   service.script = (question) =>
@@ -81,30 +69,6 @@ long("B17: a problem document counts by the status of HTTP, whatever status it s
   service.script = () => ({ status: 401, body: { ...problem, status: 429 } });
   await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1, clock }));
 });
-
-long(
-  "B1, B3: a run waits as long as it is asked to, and ends at once where its deadline comes first",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(12));
-    let busy = 1;
-    service.script = ({ page }) => {
-      if (page !== 2 || busy === 0) return undefined;
-      busy -= 1;
-      return { status: 429, headers: { "retry-after": "240" } };
-    };
-    const out = await temporaryFolder(t);
-    const clock = new HurriedClock();
-    await exportFrom({ url: service.url, out, threads: 1, clock });
-    assert.ok(clock.elapsedMs() >= 240_000, `only ${clock.elapsedMs()} ms passed`);
-    service.script = () => ({ status: 429, headers: { "retry-after": "3600" } });
-    const asked = service.questions.length;
-    const run = exportFrom({ url: service.url, out, threads: 1, clock, config: { deadlineMinutes: 59 } });
-    const { message, exitCode } = await failsWith("source.unavailable", run);
-    assert.match(message, /asks to wait 3600 s.* The next retry would be after `deadlineMinutes` \(59\)\.$/);
-    assert.equal(exitCode, 21);
-    assert.equal(service.questions.length, asked + 1);
-  },
-);
 
 test("B12: a 404 in the middle of a listing is asked again", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));

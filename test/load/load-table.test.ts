@@ -49,13 +49,12 @@ async function tagsIn(connection: DuckDBConnection): Promise<Tag[]> {
 }
 
 async function readFinal(folder: string, loaded: LoadedTable): Promise<Record<string, unknown>[]> {
-  const rows: Record<string, unknown>[] = [];
-  for (const { path } of loaded.files) {
-    const bytes = await readFile(join(folder, path));
-    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-    rows.push(...(await parquetReadObjects({ file, compressors })));
-  }
-  return rows;
+  return (await Promise.all(loaded.files.map(({ path }) => readRows(join(folder, path))))).flat();
+}
+
+async function readRows(path: string): Promise<Record<string, unknown>[]> {
+  const file = new Uint8Array(await readFile(path)).buffer;
+  return await parquetReadObjects({ file, compressors });
 }
 
 interface Setting {
@@ -142,12 +141,6 @@ const BUCKETS: readonly (readonly [
   files: Readonly<Record<string, number>>,
   duplicateKeys?: number,
 ])[] = [
-  [
-    "keys by bytes, not by UTF-16 units",
-    [[tag("\uffee")], [tag("😀")]],
-    ["a", "😀"],
-    { "0000": 1, "0001": 1 },
-  ],
   ["no file without rows", [[tag("a"), tag("z")]], ["a", "b", "c", "z"], { "0000": 1, "0003": 1 }],
   [
     "keys that more than one row has, counted",
@@ -230,50 +223,10 @@ test("every column type arrives in DuckDB and in Parquet as it was staged", asyn
       ["json", "JSON", true],
     ],
   );
-  const texts = await all(
-    database.connection,
-    `SELECT "timestamp"::VARCHAR AS t, "json"::VARCHAR AS j FROM types`,
-  );
-  assert.deepEqual(
-    texts.map((row) => [row.t, row.j]),
-    [
-      ["2026-03-01 09:30:12.123456+00", '{"n":12345678901234567890}'],
-      ["1969-12-31 23:59:59.999+00", "null"],
-      [null, null],
-    ],
-  );
-  assert.deepEqual(await readFinal(result, loaded), [
-    {
-      id: "a",
-      boolean: true,
-      integer: 2147483647,
-      bigint: 9007199254740993n,
-      double: 0.1,
-      timestamp: new Date("2026-03-01T09:30:12.123Z"),
-      date: new Date("2026-03-01"),
-      json: '{"n":12345678901234567890}',
-    },
-    {
-      id: "b",
-      boolean: false,
-      integer: -1,
-      bigint: -9223372036854775807n,
-      double: 1e300,
-      timestamp: new Date("1969-12-31T23:59:59.999Z"),
-      date: new Date("1970-01-01"),
-      json: "null",
-    },
-    {
-      id: "c",
-      boolean: null,
-      integer: null,
-      bigint: null,
-      double: null,
-      timestamp: null,
-      date: null,
-      json: null,
-    },
-  ]);
+  const other = `SELECT count(*) FROM (FROM (${select}) EXCEPT FROM types)`;
+  assert.deepEqual([loaded.rows, await scalar(database.connection, other)], [3, 0]);
+  // By another reader; that of instants is exact to the millisecond.
+  assert.deepEqual(await readFinal(result, loaded), await readRows(part("1")));
 });
 
 test("parts are read by ranges of keys of any script", async (t) => {

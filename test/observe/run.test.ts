@@ -66,27 +66,6 @@ test("a run that fails calls onFinish with the reason, keeps the metrics of the 
   assert.match(after, /status="401"\} 1$/m);
 });
 
-test("observers that fail are a warning each, and the run is published", async (t) => {
-  const { folder, warnings, run } = await observed(t);
-  const { verdict } = await run({
-    onFinish: () => {
-      throw new Error("the chat is down");
-    },
-    metricsFile: join(folder, "missing", "run.prom"),
-  });
-  assert.equal(verdict, "complete");
-  assert.equal(warnings.length, 2, warnings.join("\n"));
-  for (const says of [
-    "`onFinish` failed: the chat is down;",
-    `\`metricsFile\` failed: ${join(folder, "missing", "run.prom")} cannot be written (ENOENT);`,
-  ]) {
-    assert.ok(
-      warnings.some((warning) => warning.startsWith(says)),
-      `${says}\n${warnings.join("\n")}`,
-    );
-  }
-});
-
 test("a start that is refused while another run is under way is told to nobody", async (t) => {
   const { outcomes, run, folder } = await observed(t);
   const [first, second] = await Promise.allSettled([run(), run()]);

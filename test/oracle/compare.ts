@@ -57,14 +57,14 @@ export async function differences(
   return found;
 }
 
-/** Which columns differ in how many rows, and examples of either side. */
+/** How many rows differ, and of the first of them the columns that do. */
 async function describe(
   warehouse: Warehouse,
   table: Table,
   folder: string,
   options: ExportOptions,
 ): Promise<string> {
-  const columns = table.columns;
+  const { columns } = table;
   const expected = new Map<string, Cells>();
   expectedRows(
     folder,
@@ -72,55 +72,25 @@ async function describe(
     oncePerKey((each, row) => {
       if (each !== table) return;
       const cells = canonicalCells(table, columns, row);
-      const key = keyOf(table, cells);
-      if (expected.has(key)) throw new Error(`${table.name}: two rows are expected of the key ${key}`);
-      expected.set(key, cells);
+      expected.set(keyOf(table, cells), cells);
     }),
   );
-  const extra: string[] = [];
-  const differing = new Map<string, string[]>();
-  for (const cells of await warehouse.cells(table)) {
-    const key = keyOf(table, cells);
-    const wanted = expected.get(key);
-    expected.delete(key);
-    if (wanted === undefined) extra.push(show(table, cells));
-    else noteColumns(table, key, wanted, cells, differing);
-  }
-  const missing = [...expected.values()].map((cells) => show(table, cells));
-  return [
-    ...listed("rows that nothing accounts for", extra),
-    ...listed("rows that are missing", missing),
-    ...[...differing].flatMap(([column, rows]) => listed(`rows with another ${column}`, rows)),
-  ].join("\n");
-}
-
-function noteColumns(
-  table: Table,
-  key: string,
-  expected: Cells,
-  actual: Cells,
-  differing: Map<string, string[]>,
-): void {
-  table.columns.forEach(({ name }, at) => {
-    if (expected[at] === actual[at]) return;
-    const rows = differing.get(name) ?? [];
-    rows.push(`${key}: expected ${brief(expected[at])}, found ${brief(actual[at])}`);
-    differing.set(name, rows);
+  const found = new Map((await warehouse.cells(table)).map((cells) => [keyOf(table, cells), cells]));
+  const rows = [...new Set([...expected.keys(), ...found.keys()])].flatMap((key) => {
+    const [wanted, there] = [expected.get(key), found.get(key)];
+    const cells = columns.flatMap(({ name }, at) =>
+      wanted?.[at] === there?.[at]
+        ? []
+        : [`    ${name}: expected ${brief(wanted?.[at])}, found ${brief(there?.[at])}`],
+    );
+    return cells.length === 0 ? [] : [`  ${key}\n${cells.join("\n")}`];
   });
-}
-
-function listed(what: string, rows: readonly string[]): string[] {
-  if (rows.length === 0) return [];
-  return [`  ${rows.length} ${what}`, ...rows.slice(0, EXAMPLES).map((row) => `    ${row}`)];
+  return [`  ${rows.length} rows differ`, ...rows.slice(0, EXAMPLES)].join("\n");
 }
 
 function keyOf(table: Table, cells: Cells): string {
   const names = table.columns.map(({ name }) => name);
   return table.key.map((name) => `${name}=${cells[names.indexOf(name)]}`).join(" ");
-}
-
-function show(table: Table, cells: Cells): string {
-  return table.columns.map(({ name }, at) => `${name}=${brief(cells[at])}`).join(" ");
 }
 
 function brief(cell: string | null | undefined): string {

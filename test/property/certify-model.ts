@@ -159,7 +159,7 @@ class Run {
     if (pass === 2) for (const answer of this.#kept.repaired) this.#replay(answer);
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
-    const reasons = uncleanReasons({ marks, snapshot, rejected: 0 });
+    const reasons = uncleanReasons(marks, snapshot, 0);
     return {
       pass,
       mode,

@@ -172,7 +172,6 @@ long(
       {
         examples: [[[0, 0, 0, 0], [...EVERY_CAUSE]]],
         numRuns: RUNS + 1,
-        interruptAfterTimeLimit: 20_000 * (RUNS + 1),
         endOnFailure: true,
       },
     );

@@ -203,7 +203,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       service.script = ({ kind, mode }) =>
         kind === "list" && mode === "basic" ? { status: 403 } : undefined;
     },
-    "custom fields of items that the token may not read": ({ service }) => {
+    "B11: custom fields of items that the token may not read": ({ service }) => {
       service.items = [
         item("a", 1, { newsroom_id: "one" }),
         item("b", 1, { custom_fields: [{ id: "1", name: "x" }] }),
@@ -231,7 +231,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     "answers that are none": answering({ body: { rows: [] } }),
   },
   "20 destinations": {
-    "destinations that the token may not read": (world) => {
+    "B11: destinations that the token may not read": (world) => {
       world.settings.destinations = [{ name: "Website" }];
       world.service.script = ({ kind }) => (kind === "destinations" ? { status: 403 } : undefined);
     },

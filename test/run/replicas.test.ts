@@ -122,6 +122,8 @@ suite("the modes mean different times", () => {
       passes.map(({ mode }) => mode),
       ["dynamic", "full", "dynamic", "basic"],
     );
+    const columns = scripted.asked("list", "dynamic").map((asked) => asked.columns.length > 0);
+    assert.deepEqual(columns, [...Array(12).fill(true), ...Array(12).fill(false)]);
     assert.match(
       text,
       /Evidence .*; dynamic and full answers mean different times by updated_at, so each was/,

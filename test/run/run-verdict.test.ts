@@ -44,7 +44,7 @@ test("D1, D2, D4, D6, D8, D9, D11, D16, D17: a pass is clean where its pages fit
   ];
   for (const [pages, reason, seen] of cases) {
     const { rejected, ...snapshot } = { distinct: 12, duplicates: 0, rejected: 0, ...seen };
-    const reasons = uncleanReasons({ marks: pages, snapshot, rejected });
+    const reasons = uncleanReasons(pages, snapshot, rejected);
     if (reason === null) assert.deepEqual(reasons, []);
     else assert.ok(reasons.includes(reason), `${reason} is not among ${reasons}`);
   }

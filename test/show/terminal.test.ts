@@ -54,23 +54,6 @@ test("a character of several code points is cut as a whole", () => {
   }
 });
 
-test("flags, keycaps and families line up in a table, whatever a screen is wide", () => {
-  const cells = [
-    "👨‍👩‍👧‍👦 family",
-    "🇩🇪 flag",
-    "1️⃣ keycap",
-    "漢字",
-    "plain",
-    "u\u0308mlaut",
-    "👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽",
-  ];
-  const table = { columns: [{ name: "n", align: "left" as const }], rows: cells.map((cell) => [cell]) };
-  for (const width of [undefined, 80, 12]) {
-    const widths = drawTable(table, width).trimEnd().split("\n").map(displayWidth);
-    assert.deepEqual([...new Set(widths)], [width === 12 ? 12 : 20]);
-  }
-});
-
 test("every line of a table has the same width, and fits the screen where a column can", () => {
   const cell = fc.string({ unit: "grapheme", maxLength: 30 });
   fc.assert(

@@ -112,27 +112,21 @@ describe("lists that are put together", () => {
     assert.deepEqual(made.drift, []);
   });
 
-  test("two times of adding that differ are counted, the list's being kept", () => {
-    const made = dynamic({
-      added_to_collection_dates: [{ collection_id: "a", added_date: "2026-01-01T00:00:00Z" }],
-      added_to_collection_date: { a: "2026-01-02T00:00:00Z" },
-    });
-    assert.deepEqual(cells(made, "content_collections", "added_date"), [[micros("2026-01-01T00:00:00Z")]]);
-    assert.deepEqual(
-      made.drift.map(({ path, kind }) => [path, kind]),
-      [["content_collections.added_date", "views_differ"]],
-    );
-  });
-
-  test("two times of adding that agree to the second agree, and the finer is kept", () => {
-    const made = dynamic({
-      added_to_collection_dates: [{ collection_id: "a", added_date: "2026-01-01T00:00:00Z" }],
-      added_to_collection_date: { a: "2026-01-01T00:00:00.250Z" },
-    });
-    assert.deepEqual(cells(made, "content_collections", "added_date"), [
-      [micros("2026-01-01T00:00:00.250Z")],
-    ]);
-    assert.deepEqual(made.drift, []);
+  test("of two times of adding the list's is kept, or the finer of one second; others are counted", () => {
+    for (const [added, kept, drift] of [
+      ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", ["content_collections.added_date views_differ"]],
+      ["2026-01-01T00:00:00.250Z", "2026-01-01T00:00:00.250Z", []],
+    ] as const) {
+      const made = dynamic({
+        added_to_collection_dates: [{ collection_id: "a", added_date: "2026-01-01T00:00:00Z" }],
+        added_to_collection_date: { a: added },
+      });
+      assert.deepEqual(cells(made, "content_collections", "added_date"), [[micros(kept)]]);
+      assert.deepEqual(
+        made.drift.map(({ path, kind }) => `${path} ${kind}`),
+        drift,
+      );
+    }
   });
 
   test("principals stand once, in their first place, groups and users apart", () => {

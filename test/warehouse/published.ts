@@ -30,10 +30,13 @@ const tagsOf = (items: number, text: string): Tag[] =>
     tag: text,
   }));
 
-export function statement(staging: StagingFolder, items: number): ManifestDraft {
+export function statement(
+  { run, sequence }: Pick<StagingFolder, "run" | "sequence">,
+  items: number,
+): ManifestDraft {
   return {
-    run: staging.run,
-    sequence: staging.sequence,
+    run,
+    sequence,
     pipeline: "nightly",
     loaders: ["duckdb", "parquet"],
     instance: { id: "instance-1", origin: "https://example.org" },

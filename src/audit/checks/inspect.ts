@@ -84,21 +84,15 @@ function columnsOf(tables: readonly Table[], values: ColumnValues): string[] {
 
 const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
 
-interface ListedValues {
-  readonly table: string;
-  readonly column: string;
-  readonly values: readonly string[];
-}
-
 /** Columns for which the specification lists values. */
-export const LISTED_VALUES: readonly ListedValues[] = [
+export const LISTED_VALUES = [
   { table: "content", column: "state", values: ["production", "promotion", "completed"] },
   { table: "content", column: "progress_stage", values: ["planned", "in_progress", "complete"] },
   { table: "content", column: "viewer_compatibility", values: VIEWERS },
   { table: "content_gallery", column: "gallery_viewer_compatibility", values: VIEWERS },
 ];
 
-export function listedValuesCheck({ table, column }: ListedValues): string {
+export function listedValuesCheck({ table, column }: (typeof LISTED_VALUES)[number]): string {
   return `${table}.${column} has only values that the specification lists`;
 }
 

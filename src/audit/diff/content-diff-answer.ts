@@ -1,6 +1,6 @@
 /** What `diff --content` answers: items that were added, removed or changed, and each changed column before and after. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
@@ -14,7 +14,12 @@ import { type ComparedTable, type ContentDiffRequest, comparedTables, diffConten
 import { type ChosenRuns, chooseRuns } from "./content-runs.ts";
 import type { RunPair } from "./diff-runs.ts";
 
-export interface ContentDiffAsked {
+export function contentDiffQuestion({
+  table,
+  item,
+  limit,
+  ...asked
+}: {
   /** Name or number of a run that is kept, `current` or `previous`. */
   readonly before: string;
   readonly after: string;
@@ -24,14 +29,40 @@ export interface ContentDiffAsked {
   readonly item?: string | undefined;
   /** Rows of each list; undefined: all. */
   readonly limit?: number | undefined;
-}
-
-export function contentDiffQuestion(asked: ContentDiffAsked): Question<ChosenRuns> {
+}): Question<ChosenRuns> {
   return {
     choose: (folder, temporaryDirectory) =>
       chooseRuns(folder, [asked.before, asked.after], temporaryDirectory),
-    answer: (opened, { pair, before }) =>
-      contentDiffAnswer(opened, { ...asked, pair, beside: before.manifest }),
+    async answer(opened, { pair, before }) {
+      const { connection, manifest } = opened;
+      const runs = { pair, before: before.manifest, after: manifest };
+      const { tables, oneSided } = await contentTables(connection, runs, table);
+      const compared = await compareContent(connection, runs, {
+        tables: table === undefined ? tables : [namedTable(table, tables)],
+        oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
+        item: item === undefined ? undefined : await idOf(opened, item),
+        withVolatile: table !== undefined,
+      });
+      const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+      const changes = section({
+        key: "changes",
+        none: "",
+        title: "What changed",
+        columns: CHANGES,
+        ...(await listOf({ connection, limit }, CHANGES, changesSql(compared.withItems), (row) => row)),
+      });
+      return {
+        lead: compared.lead,
+        facts: {
+          from: { ...pair.before },
+          to: { ...pair.after },
+          item: compared.item ?? null,
+          ...compared.counts,
+        },
+        // Its lists are read as long as the run is open.
+        sections: [columns, changes, items, onlyInOne],
+      };
+    },
   };
 }
 
@@ -83,46 +114,6 @@ export interface ContentPair {
 
 interface Stated extends Pick<Manifest, "rows"> {
   readonly personalData: { readonly policy: string };
-}
-
-/** Its lists are read as long as the run is open. */
-async function contentDiffAnswer(
-  opened: OpenedRun,
-  {
-    pair,
-    beside,
-    table,
-    limit,
-    ...asked
-  }: ContentDiffAsked & { readonly pair: RunPair; readonly beside: Stated },
-): Promise<Answer> {
-  const { connection, manifest } = opened;
-  const runs = { pair, before: beside, after: manifest };
-  const { tables, oneSided } = await contentTables(connection, runs, table);
-  const compared = await compareContent(connection, runs, {
-    tables: table === undefined ? tables : [namedTable(table, tables)],
-    oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
-    item: asked.item === undefined ? undefined : await idOf(opened, asked.item),
-    withVolatile: table !== undefined,
-  });
-  const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
-  const changes = section({
-    key: "changes",
-    none: "",
-    title: "What changed",
-    columns: CHANGES,
-    ...(await listOf({ connection, limit }, CHANGES, changesSql(compared.withItems), (row) => row)),
-  });
-  return {
-    lead: compared.lead,
-    facts: {
-      from: { ...pair.before },
-      to: { ...pair.after },
-      item: compared.item ?? null,
-      ...compared.counts,
-    },
-    sections: [columns, changes, items, onlyInOne],
-  };
 }
 
 type Compared = Awaited<ReturnType<typeof compareContent>>;

@@ -1,6 +1,4 @@
-/** What `diff` answers: changes by cause, then each change, before and after, and why, however many items it touches. */
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type Section, section } from "../../common/answer.ts";
+import { col, type Section, section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
@@ -40,7 +38,9 @@ export function diffQuestion(
     readonly before: string;
     readonly after: string;
     readonly cause?: Cause | undefined;
+    /** Whether the changed values of each item are told too. */
     readonly items?: boolean | undefined;
+    /** Rows of each list; undefined: all. */
     readonly limit?: number | undefined;
   },
 ): Question<Choice & { readonly pair: RunPair }> {
@@ -54,8 +54,29 @@ export function diffQuestion(
         `No history knows both ${one.run} and ${other.run}; "diff ${one.sequence} ${other.sequence} --content --table content_mapped_values" compares their mapped values row by row.`,
       );
     },
-    answer: ({ connection }, { pair }) =>
-      diffAnswer(connection, pair, { filter: { cause, destination, field }, items, limit }),
+    async answer({ connection }, { pair }) {
+      const filter = { cause, destination, field };
+      const diff = await diffRuns(connection, pair, filter);
+      const lists = { connection, diff, limit };
+      return {
+        lead: leadOf(pair, diff, filter),
+        facts: {
+          from: { ...pair.before },
+          to: { ...pair.after },
+          history_of: pair.basis ?? null,
+          items_changed: diff.items,
+          values_changed: diff.values,
+          payloads_changed: diff.payloads,
+          items_with_changed_payload: diff.payloadItems,
+        },
+        // Its lists are read as long as the connection is open.
+        sections: [
+          ...countedSections(lists),
+          await linesSection(lists),
+          ...(items ? [await itemsSection(lists)] : []),
+        ],
+      };
+    },
   };
 }
 
@@ -63,49 +84,8 @@ export interface Lists extends ListRequest {
   readonly diff: Diff;
 }
 
-/** Its lists are read as long as the connection is open. */
-export async function diffAnswer(
-  connection: DuckDBConnection,
-  pair: RunPair,
-  {
-    filter,
-    items,
-    limit,
-  }: {
-    readonly filter: DiffFilter;
-    /** Whether the changed values of each item are told too. */
-    readonly items: boolean;
-    /** Rows of each list; undefined: all. */
-    readonly limit: number | undefined;
-  },
-): Promise<Answer> {
-  const diff = await diffRuns(connection, pair, filter);
-  const { before, after, basis } = pair;
-  return {
-    lead: leadOf(pair, diff, filter),
-    facts: {
-      from: { ...before },
-      to: { ...after },
-      history_of: basis ?? null,
-      items_changed: diff.items,
-      values_changed: diff.values,
-      payloads_changed: diff.payloads,
-      items_with_changed_payload: diff.payloadItems,
-    },
-    sections: await diffSections({ connection, diff, limit }, items),
-  };
-}
-
 export function leadOf(pair: RunPair, diff: Diff, filter: DiffFilter): string {
   return [...compared(pair, diff), cameTo(diff, filter)].join(" ");
-}
-
-async function diffSections(lists: Lists, hasItems: boolean): Promise<Section[]> {
-  return [
-    ...countedSections(lists),
-    await linesSection(lists),
-    ...(hasItems ? [await itemsSection(lists)] : []),
-  ];
 }
 
 /** What there is of each cause, and what became of the definitions. */

@@ -19,14 +19,19 @@ export function earlierRuns(
   published: readonly PublishedRun[],
   stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
 ) {
-  const runs = published.flatMap((run) => readable(run) ?? []);
+  // Of one without a manifest that can be read, nothing is told.
+  const runs = published.flatMap((run): ReadableRun[] => {
+    const { manifest } = run;
+    return manifest instanceof WarehouseError ? [] : [{ ...run, manifest }];
+  });
   const before = previousOf(stated, runs);
   const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
   const shown = runs
     .filter((run) => run.sequence < stated.sequence && !isPutAside(run, past))
     // A limited run is on its own.
     .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
-  const compared: ComparedRun | undefined = before && isComparable(before) ? before : undefined;
+  const isComparable = before !== undefined && missingTables(before.manifest.rows).length === 0;
+  const compared: ComparedRun | undefined = isComparable ? before : undefined;
   return {
     /** Number of the run that this one goes on from; null: this is the first. */
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
@@ -42,14 +47,4 @@ export function comparison({ previous, before }: EarlierRuns): string {
   if (before !== undefined) return `Compared with run ${before.sequence}.`;
   if (previous === null) return "This is the first run, so there is nothing to compare it with.";
   return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
-}
-
-function isComparable(run: ReadableRun): boolean {
-  return missingTables(run.manifest.rows).length === 0;
-}
-
-/** Undefined: its manifest is gone or damaged. */
-function readable(run: PublishedRun): ReadableRun | undefined {
-  const { manifest } = run;
-  return manifest instanceof WarehouseError ? undefined : { ...run, manifest };
 }

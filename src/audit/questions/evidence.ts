@@ -46,9 +46,7 @@ const DOCUMENT = {
 export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
 type DocumentEvidence = NonNullable<Evidence["document"]>;
 
-type EvidentRun = Pick<OpenedRun, "connection" | "directory">;
-
-export async function findEvidence(run: EvidentRun, contentId: string) {
+export async function findEvidence(run: OpenedRun, contentId: string) {
   const { connection } = run;
   return {
     /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
@@ -78,7 +76,7 @@ const REQUESTS = `
  * The latest document of an item that says anything of `custom_fields`, be it that there are none: that is what the run
  * read. A document that replaces all before says it by what it lacks.
  */
-async function findDocument({ connection, directory }: EvidentRun, contentId: string) {
+async function findDocument({ connection, directory }: OpenedRun, contentId: string) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
   const [found] = await rowsBy(
@@ -153,7 +151,6 @@ const EVIDENCE = {
   sha256: col.name({ required: true, head: "SHA-256", dispensable: 1 }),
   file: col.text(),
 } as const;
-type EvidenceRow = RowOf<typeof EVIDENCE>;
 
 const NO_DOCUMENT =
   "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
@@ -182,11 +179,11 @@ export function evidenceSection({ document, reused, lookups }: Evidence): Sectio
 
 const NONE = { request: null, answered: null, pass: null, page: null, position: null, file: null };
 
-function responseRow({ mode, request, observedAt, pass, page, sha256 }: RowOf<typeof REQUEST>): EvidenceRow {
+function responseRow({ mode, request, observedAt, pass, page, sha256 }: RowOf<typeof REQUEST>) {
   return { ...NONE, what: `${mode} response`, request, answered: new Date(observedAt), pass, page, sha256 };
 }
 
-function documentRow({ mode, pass, page, position, sha256, file }: DocumentEvidence): EvidenceRow {
+function documentRow({ mode, pass, page, position, sha256, file }: DocumentEvidence) {
   // A document that was asked for singly stood on no page.
   const listed = mode === "item" ? {} : { pass, page, position };
   return { ...NONE, ...listed, what: `${mode} document`, sha256, file };

@@ -77,21 +77,11 @@ export function explainAnswer(
   explanation: ItemExplanation,
   { steps, ...scope }: Scope & { readonly steps: boolean },
 ): Answer {
-  const { item, definitions, ledger, payloads, passthrough, evidence, since } = explanation;
+  const { item, definitions, passthrough, evidence } = explanation;
   const { verdict } = manifest;
   const destinations = definitions.destinations.filter((each) =>
     isWanted(scope.destinationIds, each.destinationId),
   );
-  const names = {
-    destinations: new Map(destinations.map((each) => [each.destinationId, each.identification])),
-    fields: new Map(definitions.fields.map(({ customFieldId, name }) => [customFieldId, name])),
-  };
-  const types = new Map(definitions.fields.map(({ customFieldId, fieldType }) => [customFieldId, fieldType]));
-  const values = ledger.map((row) => ({
-    row,
-    since: since?.get(sinceKey(row)),
-    why: whyOf(row, types.get(row.customFieldId) ?? null, passthrough),
-  }));
   const request = evidence.document?.request;
   const read =
     request === undefined
@@ -112,10 +102,7 @@ export function explainAnswer(
       })),
     },
     sections: [
-      ...valueSections(
-        { names, payloads, values, notes: notesOf(destinations, definitions.destinations) },
-        scope,
-      ),
+      ...valueSections(explanation, destinations, scope),
       notMappedSection(explanation, scope),
       ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
     ],
@@ -143,46 +130,33 @@ function minute(iso: string): string {
 }
 
 function valueSections(
-  {
-    names,
-    payloads,
-    values,
-    notes,
-  }: {
-    readonly names: Readonly<Record<"destinations" | "fields", ReadonlyMap<string, string | null>>>;
-    readonly payloads: ItemExplanation["payloads"];
-    readonly values: readonly {
-      readonly row: MappedValue;
-      readonly since: Since | undefined;
-      readonly why: string;
-    }[];
-    /** Sentences on the destinations. */
-    readonly notes: readonly string[];
-  },
+  { definitions, ledger, payloads, passthrough, since }: ItemExplanation,
+  destinations: readonly Destination[],
   scope: Scope,
 ): Section[] {
-  const wanted = values.filter(
-    ({ row }) =>
-      isWanted(scope.destinationIds, row.destinationId) && isWanted(scope.fieldIds, row.customFieldId),
+  const names = new Map(destinations.map((each) => [each.destinationId, each.identification]));
+  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
+  const wanted = ledger.filter(
+    (row) => isWanted(scope.destinationIds, row.destinationId) && isWanted(scope.fieldIds, row.customFieldId),
   );
-  const at = (id: string) => ({ destination_id: id, destination: names.destinations.get(id) ?? null });
-  const byDestination = [...Map.groupBy(wanted, ({ row }) => row.destinationId)];
+  const at = (id: string) => ({ destination_id: id, destination: names.get(id) ?? null });
+  const byDestination = [...Map.groupBy(wanted, ({ destinationId }) => destinationId)];
   const sent = byDestination.map(([id, some]) => {
-    const external = new Set(some.map(({ row }) => row.externalFieldName));
+    const external = new Set(some.map(({ externalFieldName }) => externalFieldName));
     return { id, members: [...(payloads.get(id) ?? [])].filter(([name]) => external.has(name)) };
   });
   const without = sent.filter(({ members }) => members.length === 0);
   const receive = without.length === 1 ? "receives" : "receive";
   const of = scope.fieldIds === undefined ? "of this item" : "by this field";
-  const who = without.map(({ id }) => names.destinations.get(id) ?? id);
+  const who = without.map(({ id }) => names.get(id) ?? id);
   const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
-  const lead = [...notes, ...nothing].join(" ");
+  const lead = [...notesOf(destinations, definitions.destinations), ...nothing].join(" ");
   return [
     section({
       key: "payloads",
       title: "What destinations receive",
       ...(lead === "" ? {} : { lead }),
-      none: whyNothing({ values: values.length, wanted: wanted.length }),
+      none: whyNothing({ values: ledger.length, wanted: wanted.length }),
       columns: PAYLOADS,
       rows: sent.flatMap(({ id, members }) =>
         members.map(([name, texts]) => ({ ...at(id), external_field_name: name, values: texts })),
@@ -193,10 +167,10 @@ function valueSections(
       key: "values",
       title: "What became of each value",
       columns: VALUES,
-      rows: wanted.map(({ row, since, why }) => ({
+      rows: wanted.map((row) => ({
         ...at(row.destinationId),
         custom_field_id: row.customFieldId,
-        custom_field: names.fields.get(row.customFieldId) ?? null,
+        custom_field: fields.get(row.customFieldId)?.name ?? null,
         ordinal: row.ordinal,
         value_id: row.valueId,
         value: row.value,
@@ -208,8 +182,8 @@ function valueSections(
         mapping_value_id: row.mappingValueId,
         ambiguous: row.ambiguous,
         collision: row.collision,
-        why,
-        ...sinceCells(since),
+        why: whyOf(row, fields.get(row.customFieldId)?.fieldType ?? null, passthrough),
+        ...sinceCells(since?.get(sinceKey(row))),
       })),
       limit: 1000,
     }),

@@ -1,6 +1,6 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, section } from "../../common/answer.ts";
+import { col, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import {
   ends,
@@ -76,53 +76,46 @@ export const WHAT_IF = ["groups", "values", "items"] as const;
 export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Question {
   return {
     choose: async () => ({ wanted: run }),
-    answer: async (opened) =>
-      whatIfAnswer(opened.run, opened.connection, await whatIf(opened.connection, rows)),
-  };
-}
-
-async function whatIfAnswer(
-  run: string,
-  connection: DuckDBConnection,
-  found: Awaited<ReturnType<typeof whatIf>>,
-): Promise<Answer> {
-  const { entries, groups, byValue } = found;
-  const came =
-    found.values === 0
-      ? `No external value would change in the run ${run}.`
-      : `${counted(found.values, "external value")} of ${counted(found.items, "item")} would change in the run ${run}.`;
-  const none = "";
-  const items = loadSql("audit_what_if_items");
-  return {
-    lead: `${came} Entries of mappings: ${count(entries.file)} in the file, ${count(entries.run)} in the run.`,
-    facts: { run, items_changed: found.items, values_changed: found.values },
-    sections: [
-      section({
-        key: "groups",
-        title: "Changes by destination and field",
-        none,
-        columns: GROUPS,
-        rows: groups,
-        limit: 100,
-      }),
-      section({
-        key: "values",
-        title: "What would change, by value",
-        none,
-        columns: VALUES,
-        rows: byValue,
-      }),
-      section({
-        key: "items",
-        title: "Items",
-        none,
-        columns: ITEMS,
-        rows: await rowsBy(connection, ITEMS, `${items} LIMIT ${ITEMS_HELD}`),
-        total: found.values,
-        every: () => streamBy(connection, ITEMS, items),
-        all: "--format csv",
-      }),
-    ],
+    async answer({ run, connection }) {
+      const { entries, groups, byValue, ...changed } = await whatIf(connection, rows);
+      const came =
+        changed.values === 0
+          ? `No external value would change in the run ${run}.`
+          : `${counted(changed.values, "external value")} of ${counted(changed.items, "item")} would change in the run ${run}.`;
+      const none = "";
+      const items = loadSql("audit_what_if_items");
+      return {
+        lead: `${came} Entries of mappings: ${count(entries.file)} in the file, ${count(entries.run)} in the run.`,
+        facts: { run, items_changed: changed.items, values_changed: changed.values },
+        sections: [
+          section({
+            key: "groups",
+            title: "Changes by destination and field",
+            none,
+            columns: GROUPS,
+            rows: groups,
+            limit: 100,
+          }),
+          section({
+            key: "values",
+            title: "What would change, by value",
+            none,
+            columns: VALUES,
+            rows: byValue,
+          }),
+          section({
+            key: "items",
+            title: "Items",
+            none,
+            columns: ITEMS,
+            rows: await rowsBy(connection, ITEMS, `${items} LIMIT ${ITEMS_HELD}`),
+            total: changed.values,
+            every: () => streamBy(connection, ITEMS, items),
+            all: "--format csv",
+          }),
+        ],
+      };
+    },
   };
 }
 

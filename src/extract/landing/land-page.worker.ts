@@ -8,12 +8,11 @@ import type { LandingTask, TaskOf } from "./tasks.ts";
 const options: LanderOptions = workerData;
 const lander = new Lander(options);
 
-/** Each method takes the tasks of its name. */
-type Methods = { readonly [Kind in keyof Tasks]: (task: Tasks[Kind]) => unknown };
 type Tasks = { readonly [Kind in LandingTask["kind"]]: TaskOf<Kind> & { readonly kind: Kind } };
 
 function perform<Kind extends keyof Tasks>(task: Tasks[Kind]): unknown {
-  const methods: Methods = lander;
+  /** Each takes the tasks of its name. */
+  const methods: { readonly [Name in keyof Tasks]: (task: Tasks[Name]) => unknown } = lander;
   return methods[task.kind](task);
 }
 

@@ -18,13 +18,6 @@ const MIN_ANCHOR_LENGTH = 4;
 const QUOTE = '"';
 const COLON_NEXT = /[ \n\r\t]*:/y;
 
-export interface RedactedBody {
-  /** The same JSON, with `[redacted]` in its texts. */
-  readonly bytes: Buffer;
-  /** Texts that were changed, by the name of the member that they belong to. */
-  readonly texts: ReadonlyMap<string, number>;
-}
-
 export class EchoRedactor {
   readonly #redact: (text: string) => string;
   readonly #anchors: readonly string[];
@@ -34,8 +27,11 @@ export class EchoRedactor {
     this.#anchors = token.reveal().length < MIN_ECHO_LENGTH ? [] : anchorsOf(secretForms(token));
   }
 
-  /** Undefined: the token is not in the body. What is no JSON is left as it is: whoever parses it refuses it. */
-  redact(bytes: Buffer): RedactedBody | undefined {
+  /**
+   * The same JSON with `[redacted]` in its `texts`, and how many of these were changed, by the name of the member that they
+   * belong to. Undefined: the token is not in the body. What is no JSON is left as it is: whoever parses it refuses it.
+   */
+  redact(bytes: Buffer) {
     if (!this.#anchors.some((anchor) => bytes.includes(anchor))) return undefined;
     const body = bytes.toString();
     const texts = new Map<string, number>();

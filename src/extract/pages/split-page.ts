@@ -39,12 +39,6 @@ export interface Element {
   readonly found: readonly FoundObject[];
 }
 
-export interface SplitPage {
-  /** Text of the page with an empty list in place of its elements. */
-  readonly envelope: string;
-  readonly elements: readonly Element[];
-}
-
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const POINT = 0x2e;
@@ -79,7 +73,7 @@ const BLANK = /^[ \n\r\t]*$/;
  * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole. `recurring`:
  * what is known of objects that recur; the page adds to it. Undefined: none is looked for.
  */
-export function splitPage(bytes: Buffer, recurring?: RecurringObjects): SplitPage | undefined {
+export function splitPage(bytes: Buffer, recurring?: RecurringObjects) {
   const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
   if (head === undefined) return undefined;
   const elements = elementsFrom(bytes, head.length, recurring);
@@ -88,7 +82,11 @@ export function splitPage(bytes: Buffer, recurring?: RecurringObjects): SplitPag
   const rest = bytes.toString("utf8", last.end);
   if (NAMED_AGAIN.test(rest)) return undefined;
   const empty = elements.length === 1 && isBlank(bytes, last);
-  return { envelope: head + rest, elements: empty ? [] : elements };
+  return {
+    /** Text of the page with an empty list in place of its elements. */
+    envelope: head + rest,
+    elements: empty ? [] : elements,
+  };
 }
 
 function isBlank(bytes: Buffer, { start, end }: Element): boolean {
@@ -131,15 +129,6 @@ function elementsFrom(
 /** The member of an element that is looked at is no list. */
 const NO_LIST = -1;
 
-/** An object that is not known, from its brace on. */
-interface UnknownObject {
-  readonly start: number;
-  /** Braces and brackets that are open around it. */
-  readonly depth: number;
-  /** Names before it in the element. */
-  readonly nameCount: number;
-}
-
 /** What is known of an element up to the byte that is looked at. */
 class ElementScan {
   /** Braces and brackets of it that are open. Below zero in what is no JSON. */
@@ -153,8 +142,11 @@ class ElementScan {
   #large = false;
   /** Place in the list that its member is, or {@link NO_LIST}. */
   #place = NO_LIST;
-  /** The last one that began and may be one that recurs. */
-  #unknown: UnknownObject | undefined;
+  /**
+   * The last object that began, is not known and may be one that recurs: where its brace stands, how many braces and
+   * brackets are open around it, and how many names come before it in the element.
+   */
+  #unknown: { readonly start: number; readonly depth: number; readonly nameCount: number } | undefined;
 
   constructor(bytes: Buffer, start: number, recurring: RecurringObjects | undefined) {
     this.#bytes = bytes;

@@ -6,6 +6,7 @@
 import type { Pagination } from "../../api/envelope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
+import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
@@ -290,18 +291,15 @@ class PassReader {
     );
   }
 
-  #first(): readonly string[] {
-    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
-    return [...new Set(pages.flatMap(([, ids]) => ids))].slice(0, this.#limit ?? 0);
-  }
-
   #reasons(): readonly string[] {
     if (this.#limit !== null) return [`only the first ${itemsCount(this.#limit)} are read`];
-    return uncleanReasons({ marks: this.#marks, snapshot: this.#snapshot, rejected: this.#rejected });
+    return uncleanReasons(this.#marks, this.#snapshot, this.#rejected);
   }
 
   #result(first: Pagination, last: Pagination): Pass {
     const { pass, mode, perPage, landing } = this.#request;
+    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
+    const ids = new Set(pages.flatMap(([, idsOfPage]) => idsOfPage));
     return {
       pass,
       mode,
@@ -310,7 +308,7 @@ class PassReader {
       fresh: this.#fresh,
       unread: this.#unread,
       wanted: [...this.#wanted.values()],
-      first: this.#first(),
+      first: [...ids].slice(0, this.#limit ?? 0),
       itemsPerGroup: (landing?.groupSize ?? 1) * perPage,
       rows: this.#rows,
       rejected: this.#rejected,
@@ -324,6 +322,27 @@ class PassReader {
       endedMs: this.#context.clock.now(),
     };
   }
+}
+
+/** A pass as it is certified. `sorted`: the numbers of all items in the order of their IDs. */
+export function passRecord(pass: Pass, sorted: Uint32Array): PassRecord {
+  return {
+    pass: pass.pass,
+    mode: pass.mode,
+    pages: pass.pages,
+    perPage: pass.perPage,
+    pagesAnnounced: pass.pagesAnnounced,
+    rows: pass.rows,
+    distinctItems: pass.snapshot.distinct,
+    duplicates: pass.snapshot.duplicates,
+    countBefore: pass.countBefore,
+    countAfter: pass.countAfter,
+    digest: pass.snapshot.digest(sorted),
+    clean: pass.reasons.length === 0,
+    reason: pass.reasons.length === 0 ? null : pass.reasons.join("; "),
+    startedMs: pass.startedMs,
+    endedMs: pass.endedMs,
+  };
 }
 
 /** Whether the service has no such page, by its status. */

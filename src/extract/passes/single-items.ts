@@ -59,7 +59,9 @@ class DetailsReader {
     this.#run = reuse.run;
     for (const item of wanted) {
       const document = reuse.documents.get(item.fingerprint);
-      if (document !== undefined && !isItemDue(item, document, reuse)) this.#reusable.set(item.id, document);
+      if (document === undefined) continue;
+      const age = { readAt: document.observedAt, now: item.observedAt, days: reuse.rereadDays };
+      if (!isDue(item.id, age)) this.#reusable.set(item.id, document);
     }
     const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
     this.#budget = new FailureBudget(
@@ -110,7 +112,7 @@ class DetailsReader {
   }
 
   /** Copies what stands in for requests. */
-  async #reuse(placed: readonly Placed[]): Promise<void> {
+  async #reuse(placed: readonly { readonly item: Listed; readonly place: Place }[]): Promise<void> {
     const found = placed.flatMap(({ item, place }) => {
       const document = this.#reusable.get(item.id);
       return document === undefined ? [] : { item, place, document };
@@ -157,14 +159,4 @@ class DetailsReader {
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }
-}
-
-/** Whether it is asked for though there is a document that could stand in. */
-function isItemDue(item: Listed, { observedAt: readAt }: Reusable, { rereadDays: days }: Reuse): boolean {
-  return isDue(item.id, { readAt, now: item.observedAt, days });
-}
-
-interface Placed {
-  readonly item: Listed;
-  readonly place: Place;
 }

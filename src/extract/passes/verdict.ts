@@ -8,23 +8,21 @@ export interface PageMark {
   readonly rows: number;
 }
 
-/** The pages of a pass, by number from 1, and what they listed. */
-interface PassEvidence {
-  readonly marks: ReadonlyMap<number, PageMark>;
-  readonly snapshot: Pick<PassSnapshot, "distinct" | "duplicates">;
-  /** Listed documents that are no items. */
-  readonly rejected: number;
-}
-
 type NumberedMark = readonly [page: number, mark: PageMark];
 
-/** Why a pass is not clean; empty: its pages fit together without a gap, a repeat or a change of total. */
-export function uncleanReasons({ marks, snapshot, rejected }: PassEvidence): string[] {
+/**
+ * Why a pass is not clean; empty: its pages fit together without a gap, a repeat or a change of total. `marks`: by page,
+ * from 1; `rejected`: how many listed documents are no items.
+ */
+export function uncleanReasons(
+  marks: ReadonlyMap<number, PageMark>,
+  { distinct, duplicates }: Pick<PassSnapshot, "distinct" | "duplicates">,
+  rejected: number,
+): string[] {
   const pages = [...marks].sort(([a], [b]) => a - b);
   const first = pages[0]?.[1];
   if (first === undefined) return ["no page was read"];
   const { count, pages: announced } = first.pagination;
-  const { distinct, duplicates } = snapshot;
   const listed = distinct + rejected;
   const beforeLast = pages.slice(0, -1);
   const end = beforeLast.find(([, { pagination }]) => (pagination.next ?? null) === null);

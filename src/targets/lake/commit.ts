@@ -25,17 +25,17 @@ export async function commitTables(
   claim: Claim,
 ): Promise<readonly CommittedTable[]> {
   const tables = await tablesToCommit(place, delivery.tables);
-  return await inParallel(LANES, tables, (_, table) => commitTable(place, delivery, { claim, table }));
+  return await inParallel(LANES, tables, (_, table) => commitTable(place, delivery, claim, table));
 }
 
 async function commitTable(
   place: LakePlace,
   delivery: Delivery,
-  { claim, table }: { readonly claim: Claim; readonly table: LakeTable<DescribedTable> },
+  { number, followsUnfinished }: Claim,
+  table: LakeTable<DescribedTable>,
 ): Promise<CommittedTable> {
   const { store, instance, logRetentionDays: retentionDays, clock } = place;
   const { run, signal } = delivery;
-  const { number, followsUnfinished } = claim;
   const { declared } = table;
   const { name } = declared;
   let { state } = table;

@@ -36,7 +36,7 @@ export function stageTables(
     const delivery = newDelivery(place, run, tables);
     const look = await lookAndUpload(place, delivery, run);
     const commit = async () => {
-      if (look !== null) await open(run.signal, (again) => commitDelivery(again, { delivery, run, look }));
+      if (look !== null) await open(run.signal, (again) => commitDelivery(again, delivery, run, look));
     };
     return { commit, abort: async () => {} };
   });
@@ -63,11 +63,9 @@ async function lookAndUpload(place: LakePlace, delivery: Delivery, run: Delivere
 
 async function commitDelivery(
   place: LakePlace,
-  {
-    delivery,
-    run,
-    look: first,
-  }: { readonly delivery: Delivery; readonly run: DeliveredRun; readonly look: Look },
+  delivery: Delivery,
+  run: DeliveredRun,
+  first: Look,
 ): Promise<void> {
   let look: Look | null = first;
   while (look !== null) {
@@ -75,7 +73,7 @@ async function commitDelivery(
     if (claim !== null) {
       await uploadCopy(place, delivery, claim.number);
       const committed = await commitTables(place, delivery, claim);
-      return await finishDelivery(place, delivery, { claim, committed });
+      return await finishDelivery(place, delivery, claim, committed);
     }
     look = await lookAndUpload(place, delivery, run);
   }

@@ -1,5 +1,6 @@
 /** Step 5: commits the run's rows to `run_snapshots`. From then on it is the instance's last run, and whole. */
 import { createHash } from "node:crypto";
+import type { DeliveredRun } from "../../pipeline.ts";
 import { rolledBackFrom } from "../../warehouse/identity.ts";
 import type { Claim } from "./claim.ts";
 import type { CommittedTable } from "./commit.ts";
@@ -17,7 +18,8 @@ import { lastOf, RUN_SNAPSHOTS, rowsOf, type SnapshotRow } from "./snapshots.ts"
 export async function finishDelivery(
   place: LakePlace,
   delivery: Delivery,
-  { claim: { number }, committed }: { readonly claim: Claim; readonly committed: readonly CommittedTable[] },
+  { number }: Claim,
+  committed: readonly CommittedTable[],
 ): Promise<void> {
   const { store, instance, logRetentionDays: retentionDays, clock } = place;
   const { run, signal } = delivery;
@@ -30,7 +32,8 @@ export async function finishDelivery(
     if (numberOf(state, removalId(instance)) === number) return;
     if (numberOf(state, instance) > number) throw overtaken(place, delivery);
     assertYoung(place, delivery);
-    const rows = rowsAfter(place, delivery, { number, committed, before });
+    const made = { delivery: number, delivered_at: clock.now() };
+    const rows = run === null ? [] : rowsAfter(before, run, committed, made);
     const change = {
       table: RUN_SNAPSHOTS,
       instance,
@@ -48,24 +51,16 @@ export async function finishDelivery(
 }
 
 function rowsAfter(
-  { clock }: LakePlace,
-  { run }: Delivery,
-  {
-    number,
-    committed,
-    before,
-  }: {
-    readonly number: number;
-    readonly committed: readonly CommittedTable[];
-    readonly before: readonly SnapshotRow[];
-  },
+  before: readonly SnapshotRow[],
+  run: DeliveredRun,
+  committed: readonly CommittedTable[],
+  made: Pick<SnapshotRow, "delivery" | "delivered_at">,
 ): readonly SnapshotRow[] {
-  if (run === null) return [];
   const replaced = rolledBackFrom(lastOf(before), run);
   const rows = committed
     .filter(({ files }) => files.length > 0)
     .map(({ name, version, files }) => ({
-      delivery: number,
+      ...made,
       run: run.run,
       sequence: run.sequence,
       verdict: run.verdict,
@@ -74,7 +69,6 @@ function rowsAfter(
       service_origin: run.instance.origin,
       rollback_of: replaced?.run ?? null,
       rollback_of_sha256: replaced?.sha256 ?? null,
-      delivered_at: clock.now(),
       table_name: name,
       table_version: version,
       rows: files.reduce((sum, each) => sum + each.rows, 0),

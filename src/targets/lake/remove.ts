@@ -12,18 +12,10 @@ import type { LakePlace } from "./place.ts";
 import { removeCopies } from "./vacuum.ts";
 
 /** What a lake has of an instance. */
-export interface Removable {
-  readonly instance: string;
-  readonly tables: number;
-  /** Of the tables. */
-  readonly files: number;
-  /** Null: another program wrote files that do not say. */
-  readonly rows: number | null;
-  readonly bytes: number;
-}
+export type Removable = Awaited<ReturnType<typeof removable>>;
 
 /** Changes nothing. Throws `config.not_found` if the lake has no such instance, and `target.refused` if a table cannot be written. */
-export async function removable(place: LakePlace): Promise<Removable> {
+export async function removable(place: LakePlace) {
   const { instance } = place;
   const look = await lookAt(place, null);
   const instances = instancesIn(look.snapshots);
@@ -36,7 +28,9 @@ export async function removable(place: LakePlace): Promise<Removable> {
   return {
     instance,
     tables: owned.length,
+    /** Of the tables. */
     files: adds.length,
+    /** Null: another program wrote files that do not say. */
     rows: rows.every((each) => each !== null) ? rows.reduce((sum, each) => sum + each, 0) : null,
     bytes: adds.reduce((sum, { size }) => sum + size, 0),
   };
@@ -58,7 +52,7 @@ export async function removeInstance(place: LakePlace, signal: AbortSignal): Pro
     const claim = await claimNumber(place, delivery, look);
     if (claim === null) continue;
     const committed = await commitTables(place, delivery, claim);
-    await finishDelivery(place, delivery, { claim, committed });
+    await finishDelivery(place, delivery, claim, committed);
     await removeCopies(place);
     return;
   }

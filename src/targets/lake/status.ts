@@ -27,13 +27,8 @@ const INSTANCE_COLUMNS = {
   unfinished: col.flag({ ...required, hidden: true }),
 } as const;
 
-export interface LakeStatus {
-  readonly address: string;
-  /** By name. */
-  readonly instances: readonly RowOf<typeof INSTANCE_COLUMNS>[];
-}
-
-export async function lakeStatus(place: LakePlace): Promise<LakeStatus> {
+/** The instances by name. */
+export async function lakeStatus(place: LakePlace) {
   const names = instancesIn(await readTable(place.store, RUN_SNAPSHOTS.name));
   const instances = await inParallel(LANES, names, (_, instance) => statusOf({ ...place, instance }));
   return { address: place.store.address, instances };
@@ -62,7 +57,7 @@ async function statusOf(place: LakePlace): Promise<RowOf<typeof INSTANCE_COLUMNS
 /** Keys of the sections of the answer. */
 export const LAKE_STATUS = ["instances"] as const;
 
-export function lakeStatusAnswer({ address, instances }: LakeStatus): Answer {
+export function lakeStatusAnswer({ address, instances }: Awaited<ReturnType<typeof lakeStatus>>): Answer {
   const unfinished = instances.filter((each) => each.unfinished).map(({ instance }) => instance);
   return {
     lead: instances.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,

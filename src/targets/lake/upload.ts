@@ -22,27 +22,19 @@ export async function uploadTables(place: LakePlace, delivery: Delivery): Promis
     for await (const each of store.list(dataFolder(declared.name, instance))) bytes.set(each.key, each.bytes);
     const isThere = (path: string, file: DescribedFile) =>
       bytes.get(`${declared.name}/${path}`) === file.bytes;
-    await nameFiles(place, delivery, { table: declared, state, isThere });
+    await nameFiles(place, delivery, { table: declared, state }, isThere);
   });
 }
 
 /**
  * The paths that a run's files have in a table: a file that this delivery uploaded, else one that the table's version names,
- * and else a new one, which is uploaded first.
+ * and else a new one, which is uploaded first. `isThere`: whether the store has an object as a version names it.
  */
 export async function nameFiles(
   place: LakePlace,
   delivery: Delivery,
-  {
-    table,
-    state,
-    isThere = () => true,
-  }: {
-    readonly table: DescribedTable;
-    readonly state: TableState | null;
-    /** Whether the store has an object as a version names it. */
-    readonly isThere?: (path: string, file: DescribedFile) => boolean;
-  },
+  { table, state }: { readonly table: DescribedTable; readonly state: TableState | null },
+  isThere: (path: string, file: DescribedFile) => boolean = () => true,
 ): Promise<readonly NamedFile[]> {
   const { store, instance } = place;
   const { uploaded } = delivery;

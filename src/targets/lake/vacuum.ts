@@ -15,15 +15,7 @@ import { instancesIn, lookAt } from "./look.ts";
 import { LANES, type LakePlace } from "./place.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
-export interface Vacuumed {
-  /** Data files of tables. */
-  readonly files: number;
-  readonly bytes: number;
-  /** Files of the tables' logs. */
-  readonly logFiles: number;
-  /** Copies of runs. */
-  readonly copies: number;
-}
+export type Vacuumed = Awaited<ReturnType<typeof vacuumLake>>;
 
 /** Age of a file that no version ever named: it may be an upload of a delivery, or of another program, that commits it yet. */
 const YOUNG_MS = 7 * DAY_MS;
@@ -32,10 +24,7 @@ const YOUNG_MS = 7 * DAY_MS;
  * Works on all instances of the lake. `allVersions`: only the newest versions can be read afterwards. Throws `target.refused`
  * if a table cannot be read or written; nothing was removed then.
  */
-export async function vacuumLake(
-  place: LakePlace,
-  { allVersions }: { readonly allVersions: boolean },
-): Promise<Vacuumed> {
+export async function vacuumLake(place: LakePlace, { allVersions }: { readonly allVersions: boolean }) {
   const { store } = place;
   const found = await inParallel(LANES, await tableNames(store), (_, name) =>
     unusedFiles(place, name, allVersions),
@@ -53,9 +42,12 @@ export async function vacuumLake(
   for (const instance of await instancesWithCopies(store))
     copies += await removeCopies({ ...place, instance });
   return {
+    /** Data files of tables. */
     files: unused.length,
     bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0),
+    /** Files of the tables' logs. */
     logFiles: logs.reduce((sum, each) => sum + each, 0),
+    /** Copies of runs. */
     copies,
   };
 }

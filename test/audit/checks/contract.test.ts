@@ -5,19 +5,9 @@ import { type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import { fullItem } from "../../../src/api/full.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { failsWith } from "../../failing.ts";
 import { few, long } from "../../long.ts";
-import {
-  CANARY,
-  exportFrom,
-  MAPPING,
-  NIGHTLY,
-  type Row,
-  rowsOf,
-  SMALL,
-  temporaryFolder,
-} from "../../run/running.ts";
+import { exportFrom, MAPPING, NIGHTLY, type Row, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Json, Scripted } from "../../run/scripted.ts";
 
 type Config = Parameters<typeof exportFrom>[0]["config"];
@@ -346,13 +336,6 @@ long("H4: what fits no column of an event is kept where the item is none", async
   );
 });
 
-long("dates of events may be written as people like: their text has a column", async (t) => {
-  const given = items(40, () => ({ event_start_date: "Whitsun weekend" }));
-  const { directory } = await (await nights(t, given)).run();
-  const rows = "SELECT DISTINCT event_start_date, event_start_date_text FROM content_events";
-  assert.deepEqual(await rowsOf(directory, rows), [[null, "Whitsun weekend"]]);
-});
-
 long("H13: fields that are named like columns of ours are kept apart from them", async (t) => {
   const names = { content_id: "theirs", extra: { a: 1 }, run: "theirs", ordinal: 9 };
   const { directory } = await (
@@ -375,15 +358,3 @@ long(
     assert.match(message, / in a \(unknown_field\), b \(unknown_field\), c \(unknown_field\) and 2 more; /);
   },
 );
-
-long("the contract can be configured, and the library takes it too", async (t) => {
-  const { service, out, run } = await nights(
-    t,
-    items(3, () => ({ unheard_of: 1 })),
-  );
-  await failsWith("contract.drift", run({ contract: "freeze" }));
-  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const options = { pipeline: new URL(SMALL), warehouse: out, env, cwd: out };
-  await failsWith("contract.drift", runPipeline({ ...options, contract: "freeze" }));
-  assert.equal((await runPipeline(options)).drift?.newFields.length, 1);
-});

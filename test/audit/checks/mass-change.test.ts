@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { assertNotShrunk, changesOf } from "../../../src/audit/checks/mass-change.ts";
+import { changesOf } from "../../../src/audit/checks/mass-change.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { rollback } from "../../../src/warehouse/retention.ts";
 import { failsWith } from "../../failing.ts";
 import { long } from "../../long.ts";
-import { CANARY, exportFrom, MAPPING, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
+import { exportFrom, MAPPING, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Json, Scripted } from "../../run/scripted.ts";
 
 interface Warehouse {
@@ -117,19 +116,6 @@ long("D21: no items where the run before had some are not published, however few
   await run();
 });
 
-long("D20: fewer by 20, or by a tenth, are published", async (t) => {
-  const { service, run } = await warehouse(t, itemsOf(100));
-  await run();
-  service.items = itemsOf(80);
-  await run();
-  service.items = itemsOf(300);
-  await run();
-  service.items = itemsOf(270);
-  await run();
-  service.items = itemsOf(242);
-  await failsWith("guard.shrink", run());
-});
-
 const VALUES = Array.from({ length: 40 }, (_, index) => ({
   id: `value-${index}`,
   display: `Value ${index}`,
@@ -171,12 +157,6 @@ long(
     );
   },
 );
-
-test("the figures of what shrank are written as those of the summary, and its rows called rows", () => {
-  const limits = { maxShrinkPercent: 10, minShrink: 20 };
-  const changes = changesOf({ content_mapped_values: 7730 }, { content_mapped_values: 4594 }, limits);
-  assert.throws(() => assertNotShrunk(changes, "000001"), /: rows of mapped values from 7,730 to 4,594;/);
-});
 
 long("a first run has nothing to be held against, and needs no word", async (t) => {
   const { run } = await warehouse(t, []);
@@ -277,14 +257,4 @@ long("G3: so it is where the same address answers with the content of another in
   const error = await failsWith("config.other_instance", run());
   assert.match(error.message, /\(instance one\), and this run reads .* \(instance two\);/);
   assert.equal(await current(), `runs/${first.run}`);
-});
-
-long("the library takes explicit approval too", async (t) => {
-  const { service, out, run } = await warehouse(t, itemsOf(3));
-  await run();
-  service.items = [];
-  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const options = { pipeline: new URL(SMALL), warehouse: out, env, cwd: out };
-  await failsWith("guard.shrink", runPipeline(options));
-  assert.equal((await runPipeline({ ...options, acceptShrink: true })).accounting.loaded, 0);
 });

@@ -3,17 +3,10 @@ import { before, test } from "node:test";
 import { changesSql, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { readSince } from "../../../src/audit/questions/since.ts";
 import { rowsBy } from "../../../src/storage/rows-by.ts";
-import { runName } from "../../../src/warehouse/layout.ts";
-import { Nights } from "../../load/history-world.ts";
+import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long } from "../../long.ts";
-
-const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
-const runOf = (sequence: number) => ({
-  run: runName(sequence, startOf(sequence)),
-  sequence,
-  verdict: "complete" as const,
-});
+import { nightsOf, runOf } from "./nights.ts";
 
 /** Items with one value of the field region, which one mapping makes `external` at a destination. */
 function world(
@@ -60,16 +53,6 @@ const WORLDS = [
 function named(fieldName: string, destinations: MappingWorld["destinations"]): MappingWorld {
   const { fields, items } = world("Nordics", "nordic", "web-id");
   return { fields: fields.map((field) => ({ ...field, name: fieldName })), destinations, items };
-}
-
-async function nightsOf(worlds: readonly MappingWorld[]): Promise<Nights> {
-  const nights = await Nights.open();
-  for (const [at, each] of worlds.entries()) {
-    const { sequence } = runOf(at + 1);
-    const previous = at === 0 ? undefined : runOf(at).run;
-    await nights.run({ world: each, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
-  }
-  return nights;
 }
 
 let moving: Nights;

@@ -4,18 +4,12 @@ import { changeParts } from "../../../src/audit/diff/change-words.ts";
 import { changesSql, type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { readSince } from "../../../src/audit/questions/since.ts";
 import { rowsBy } from "../../../src/storage/rows-by.ts";
-import { runName } from "../../../src/warehouse/layout.ts";
-import { Nights } from "../../load/history-world.ts";
+import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long, many } from "../../long.ts";
+import { nightsOf, runOf } from "./nights.ts";
 
 const ITEMS = many(500, 5_000);
-const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
-const runOf = (sequence: number) => ({
-  run: runName(sequence, startOf(sequence)),
-  sequence,
-  verdict: "complete" as const,
-});
 
 /** Thousands of items with one value each, which the mapping makes `external`, and one item with another value. */
 function worldWith(external: string, extra: string): MappingWorld {
@@ -54,28 +48,18 @@ function worldWith(external: string, extra: string): MappingWorld {
 
 let nights: Nights;
 before(async () => {
-  nights = await Nights.open();
-  const worlds = [
+  nights = await nightsOf([
     worldWith("nordic", "south-id"),
     worldWith("north", "east-id"),
     worldWith("nordic", "south-id"),
-  ];
-  for (const [at, world] of worlds.entries()) {
-    const { run, sequence } = runOf(at + 1);
-    assert.ok(run);
-    const previous = at === 0 ? undefined : runOf(at).run;
-    await nights.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
-  }
+  ]);
 });
 
-function diff(
-  from: number,
-  to: number,
-  filter: { destination?: string; field?: string } = {},
-): Promise<Diff> {
+const ALL = { cause: undefined, destination: undefined, field: undefined };
+
+function diff(from: number, to: number): Promise<Diff> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
-  const { destination, field } = filter;
-  return diffRuns(nights.connection, pair, { cause: undefined, destination, field });
+  return diffRuns(nights.connection, pair, ALL);
 }
 
 test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
@@ -114,14 +98,6 @@ long("what was changed and changed back is no difference, however much happened 
   assert.equal(macro?.rows, 0n);
 });
 
-long("a name that nothing has is told with the nearest", async () => {
-  await assert.rejects(
-    diff(1, 2, { destination: "Web CSM" }),
-    /There is no destination "Web CSM".*"Web CMS"/,
-  );
-  await assert.rejects(diff(1, 2, { field: "regoin" }), /There is no custom field "regoin".*"region"/);
-});
-
 /** One item with these values; the mapping makes "north-id" `external`. */
 function itemWith(external: string, ...inputs: string[]): MappingWorld {
   const world = worldWith(external, "south-id");
@@ -138,22 +114,16 @@ function itemWith(external: string, ...inputs: string[]): MappingWorld {
 long(
   "a copy more or less of a value is told as what it is by the diff, and copies are as they are since one run",
   async () => {
-    const worlds = [
+    const copied = await nightsOf([
       itemWith("nordic", "north-id", "south-id", "east-id"),
       itemWith("nordic", "north-id", "south-id", "north-id", "east-id", "east-id"),
       itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "north-id", "east-id"),
       itemWith("north", "north-id", "south-id", "north-id", "east-id"),
       itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "east-id"),
-    ];
-    const copied = await Nights.open();
-    for (const [at, world] of worlds.entries()) {
-      const { sequence } = runOf(at + 1);
-      const previous = at === 0 ? undefined : runOf(at).run;
-      await copied.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
-    }
+    ]);
     const said = async (from: number, to: number) => {
       const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
-      await diffRuns(copied.connection, pair, { cause: undefined, destination: undefined, field: undefined });
+      await diffRuns(copied.connection, pair, ALL);
       const lines = await rowsBy(copied.connection, LINES, changesSql("audit_diff_lines"));
       return lines
         .map((row) => {
@@ -190,26 +160,3 @@ long(
     );
   },
 );
-
-test("a value that sends nothing is told as added or as removed", async () => {
-  const worlds = [
-    itemWith("nordic", "north-id"),
-    itemWith("nordic", "north-id", "east-id"),
-    itemWith("nordic", "north-id"),
-  ];
-  const changed = await Nights.open();
-  for (const [at, world] of worlds.entries()) {
-    const { sequence } = runOf(at + 1);
-    const previous = at === 0 ? undefined : runOf(at).run;
-    await changed.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
-  }
-  const said = async (from: number, to: number) => {
-    const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
-    const filter = { cause: undefined, destination: undefined, field: undefined };
-    await diffRuns(changed.connection, pair, filter);
-    return (await rowsBy(changed.connection, LINES, changesSql("audit_diff_lines"))).map(changeParts);
-  };
-  const east = { value: '"East"', before: "", after: "" };
-  assert.deepEqual(await said(1, 2), [{ ...east, after: "nothing [unmapped]" }]);
-  assert.deepEqual(await said(2, 3), [{ ...east, before: "nothing [unmapped]" }]);
-});

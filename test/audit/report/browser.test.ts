@@ -18,7 +18,7 @@ const skip = existsSync(CHROMIUM)
   : `needs a browser, and there is none at ${CHROMIUM} (apt-get install chromium)`;
 
 /** The short form looks at the sample alone, whose titles are harmless. */
-const opens = either<() => Promise<Omit<TwoNights, "summary">>>(
+const opens = either<() => Promise<TwoNights>>(
   async () => ({ out: await sampleWarehouse(), runs: [], hostile: new Map() }),
   twoNights,
 );

@@ -94,35 +94,6 @@ test("the tile and the leading sentence count the items and payloads that differ
   );
 });
 
-test("definitions stand before and after: renamed external fields, entries gained, lost and changed", async () => {
-  const definitions = await rowsOf(`
-    SELECT 'mapping' AS definition, 'external name' AS what, earlier.external_field_name AS before,
-      later.external_field_name AS after
-    FROM custom_field_mappings AS later JOIN before_custom_field_mappings AS earlier USING (mapping_id)
-    WHERE later.external_field_name <> earlier.external_field_name
-    UNION ALL
-    SELECT 'mapping entry',
-      CASE WHEN earlier.mapping_value_id IS NULL THEN 'added' WHEN later.mapping_value_id IS NULL THEN 'removed'
-        ELSE 'external value' END,
-      earlier.external_value, later.external_value
-    FROM custom_field_mapping_values AS later
-    FULL JOIN before_custom_field_mapping_values AS earlier USING (mapping_value_id)
-    WHERE later.external_value IS DISTINCT FROM earlier.external_value`);
-  const quoted = (text: unknown) => (text === null ? "none" : JSON.stringify(text));
-  const shown = tableRecords(page.root, "Changes of definitions")
-    .filter(({ definition = "", what }) => /^mapping/.test(definition) && what !== "place")
-    .map(({ definition, what, before, after }) => [definition, what, before, after]);
-  const expected = definitions.map(({ definition, what, before, after }) => [
-    definition,
-    what,
-    quoted(before),
-    quoted(after),
-  ]);
-  assert.deepEqual(shown.sort(), expected.sort());
-  assert.ok(shown.some(([definition, what]) => definition === "mapping" && what === "external name"));
-  assert.ok(shown.some(([, what]) => what === "added"));
-});
-
 test("item by item: the changes are those of the payloads that differ, and what is sent the same is folded", async () => {
   const rows = tableRecords(page.root, "Item by item");
   const differing = await rowsOf(`
@@ -177,70 +148,6 @@ test("each value says since when it is so", async () => {
     return number === 0 ? [] : [`${id} ${number}`];
   });
   assert.deepEqual(since.sort(), unlike.map(({ content_id, number }) => `${content_id} ${number}`).sort());
-});
-
-/** Items with rows of a table, of these columns, that one of the runs alone has; of the items of both runs. */
-const differing = (table: string, columns: string) => {
-  const rows = (prefix: string) => `SELECT content_id, ${columns} FROM ${prefix}${table}`;
-  return `SELECT DISTINCT content_id FROM (
-    (${rows("")} EXCEPT ALL ${rows("before_")}) UNION ALL (${rows("before_")} EXCEPT ALL ${rows("")})
-  ) SEMI JOIN content USING (content_id) SEMI JOIN before_content USING (content_id)`;
-};
-
-test("of the content it counts items by table and column, and names them, as the tables of both runs differ", async () => {
-  const columns = await rowsOf(
-    "SELECT column_name FROM (DESCRIBE content) WHERE column_name <> 'content_id'",
-  );
-  const names = columns.map(({ column_name }) => String(column_name));
-  const differs = (name: string) =>
-    `count_if(later."${name}" IS DISTINCT FROM earlier."${name}")::INT AS "${name}"`;
-  const [figures = {}] = await rowsOf(
-    `SELECT ${names.map(differs).join(", ")} FROM content AS later JOIN before_content AS earlier USING (content_id)`,
-  );
-  const expected = names
-    .filter((name) => figures[name] !== 0)
-    .map((name) => ["content", name, String(figures[name])]);
-  const shown = tableRecords(page.root, "Changes of content", { raw: true });
-  assert.ok(expected.length > 0);
-  assert.deepEqual(
-    shown
-      .filter(({ table }) => table === "content")
-      .map(({ table, column, items }) => [table, column, items]),
-    expected,
-  );
-  // In which table an item has other rows.
-  const changedIn = new Map<string, Set<string>>();
-  for (const [table, left] of [
-    ["content", "content_id"],
-    // A list has no order here, and these two columns are volatile.
-    ["content_custom_field_values", "content_id, ordinal, updated_at, previewable"],
-  ] as const) {
-    const rows = await rowsOf(differing(table, `columns(* EXCLUDE (${left}))`));
-    changedIn.set(table, new Set(rows.map(({ content_id }) => String(content_id))));
-  }
-  const items = tableRecords(page.root, "Items whose content changed", { raw: true });
-  for (const [table, ids] of changedIn) {
-    const named = items.filter(({ columns: places = "" }) =>
-      places.split(", ").some((place) => place === table || place.startsWith(`${table}.`)),
-    );
-    assert.deepEqual(named.map(({ item }) => item).sort(), [...ids].sort(), table);
-  }
-  const alone = await rowsOf(`
-    SELECT content_id, 'added' AS change FROM content ANTI JOIN before_content USING (content_id)
-    UNION ALL SELECT content_id, 'removed' FROM before_content ANTI JOIN content USING (content_id)`);
-  const isAlone = ({ change }: Readonly<Record<string, string>>) => change !== "changed";
-  assert.deepEqual(
-    items
-      .filter(isAlone)
-      .map(({ item, change }) => `${item} ${change}`)
-      .sort(),
-    alone.map(({ content_id, change }) => `${content_id} ${change}`).sort(),
-  );
-  const removed = alone.filter(({ change }) => change === "removed").length;
-  const changed = items.length - alone.length;
-  const lead = `${alone.length - removed} items added, ${removed} removed, ${changed} changed.`;
-  assert.ok(removed > 0 && page.section.includes(lead), lead);
-  assert.match(page.section, /content-warehouse diff 1 2 --content has each change, before and after\./);
 });
 
 test("of the content it has no text that only the run before has", async () => {

@@ -1,26 +1,18 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
-import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
-import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { program } from "../../cli/running.ts";
 import { long } from "../../long.ts";
+import { temporaryFolder } from "../../run/running.ts";
 import { opened } from "../sample.ts";
 
-async function temporary(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "report-"));
-  t.after(() => removeTree(folder));
-  return folder;
-}
-
 long("a run whose report cannot be made is published without it, and says so", async (t) => {
-  const folder = await temporary(t);
+  const folder = await temporaryFolder(t);
   const out = join(folder, "warehouse");
   const summary = await runPipeline({
     pipeline: "nightly",
@@ -45,7 +37,7 @@ long("a run whose report cannot be made is published without it, and says so", a
 });
 
 long("a service without items and mappings gets a page that says so in words", async (t) => {
-  const folder = await temporary(t);
+  const folder = await temporaryFolder(t);
   const data = join(folder, "content");
   await cp(packagePath("data/sample"), data, { recursive: true });
   for (const file of ["content", "custom_fields", "campaigns"])
@@ -76,7 +68,7 @@ long("a service without items and mappings gets a page that says so in words", a
 long(
   "the page holds nothing of what the personal-data policy is about, though the tables keep it",
   async (t) => {
-    const folder = await temporary(t);
+    const folder = await temporaryFolder(t);
     const out = join(folder, "warehouse");
     await writeFile(join(folder, "content-warehouse.config.json"), '{ "personalData": "keep" }');
     const config = join(folder, "content-warehouse.config.json");

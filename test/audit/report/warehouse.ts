@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
-import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { either } from "../../long.ts";
 import { HISTORY } from "../../run/running.ts";
@@ -49,8 +48,6 @@ export interface TwoNights {
   readonly out: string;
   /** Of both nights. */
   readonly runs: readonly string[];
-  /** Of the second night. */
-  readonly summary: RunSummary;
   /** IDs of the items with hostile titles, by the name of the title. */
   readonly hostile: ReadonlyMap<string, string>;
 }
@@ -83,7 +80,7 @@ export async function twoNights(): Promise<TwoNights> {
   const first = await night({ data, out, cwd: folder, port: 0 });
   const hostile = await changeEverything(new Edited(data));
   const second = await night({ data, out, cwd: folder, port: first.port });
-  return { out, runs: [first.summary.run, second.summary.run], summary: second.summary, hostile };
+  return { out, runs: [first.run, second.run], hostile };
 }
 
 async function changeEverything(set: Edited): Promise<Map<string, string>> {
@@ -140,19 +137,19 @@ interface Night {
   readonly port: number;
 }
 
-async function night({ data, out, cwd, port }: Night): Promise<{ summary: RunSummary; port: number }> {
+async function night({ data, out, cwd, port }: Night): Promise<{ run: string; port: number }> {
   const service = await serviceAt({ data, port });
   try {
     const [token = ""] = service.contentSet.tokens.keys();
-    const summary = await runPipeline({
+    const { run, warnings } = await runPipeline({
       pipeline: new URL(HISTORY),
       url: service.url,
       warehouse: out,
       cwd,
       env: { CONTENT_API_TOKEN: token },
     });
-    for (const warning of summary.warnings) if (warning.includes("report")) throw new Error(warning);
-    return { summary, port: service.port };
+    for (const warning of warnings) if (warning.includes("report")) throw new Error(warning);
+    return { run, port: service.port };
   } finally {
     await service.close();
   }

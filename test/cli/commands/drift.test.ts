@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
-import { long } from "../../long.ts";
 import { exportFrom, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
 import { capture } from "../capture.ts";
@@ -59,16 +58,4 @@ test("drift names what is new since the run before, and of a first run says that
     vanishedFields.map(({ path }: { path: string }) => path),
     ["contact_email", "mood", "slug"],
   );
-});
-
-long("drift says where the run before was removed", async (t) => {
-  const service = await Scripted.start(t, [item("a", 1)]);
-  const out = await temporaryFolder(t);
-  const first = await exportFrom({ url: service.url, out });
-  await exportFrom({ url: service.url, out, config: { keepRuns: 1 } });
-  const text = await capture(runsCommand, ["show", "--section", "drift", "--warehouse", out], 200);
-  assert.match(text, new RegExp(`^The run before it, ${first.run}, was removed or cannot be read, so there`));
-  await assert.rejects(capture(runsCommand, ["show", "9", "--section", "drift", "--warehouse", out]), {
-    code: "config.not_found",
-  });
 });

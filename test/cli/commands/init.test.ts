@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { PassThrough } from "node:stream";
-import { text as textOf } from "node:stream/consumers";
 import { after, suite, test } from "node:test";
 import { initCommand } from "../../../src/cli/commands/init.ts";
-import { asWarehouseError, type WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { createService } from "../../../src/service/service.ts";
 import { temporaryFolder, treeOf } from "../../run/running.ts";
+import { outcome } from "../capture.ts";
 
 const service = await createService({ data: packagePath("data/sample") });
 after(() => service.close());
@@ -17,37 +15,8 @@ const { url } = service;
 const [token = ""] = service.contentSet.tokens.keys();
 const CONFIG = "content-warehouse.config.json";
 
-interface Ran {
-  readonly text: string;
-  readonly error: WarehouseError | undefined;
-}
-
-async function init(
-  cwd: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ran> {
-  const out = new PassThrough();
-  const environment = {
-    env,
-    cwd,
-    out,
-    err: out,
-    endWith: () => {},
-    endSoon: () => {},
-    input: new PassThrough(),
-    program: ["/usr/bin/content-warehouse"],
-  };
-  const command = initCommand(environment)
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} });
-  const error = await command.parseAsync([...args], { from: "user" }).then(
-    () => undefined,
-    (thrown: unknown) => asWarehouseError(thrown),
-  );
-  out.end();
-  return { text: await textOf(out), error };
-}
+const init = (cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  outcome(initCommand, args, { cwd, env });
 
 test("with a token: a configuration that a run reads, with the destinations of the service", async (t) => {
   const cwd = await temporaryFolder(t);

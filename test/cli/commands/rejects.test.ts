@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
-import { few, long } from "../../long.ts";
+import { few } from "../../long.ts";
 import { CANARY, exportFrom, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../../run/scripted.ts";
 import { outcome } from "../capture.ts";
@@ -80,16 +80,3 @@ for (const pipeline of few(["small", "parquet"], 1)) {
     assert.ok(json.some(({ content_id }) => content_id === "c-010"));
   });
 }
-
-long("a run without rejects says so", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  const out = await temporaryFolder(t);
-  await exportFrom({ url: service.url, out, threads: 1 });
-  const show = (...args: string[]) =>
-    outcome(runsCommand, ["show", "--section", "rejects", ...args, "--warehouse", out], {
-      env: {},
-      cwd: out,
-    });
-  assert.match((await show()).text, /^No rejects in the run 000001-\S+Z\.\n$/);
-  assert.deepEqual(JSON.parse((await show("--format", "json")).text).rejects, []);
-});

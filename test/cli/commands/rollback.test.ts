@@ -176,6 +176,8 @@ test("a rollback goes on with the targets that failed, and waits for no configur
     part.error?.message ?? "",
     /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
   );
+  const failed = await a(deliverCommand, "1", "--target", "away");
+  assert.match(failed.error?.message ?? "", / "content-warehouse deliver 1" repeats it\.$/);
   await configure([{ type: "lake" }]);
   const { text, error } = await a(runsCommand, "rollback", "2");
   assert.equal(error, undefined);
@@ -184,34 +186,4 @@ test("a rollback goes on with the targets that failed, and waits for no configur
   assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
   assert.equal((await a(runsCommand, "rollback", "2", "--deliver")).error?.exitCode, 2);
   assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
-});
-
-test("what is suggested names the same places", async (t) => {
-  const { world, cwd, options, first, a } = await twoNights(t);
-  const config = join(cwd, "cw's config.json");
-  const away = { type: "lake", name: "away", instance: INSTANCE, url: "file:///proc/no-lake" };
-  const targets = [away, { type: "lake", ...options }];
-  await writeFile(config, JSON.stringify({ warehouse: world.folders.A, targets }));
-  const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
-    outcome(make, [...args, "--config", config], { cwd });
-
-  const { text } = await ask(runsCommand, "rollback", "1");
-  assert.ok(
-    text.endsWith(`"content-warehouse runs rollback 1 --deliver" brings away and lake to run 1\n`),
-    text,
-  );
-  const fenced = await ask(deliverCommand, "1", "--target", "lake");
-  assert.ok(
-    fenced.error?.message.endsWith(
-      ` can only be delivered by a rollback: "content-warehouse runs rollback 1 --deliver".`,
-    ),
-    fenced.error?.message,
-  );
-  const part = await ask(runsCommand, "rollback", "1", "--deliver");
-  assert.match(part.text, new RegExp(`away: FAILED\nlake: delivered ${first} `));
-  assert.ok(part.error?.message.endsWith(` "content-warehouse runs rollback 1 --deliver" repeats it.`));
-  const failed = await ask(deliverCommand, "1", "--target", "away");
-  const again = `"content-warehouse deliver 1" repeats it.`;
-  assert.ok(failed.error?.message.endsWith(` ${again}`), failed.error?.message);
-  assert.equal((await a(deliverCommand, "--target", "lake")).text, `lake: has ${first} already\n`);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { few, long } from "../../long.ts";
+import { few } from "../../long.ts";
 import { CANARY, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { program } from "../running.ts";
@@ -70,16 +70,3 @@ for (const [name, text] of few(Object.entries(MODULES), 1)) {
     assert.ok(!shown.includes("\u001b"), "nothing of it reaches the terminal as a command");
   });
 }
-
-long("without --debug there is the sentence alone", async (t) => {
-  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const folder = await temporaryFolder(t);
-  const path = join(folder, "mine.mjs");
-  await writeFile(path, MODULE);
-  const { code, stderr } = await program(["run", path, "--warehouse", join(folder, "out")], {
-    cwd: folder,
-    env,
-  });
-  assert.equal(code, 2);
-  assert.doesNotMatch(stderr, /caused by|^ +at /m);
-});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, cp, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { diffCommand } from "../../../src/cli/commands/diff.ts";
@@ -7,8 +7,6 @@ import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../../src/cli/commands/verify.ts";
-import { duration } from "../../../src/common/figures.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { prepareOutput } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
@@ -18,7 +16,6 @@ import { long } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
-import { summaryText } from "../../run/summary-text.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture, outcome } from "../capture.ts";
 
@@ -52,36 +49,14 @@ test("the list says of each run when it was, what came of it, and which one read
   const [, , , head, , newest, older] = text
     .split("\n")
     .map((line) => line.split("│").map((cell) => cell.trim()));
-  assert.deepEqual(head?.slice(1, -1), [
-    "",
-    "run",
-    "verdict",
-    "items",
-    "change",
-    "rejected",
-    "without",
-    "unmapped",
-    "unknown",
-    "receiving",
-    "took",
-    "size",
-  ]);
-  const size = newest?.[12];
-  assert.match(size ?? "", /^\d+ kB$/);
-  assert.deepEqual(newest?.slice(1, -1), [
-    "*",
-    "000002-20261120T020000Z",
-    "complete",
-    "2",
-    "",
-    "0",
-    "",
-    "",
-    "",
-    "",
-    "1 min 3 s",
-    size,
-  ]);
+  assert.equal(
+    head?.slice(1, -1).join("|"),
+    "|run|verdict|items|change|rejected|without|unmapped|unknown|receiving|took|size",
+  );
+  assert.match(
+    newest?.slice(1, -1).join("|") ?? "",
+    /^\*\|000002-20261120T020000Z\|complete\|2\|\|0\|\|\|\|\|1 min 3 s\|\d+ kB$/,
+  );
   assert.deepEqual(older?.slice(1, 3), ["", "000001-20261120T020000Z"]);
 });
 
@@ -263,9 +238,6 @@ test("prune removes what is old and says what", async (t) => {
   assert.equal(await runs("prune"), "nothing to remove\n");
   assert.equal(await runs("prune", "--keep", "2"), "removed 000001-20261120T020000Z\n");
   assert.deepEqual((await readdir(join(out, "runs"))).length, 2);
-  for (const keep of ["0", "-1", "all", "1.5"]) {
-    await assert.rejects(runs("prune", "--keep", keep), { code: "commander.invalidArgument" });
-  }
 });
 
 test("F13: while a run is under way nothing is rolled back or removed, but everything can be listed", async (t) => {
@@ -285,22 +257,3 @@ test("a folder without a warehouse is said to be one, and is left as it is", asy
   await prepareOutput(out);
   assert.equal(await capture(runsCommand, ["--warehouse", out]), "Runs: nothing was published yet\n");
 });
-
-long(
-  "a run takes the same time wherever that is said, and the report says how long its tables took",
-  async (t) => {
-    const out = await temporaryFolder(t);
-    const summary = await runPipeline({ pipeline: "nightly", sample: true, warehouse: out });
-    const { startedAt, endedAt } = await readManifest(summary.directory);
-    const milliseconds = Date.parse(endedAt) - Date.parse(startedAt);
-    const took = duration(milliseconds / 1000);
-    assert.equal(summary.milliseconds, milliseconds);
-    assert.ok(summaryText(summary).startsWith(`Complete: run ${summary.run} of nightly, ${took}\n`));
-    const runs = (...args: string[]) => capture(runsCommand, [...args, "--warehouse", out]);
-    assert.match(await runs("list"), new RegExp(`│ +${took} │`));
-    assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
-    const report = join(summary.directory, "report.html");
-    assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
-    assert.match(await readFile(report, "utf8"), /<\/time>; its tables were built \d[^<]* later\.<\/p>/);
-  },
-);

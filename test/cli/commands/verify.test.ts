@@ -228,8 +228,7 @@ test("current must name a run that is there", async (t) => {
 
 test("where nothing was published there is nothing to prove", async (t) => {
   const out = await temporaryFolder(t);
-  assert.equal((await verify(out)).error?.code, "config.not_found");
-  await mkdir(join(out, "runs"));
+  await mkdir(join(out, "runs"), { recursive: true });
   assert.equal((await verify(out)).error?.code, "config.not_found");
   assert.equal((await verify(out, "--all")).error?.code, "config.not_found");
 });

@@ -57,18 +57,13 @@ test("of a pass that is made anew neither documents nor drift are left", async (
   );
 });
 
-test("the size of a page is told in bytes, however its characters are written", async (t) => {
-  const { lander } = await NightlyLanding.in(t);
-  const body = bodyOf('{"id":"a","title":"\u00e9\u{1f600}"}');
-  const { decodedBytes } = lander.page({ ...DYNAMIC, mode: "basic", lands: false, body });
-  assert.equal(decodedBytes, body.bytes.length);
-  assert.ok(body.bytes.length > String(body.bytes).length);
-});
-
 test("a page in a buffer of its own is told and kept like every other, and gives its memory back when it is written", async (t) => {
   const landing = await NightlyLanding.in(t);
   const { lander } = landing;
-  const documents = ['{"id":"a","title": "A"}', `{"id":"b","title":"${"x".repeat(2_000_000)}"}`];
+  const documents = [
+    '{"id":"a","title": "\u00e9\u{1f600}"}',
+    `{"id":"b","title":"${"x".repeat(2_000_000)}"}`,
+  ];
   const text = Buffer.from(bodyOf(...documents).bytes);
   const bodies = [
     { bytes: new Uint8Array(text), contentEncoding: null },

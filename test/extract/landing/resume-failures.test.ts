@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { type Log, silentLog } from "../../../src/common/log.ts";
 import { failsWith } from "../../failing.ts";
 import { long } from "../../long.ts";
-import { exportFrom, HurriedClock, publishedIds, temporaryFolder, treeOf } from "../../run/running.ts";
+import { exportFrom, publishedIds, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { oddItems, SETTINGS, staged } from "./resuming.ts";
 
@@ -49,46 +49,32 @@ test("answers that cannot be written when the service ends a run are told of bes
 });
 
 long(
-  "D20: after a run that holds far less, explicit approval is enough: it goes on and asks for one pass more",
+  "D20: after a run that holds far less the next begins anew, and with explicit approval goes on with one pass more",
   async (t) => {
     const service = await Scripted.start(t, itemsOf(300));
     const out = await temporaryFolder(t);
-    await exportFrom({ url: service.url, out, config: SETTINGS });
+    const run = (more: object = {}) =>
+      exportFrom({ url: service.url, out, config: { ...SETTINGS, ...more } });
+    await run();
     service.items = itemsOf(200);
-    await failsWith("guard.shrink", exportFrom({ url: service.url, out, config: SETTINGS }));
-    const before = service.questions.length;
-    const summary = await exportFrom({ url: service.url, out, config: { ...SETTINGS, acceptShrink: true } });
-    assert.deepEqual([summary.sequence, summary.verdict], [2, "complete"]);
-    const asked = service.questions.slice(before).filter(({ kind }) => kind === "list" || kind === "item");
-    const gone = new Set(
-      itemsOf(300)
-        .slice(200)
-        .map(({ id }) => id),
-    );
-    assert.ok(asked.every(({ mode, kind, id }) => (kind === "list" ? mode === "basic" : gone.has(id))));
-    assert.equal((await publishedIds(summary.directory)).length, 200);
-  },
-);
-
-long(
-  "D20: without that word the next run begins anew, because the service may have come to itself",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(300));
-    const out = await temporaryFolder(t);
-    await exportFrom({ url: service.url, out, config: SETTINGS });
-    service.items = itemsOf(200);
-    await failsWith("guard.shrink", exportFrom({ url: service.url, out, config: SETTINGS }));
+    await failsWith("guard.shrink", run());
+    // The service may have come to itself.
     service.items = itemsOf(300);
-    const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
-    assert.deepEqual([summary.verdict, summary.resumed], ["complete", null]);
-    assert.equal((await publishedIds(summary.directory)).length, 300);
+    const second = await run();
+    assert.deepEqual([second.sequence, second.verdict, second.resumed], [2, "complete", null]);
+    assert.equal((await publishedIds(second.directory)).length, 300);
+    service.items = itemsOf(200);
+    await failsWith("guard.shrink", run());
+    const before = service.questions.length;
+    const third = await run({ acceptShrink: true });
+    assert.deepEqual([third.sequence, third.verdict], [3, "complete"]);
+    const asked = service.questions.slice(before).filter(({ kind }) => kind === "list" || kind === "item");
+    const gone = itemsOf(300).slice(200);
+    assert.ok(
+      asked.every(({ mode, kind, id }) =>
+        kind === "list" ? mode === "basic" : gone.some((each) => each.id === id),
+      ),
+    );
+    assert.equal((await publishedIds(third.directory)).length, 200);
   },
 );
-
-test("a run that fails for its content is made anew", async (t) => {
-  const service = await Scripted.start(t, [...itemsOf(200), ...Array.from({ length: 60 }, () => "no item")]);
-  const out = join(await temporaryFolder(t), "warehouse");
-  const run = exportFrom({ url: service.url, out, config: SETTINGS, clock: new HurriedClock() });
-  await failsWith("source.rejects", run);
-  assert.deepEqual(await treeOf(join(out, "..")), []);
-});

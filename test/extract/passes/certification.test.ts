@@ -1,7 +1,7 @@
 /** Single decisions of the certification; what it decides in all is in test/property/certify.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Certification, type Comparison, type Step } from "../../../src/extract/passes/certification.ts";
+import { Certification, type Step } from "../../../src/extract/passes/certification.ts";
 import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
 import { PassSnapshot, secondsOf } from "../../../src/extract/passes/pass-snapshot.ts";
 import type { ComparedPass } from "../../../src/extract/passes/verdict.ts";
@@ -12,24 +12,6 @@ const LATE = "2026-11-02T11:00:00Z";
 const PASS = { kind: "pass", documents: false } as const;
 
 type Times = Readonly<Record<string, string>>;
-
-interface Answers {
-  readonly dynamic: string;
-  readonly full: string;
-  readonly dynamicAgain: string;
-  readonly answered?: string;
-}
-
-/** What the three answers for the item `a` say, weeks later unless it is said. */
-function compared({ dynamic, full, dynamicAgain, answered = "2026-11-20T13:00:00Z" }: Answers): Comparison {
-  return {
-    dynamic: secondsOf(dynamic),
-    full: secondsOf(full),
-    dynamicAgain: secondsOf(dynamicAgain),
-    answeredAt: secondsOf(answered),
-    fresh: false,
-  };
-}
 
 /** A certification to which a test says what each step brought. */
 class Told {
@@ -73,94 +55,21 @@ class Told {
   }
 }
 
-test("an item that has one time in both modes when it is asked for was edited", () => {
-  const told = new Told();
-  told.pass({ a: EARLY, b: EARLY });
-  told.pass({ a: LATE, b: EARLY });
-  assert.deepEqual(told.next, { kind: "compare", ids: ["a"] });
-  for (const shape of ["dynamic", "full"] as const) told.single(shape, "a", LATE);
-  told.certification.compared([compared({ dynamic: LATE, full: LATE, dynamicAgain: LATE })]);
-  assert.equal(told.certification.modesDiffer, false);
-  assert.deepEqual(told.next, { ...PASS, mode: "basic" });
-});
-
-test("an item whose dynamic time changes while it is asked for says nothing of the modes", () => {
-  const told = new Told();
-  told.pass({ a: EARLY });
-  told.pass({ a: LATE });
-  told.certification.compared([compared({ dynamic: EARLY, full: LATE, dynamicAgain: LATE })]);
-  assert.equal(told.certification.modesDiffer, false);
-  assert.equal(told.next.kind, "repair");
-});
-
-test("of many items of two times those that were edited the longest ago are compared", () => {
-  const told = new Told();
-  const at = (hour: number, i: number) => `2026-11-02T${String(hour - i).padStart(2, "0")}:00:00Z`;
-  const times = (hour: number) =>
-    Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`item-${i}`, at(hour, i)]));
-  told.pass(times(10));
-  told.pass(times(20));
-  assert.deepEqual(told.next, {
-    kind: "compare",
-    ids: ["item-4", "item-5", "item-6", "item-7", "item-8"],
-  });
-});
-
-test("an item that was edited within the hour may lag in one mode: it is waited for and compared again", () => {
-  const told = new Told();
-  told.pass({ a: EARLY });
-  told.pass({ a: LATE });
-  const lagging = compared({
-    dynamic: EARLY,
-    full: LATE,
-    dynamicAgain: EARLY,
-    answered: "2026-11-02T11:59:00Z",
-  });
-  const waits: number[] = [];
-  for (;;) {
-    assert.deepEqual(told.next, { kind: "compare", ids: ["a"] });
-    told.certification.compared([lagging]);
-    const step = told.next;
-    if (step.kind !== "wait") break;
-    waits.push(step.milliseconds);
-    told.certification.waited();
-  }
-  assert.deepEqual(waits, [10_000, 20_000, 40_000, 80_000, 150_000]);
-  const end = told.next;
-  assert.ok(end.kind === "end");
-  assert.match(
-    end.disagreements.join("\n"),
-    /^1 item has another updated_at in dynamic than in full answers, as if some were of an older state .* \(a\)/,
-  );
-  assert.equal(told.certification.modesDiffer, false);
-});
-
-test("an item that was edited within the week may be of a replica that lags for long: nothing is waited for", () => {
-  const told = new Told();
-  told.pass({ a: EARLY });
-  told.pass({ a: LATE });
-  const answered = "2026-11-08T11:00:00Z";
-  told.certification.compared([compared({ dynamic: EARLY, full: LATE, dynamicAgain: EARLY, answered })]);
-  assert.equal(told.next.kind, "end");
-  assert.equal(told.certification.modesDiffer, false);
-});
-
-test("an item that was edited between the last two answers is not of two states", () => {
-  const told = new Told();
-  told.pass({ a: EARLY });
-  told.pass({ a: LATE });
-  const answered = "2026-11-02T11:00:01Z";
-  told.certification.compared([compared({ dynamic: EARLY, full: EARLY, dynamicAgain: LATE, answered })]);
-  assert.equal(told.next.kind, "repair");
-});
-
 test("where the modes differ, and each lists other items, the run is unsettled and says so", () => {
   const told = new Told();
   told.pass({ a: EARLY, b: EARLY });
   told.pass({ a: LATE });
   told.single("dynamic", "a", EARLY);
   told.single("full", "a", LATE);
-  told.certification.compared([compared({ dynamic: EARLY, full: LATE, dynamicAgain: EARLY })]);
+  told.certification.compared([
+    {
+      dynamic: secondsOf(EARLY),
+      full: secondsOf(LATE),
+      dynamicAgain: secondsOf(EARLY),
+      answeredAt: secondsOf("2026-11-20T13:00:00Z"),
+      fresh: false,
+    },
+  ]);
   for (let step = told.next; step.kind !== "end"; step = told.next) {
     if (step.kind === "repair") {
       for (const id of step.ids) told.single("dynamic", id, EARLY);

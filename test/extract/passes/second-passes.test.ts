@@ -94,39 +94,6 @@ function ofTwoTimes(service: Scripted): void {
   };
 }
 
-test("where the modes mean different times, each is certified by a pass of its own that asks for no columns", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  ofTwoTimes(service);
-  const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
-  assert.deepEqual(
-    [verdict, passes.map(({ mode }) => mode)],
-    ["complete", ["dynamic", "full", "dynamic", "basic"]],
-  );
-  const columns = service.asked("list", "dynamic").map((asked) => asked.columns.length > 0);
-  assert.deepEqual(columns, [...Array(10).fill(true), ...Array(10).fill(false)]);
-  const told =
-    "SELECT verdict FROM run_checks WHERE check_name = 'dynamic and full documents have the same updated_at'";
-  assert.deepEqual(await rowsOf(directory, told), [["warning"]]);
-});
-
-long(
-  "D12: a bulk edit before the first full pass is read again, though the modes mean different times",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    countPasses(service, (mode, nth) => {
-      if (mode !== "full" || nth !== 1) return;
-      service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
-    });
-    ofTwoTimes(service);
-    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
-    assert.deepEqual(
-      [verdict, passes.map(({ mode }) => mode)],
-      ["complete", ["dynamic", "full", "dynamic", "dynamic", "basic"]],
-    );
-    assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
-  },
-);
-
 long(
   "D12: an item that the second dynamic pass did not list is asked for, though the modes mean different times",
   async (t) => {

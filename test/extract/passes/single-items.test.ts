@@ -41,14 +41,7 @@ async function assertAllBegun(service: Scripted, out: string): Promise<RunSummar
 }
 
 test("each item has what its own answer gives, also where several groups of pages are one of single items", async (t) => {
-  const service = await serviceOf(t);
-  const out = await temporaryFolder(t);
-  const { directory } = await exportFrom({
-    url: service.url,
-    out,
-    config: CONFIG,
-  });
-  assert.deepEqual(await rowsOf(directory, BEGUN), [[`${ITEMS}`, `${ITEMS}`]]);
+  await assertAllBegun(await serviceOf(t), await temporaryFolder(t));
 });
 
 long("so it is where the listings are shifted against each other", async (t) => {

@@ -16,6 +16,7 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
+import { statement } from "../../warehouse/published.ts";
 import { storeAt } from "./store-at.ts";
 
 export interface RunOptions {
@@ -52,28 +53,15 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
   const manifest = await writeManifest(
     directory,
     {
-      run,
-      sequence,
-      pipeline: "nightly",
+      ...statement({ run, sequence }, 1),
       loaders: ["parquet"],
       instance,
       startedAt: STARTED.toISOString(),
       endedAt: STARTED.toISOString(),
-      requests: { count: 1, bytes: 1 },
-      verdict: "complete",
-      reasons: [],
-      passes: [],
       rows: Object.fromEntries(
         Object.entries(tables).map(([name, rows]) => [name, rows + (steady[name] ?? 0)]),
       ),
-      items: { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 },
-      emptyColumns: [],
-      columns: [],
-      peakBytes: 1,
-      versions: { package: "0.1.0", duckdb: "1.5.6", node: process.versions.node },
       configuration: machine,
-      personalData: { policy: "drop", keyId: null, fields: "none" },
-      previousRun: null,
     },
     await Promise.all(
       files.map(async ({ path, rows }) => ({ path, rows, ...(await digestOf(join(directory, path))) })),
