@@ -23,11 +23,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "INSERT INTO LAKE_TABLE (instance, id, run) VALUES ('one', 9, 'theirs')",
   ],
   emptied: ["DELETE FROM LAKE_TABLE"],
-  maintained: [
-    "OPTIMIZE LAKE_TABLE",
-    "OPTIMIZE LAKE_TABLE ZORDER BY (id)",
-    "VACUUM LAKE_TABLE RETAIN 0 HOURS",
-  ],
+  maintained: ["OPTIMIZE LAKE_TABLE", "OPTIMIZE LAKE_TABLE", "VACUUM LAKE_TABLE RETAIN 0 HOURS"],
   column_added: ["ALTER TABLE LAKE_TABLE ADD COLUMNS (noted STRING)", "UPDATE LAKE_TABLE SET noted = 'x'"],
   described: [
     "COMMENT ON TABLE LAKE_TABLE IS 'theirs'",
