@@ -1,6 +1,6 @@
 /**
  * From what landed to a run that can be published: tables, checks, statement and report, and nothing that a reader sees.
- * It knows no service and no checkpoint: whoever has the raw documents of a run builds it as it was built that night.
+ * It knows no service: whoever has the raw documents of a run builds it as it was built that night.
  */
 import { readMappedCounts } from "../audit/mapping/value-counts.ts";
 import { openViews, viewed } from "../audit/open-run.ts";

@@ -26,8 +26,9 @@ export interface Delivery {
 export const END_MS = 12_000;
 
 /**
- * Delivers a run to each target. `elapsedMs`: milliseconds from any fixed moment. What goes wrong with one is told in its delivery, and keeps it from no other; so is it
- * told of each that does not have the run yet when the signal is aborted.
+ * Delivers a run to each target. A failure at one target is part of its delivery and keeps the run from no other. When
+ * the signal is aborted, each target that does not have the run yet has failed. `elapsedMs`: milliseconds from any fixed
+ * moment.
  */
 export async function deliver(
   targets: readonly Target[],

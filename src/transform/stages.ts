@@ -154,7 +154,7 @@ export function sqlTable<const Columns extends readonly Column[]>(
   return { name: stage, tables: [table], reads, sql };
 }
 
-/** Whether its columns are columns, and its key is one, `definePipeline` says, as of tables that others have made. */
+/** Options of a table. `definePipeline` checks its columns and its key, as it does those of tables made by hand. */
 const tableOptions = {
   name: z.string(),
   comment: z.string(),

@@ -12,10 +12,13 @@ const RAISED_EVERY = 100;
 const FIRST_RAISE = 0.1;
 /** A run begins no slower, whatever an earlier one had come to: the service may allow more by now, and says so if not. */
 const MIN_TO_BEGIN = 1;
-/** So many requests or more that are let in again before a refusal, in so many times the time, are counted, whatever the pace. */
+/**
+ * A service counts requests, whatever their pace, if it lets in as many as before its last refusal, at least this many,
+ * in so many times the time.
+ */
 const LEAST_COUNTED = 3;
 const LONGER = 1.2;
-/** Of what was let in, so that a request that comes a few milliseconds early is not refused at once. */
+/** The pace is this share of what was let in, so that a request that comes a few milliseconds early is not refused. */
 const MARGIN = 0.95;
 /** After so long without a request those before it say nothing of what the service allows. */
 const IDLE_MS = 10_000;
