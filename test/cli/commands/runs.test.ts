@@ -133,8 +133,11 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     narrow.split("\n").every((line) => line.length <= 80),
     narrow,
   );
-  assert.match(narrow, /│ run +│ verdict +│ items │ change +│ rejected │\n/);
-  assert.match(narrow, /\nleft out: without, unmapped, unknown, receiving, took, size; widen /);
+  assert.match(
+    narrow,
+    /^Runs \(verdict: complete; rejected: 0; without: none; unmapped: none; unknown:\nnone\)\n/,
+  );
+  assert.match(narrow, /│ run +│ items │ change +│ receiving │ +took │ +size │\n/);
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
   const json = (...args: string[]) => capture(runsCommand, [...args, "--format", "json", "--warehouse", out]);
