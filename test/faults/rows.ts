@@ -144,6 +144,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G8: ["killed while fetching", "staged answers used again, completeness proven anew"],
   G9: ["nights without a run", "every run asks for everything"],
   G10: ["other versions of DuckDB", "storage format pinned, versions in the manifest"],
+  G11: ["pipeline that lacks tables of the current run", "2 before any request, unless that is accepted"],
+  G12: ["run of a pipeline without history in between", "history goes on from the last run that has one"],
   H1: ["new field", "kept in extra, counted"],
   H2: ["field gone from all items", "column stays, NULL, with a warning; 23 where it is the id"],
   H3: ["field gone from some answers", "absent is not null"],
