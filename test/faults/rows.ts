@@ -160,6 +160,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "23; one is enough where the contract is frozen",
   ],
   H13: ["field named like a column of ours", "a tagged name"],
+  H14: [
+    "definitions and destinations in odd forms",
+    "taken as they are meant, counted; 23 for one without ID or name that is asked for",
+  ],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],
