@@ -258,14 +258,10 @@ export const COVERAGE_SECTIONS = [
 
 export function coverageSections(answered: Coverage): Section[] {
   const { coverage, destinations, values, definitions, passthrough } = answered;
-  const keyed = <K extends (typeof COVERAGE_SECTIONS)[number]>(key: K) => ({
-    key,
-    all: `--section ${key.replaceAll("_", "-")} --format csv`,
-  });
   const head = sentOrNot(passthrough);
   const ofValues = [
     section({
-      ...keyed("coverage"),
+      key: "coverage",
       title: "Coverage, in values",
       none: "no mapped field has such a value",
       columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
@@ -273,7 +269,7 @@ export function coverageSections(answered: Coverage): Section[] {
       limit: 100,
     }),
     section({
-      ...keyed("destinations"),
+      key: "destinations",
       title: "Destinations",
       lead: LIMITS_COUNT,
       columns: DESTINATIONS_COVERED,
@@ -285,7 +281,7 @@ export function coverageSections(answered: Coverage): Section[] {
       limit: 100,
     }),
     section({
-      ...keyed("values"),
+      key: "values",
       title:
         definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
       columns: VALUES,
@@ -296,25 +292,25 @@ export function coverageSections(answered: Coverage): Section[] {
   return [
     ...ofValues,
     section({
-      ...keyed("unused_entries"),
+      key: "unused_entries",
       title: "Mapping entries that no item uses",
       columns: UNUSED_ENTRIES,
       rows: definitions.unusedEntries,
     }),
     section({
-      ...keyed("unmapped_fields"),
+      key: "unmapped_fields",
       title: "Fields with values that no destination maps",
       columns: UNMAPPED_FIELDS,
       rows: definitions.unmappedFields,
     }),
     section({
-      ...keyed("many_to_one"),
+      key: "many_to_one",
       title: "Many-to-one values",
       columns: MANY_TO_ONE,
       rows: definitions.manyToOne,
     }),
     section({
-      ...keyed("collisions"),
+      key: "collisions",
       title: "Name collisions",
       columns: COLLISIONS,
       rows: definitions.collisions,

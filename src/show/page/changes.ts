@@ -10,7 +10,6 @@ import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts
 import type { Section } from "../../common/answer.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
 import type { PagePart } from "./page.ts";
-import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */
 export interface RunChanges {
@@ -75,7 +74,7 @@ async function contentSections(
     basis: run,
   };
   const after = { rows: manifest.rows, personalData: { policy } };
-  return await contentForPage(connection, { pair, before: before.manifest, after }, ROWS_LIMIT);
+  return await contentForPage(connection, { pair, before: before.manifest, after });
 }
 
 const WITHOUT_HISTORY =

@@ -57,7 +57,15 @@ const ANSWERS = [
   ],
   [
     diffCommand,
-    ["1", "2"],
+    [],
+    {
+      "Items whose content changed": ["title", "change", "what"],
+      "What changed": ["cause", "destination", "field", "items", "value", "before", "after"],
+    },
+  ],
+  [
+    diffCommand,
+    ["--values"],
     {
       "Changes by cause": ["cause", ...CHANGES],
       "Changes of definitions": ["definition", "destination", "field", "value", "before", "after"],
