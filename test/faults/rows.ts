@@ -155,6 +155,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G10: ["other versions of DuckDB", "storage format pinned, versions in the manifest"],
   G11: ["pipeline that lacks tables of the current run", "2 before any request, unless that is accepted"],
   G12: ["run of a pipeline without history in between", "history goes on from the last run that has one"],
+  G13: [
+    "configured destination that the service does not have",
+    "2 with the nearest name; a warning if the run before asked for it",
+  ],
   H1: ["new field", "kept in extra, counted"],
   H2: ["field gone from all items", "column stays, NULL, with a warning; 23 where it is the id"],
   H3: ["field gone from some answers", "absent is not null"],
