@@ -160,6 +160,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "23; one is enough where the contract is frozen",
   ],
   H13: ["field named like a column of ours", "a tagged name"],
+  H14: [
+    "value that does not read as its custom field's type",
+    "the column keeps its type; NULL there, counted, its text kept",
+  ],
+  H15: ["two items with one slug", "both loaded, a warning counts them"],
+  H16: ["custom table whose functions read a field that no document has", "a warning"],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],
