@@ -206,7 +206,7 @@ const TYPE_OF = {
 };
 
 long(
-  "H14: content_wide has a column of the field's type whatever its values are; what does not read as one is NULL, and counted",
+  "H15: content_wide has a column of the field's type whatever its values are; what does not read as one is NULL, and counted",
   async () => {
     const kinds = Object.keys(TYPED) as (keyof typeof TYPED)[];
     const cellsOf = fc.constantFrom(...kinds).chain((kind) =>

@@ -178,7 +178,7 @@ long("H5: a custom field whose values are of every kind keeps each of them", asy
 });
 
 long(
-  "H6, H15: a value that the specification does not list, and a repeated slug, are kept as they came, and told",
+  "H6, H16: a value that the specification does not list, and a repeated slug, are kept as they came, and told",
   async (t) => {
     const states = ["production", "PRODUCTION", "legal_review", "legal_review"];
     const given = items(4, (index) => ({
@@ -205,7 +205,7 @@ long(
   },
 );
 
-test("H14: one text in a date field leaves the column of content_wide a DATE, and is a warning", async (t) => {
+test("H15: one text in a date field leaves the column of content_wide a DATE, and is a warning", async (t) => {
   const field = { id: "f-end", name: "season_end", field_type: "date" };
   const { service, run } = await nights(t, [], MAPPING);
   service.script = ({ kind }) =>
