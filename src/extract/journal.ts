@@ -12,8 +12,14 @@ export function observedAtOf(response: HttpResponse, clock: Clock): number {
 
 /** The body of an answer, on its way to a thread. */
 export function bodyOf(response: HttpResponse, clock: Clock): Body {
-  const { body: bytes, contentEncoding, date } = response;
-  return { bytes, contentEncoding, observedAt: observedAtOf(response, clock), dated: date !== null };
+  const { body: bytes, contentEncoding, contentType, date } = response;
+  return {
+    bytes,
+    contentEncoding,
+    contentType,
+    observedAt: observedAtOf(response, clock),
+    dated: date !== null,
+  };
 }
 
 /** The parts of an answer that a record keeps. Its body may have moved to a thread: `bytes` are counted before. */

@@ -3,6 +3,7 @@ import { customFieldDefinition } from "../api/custom-field.ts";
 import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
+import type { Odd } from "../api/settle.ts";
 import { type UnforeseenVisitor, type UnknownWalker, unknownFieldWalker } from "../api/unknown.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
@@ -74,18 +75,28 @@ export function documentPreparer(options: DocumentOptions) {
 
 export type Prepare = ReturnType<typeof documentPreparer>;
 
-/** Prepares an answer of a lookup in place: what the contract does not know of it, after the personal-data policy. */
+/**
+ * Prepares a settled answer of a lookup in place: what the contract does not know of it, after the personal-data policy.
+ * `odd`: what was settled.
+ */
 export function lookupPreparer(
   options: PolicyOptions,
-): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
+): (resource: LookupResource, answer: JsonObject, odd: readonly Odd[], drift: Drift) => UnknownField[] {
   const sift = sifter(options);
   const fields = fieldPolicy(options);
   const kind = treatedKind(options);
-  return (resource, answer, drift) => {
+  return (resource, answer, odd, drift) => {
     const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.`, members: undefined };
     replaceLoneSurrogates(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
-    if (resource === "custom_field_definition")
-      fields?.definition(answer, (name) => drift.note(at.prefix + name, kind, 0, null));
+    let isTreated = false;
+    if (resource === "custom_field_definition") {
+      fields?.definition(answer, (name) => {
+        isTreated = true;
+        drift.note(at.prefix + name, kind, 0, null);
+      });
+    }
+    for (const { path, kind, value } of odd)
+      drift.note(at.prefix + path, kind, at.order, null, isTreated ? undefined : value);
     return sift(WALKERS[resource], answer, at, drift).unknown;
   };
 }

@@ -195,6 +195,22 @@ test("B8: a token that is refused after an outage ends the run with 20", async (
   assert.equal((await failsWith("source.credentials", run())).exitCode, 20);
 });
 
+test("A20: a service that resets each fourth use of a connection is read without a failure", async (t) => {
+  const { service, run, lines, clock } = await worldOf(t, itemsOf(60));
+  service.script = ({ use }) => (use === 4 ? "reset" : undefined);
+  const { verdict, outages } = await run({ config: { concurrency: 2 } });
+  assert.deepEqual([verdict, outages, clock.elapsedMs()], ["complete", null, 0]);
+  assert.equal(lines.length, 1);
+  assert.match(
+    lines.join(),
+    /ends connections that are used again: each request opens one of its own from now on\.$/,
+  );
+  assert.ok(
+    service.questions.slice(-5).every(({ use }) => use === 1),
+    "connections are kept",
+  );
+});
+
 for (const poison of few(["c-000", "c-011", "c-005"], 1)) {
   test(`E5: ${poison} fails alone while nothing else is asked for, and is a reject`, async (t) => {
     const { service, run, clock } = await worldOf(t);

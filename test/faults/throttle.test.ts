@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { silentLog } from "../../src/common/log.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
@@ -49,8 +50,8 @@ async function limited(
   return { service, clock, met, run };
 }
 
-function tooMany(seconds: number | null): Reply {
-  return { status: 429, ...(seconds === null ? {} : { headers: { "retry-after": String(seconds) } }) };
+function tooMany(wait: number | string | null): Reply {
+  return { status: 429, ...(wait === null ? {} : { headers: { "retry-after": String(wait) } }) };
 }
 
 /** A bucket of one second's requests that is full at first, and whole seconds in `Retry-After`. */
@@ -125,6 +126,34 @@ for (const seconds of few([null, 10], 1)) {
     assert.equal((await run()).verdict, "complete");
     assert.ok(met.filter(({ refused }) => refused).length < 30, `${met.length} requests`);
     assert.ok(clock.elapsedMs() < 300_000, `${clock.elapsedMs()} ms`);
+  });
+}
+
+const WISHES: readonly (readonly [wish: string, seconds: number])[] = [
+  ["19.5", 20],
+  ["2, 20", 20],
+  ["Friday, 20-Nov-26 02:00:20 GMT", 20],
+  ["Fri Nov 20 02:00:20 2026", 20],
+  // Pauses grow until one of them is long enough.
+  ["a while", 8],
+];
+
+for (const [wish, seconds] of few(WISHES, 2)) {
+  test(`B2: "Retry-After: ${wish}" of a service that begins its wait anew when it is asked too early is understood`, async (t) => {
+    let closedUntilMs: number | undefined;
+    const { met, run } = await limited(t, (atMs, { number }) => {
+      if (number === 40) closedUntilMs = 0;
+      if (closedUntilMs === undefined || (closedUntilMs > 0 && atMs >= closedUntilMs)) return undefined;
+      closedUntilMs = atMs + seconds * 1000;
+      return { ...tooMany(wish), status: 503 };
+    });
+    const lines: string[] = [];
+    const log = { ...silentLog, warn: (line: string) => void lines.push(line) };
+    const { verdict, outages } = await run({ log });
+    assert.deepEqual([verdict, outages], ["complete", null]);
+    assert.match(lines.join("\n"), seconds === 20 ? /asks to wait 20 s/ : /Retry-After: a while/);
+    const refused = met.filter((each) => each.refused).length;
+    assert.ok(seconds === 20 ? refused === 1 : refused < 15, `${refused} refusals`);
   });
 }
 

@@ -112,7 +112,16 @@ test("a run that fails at the very last request publishes nothing either, and le
   assert.deepEqual(left, [".lock.duckdb", "runs/"]);
 });
 
-const FIRST: Question = { kind: "list", mode: "full", page: 1, perPage: 5, id: "", columns: [], number: 1 };
+const FIRST: Question = {
+  kind: "list",
+  mode: "full",
+  page: 1,
+  perPage: 5,
+  id: "",
+  columns: [],
+  number: 1,
+  use: 1,
+};
 
 test("the first failure ends the requests under way, and no further ones are made", async (t) => {
   const service = await Scripted.start(t, itemsOf(200));

@@ -16,6 +16,8 @@ export interface Question {
   readonly columns: readonly string[];
   /** Place among all requests, from 1. */
   readonly number: number;
+  /** Place among those of its connection, from 1. */
+  readonly use: number;
 }
 
 export interface Reply {
@@ -47,6 +49,7 @@ export class Scripted {
   url = "";
   /** Requests that are under way. */
   underWay = 0;
+  readonly #uses = new WeakMap<object, number>();
   readonly #server = createServer((request, response) => this.#answer(request, response));
 
   constructor(items: readonly unknown[]) {
@@ -82,7 +85,9 @@ export class Scripted {
       this.underWay -= 1;
     });
     this.authorizations.add(String(request.headers.authorization));
-    const question = questionOf(String(request.url), this.questions.length + 1);
+    const use = (this.#uses.get(request.socket) ?? 0) + 1;
+    this.#uses.set(request.socket, use);
+    const question = { ...questionOf(String(request.url), this.questions.length + 1), use };
     this.questions.push(question);
     const reply = this.script(question) ?? this.#reply(question);
     if (reply === "hang") return;
@@ -132,7 +137,7 @@ export interface ListBody {
   readonly pagination: Json;
 }
 
-function questionOf(target: string, number: number): Question {
+function questionOf(target: string, number: number): Omit<Question, "use"> {
   const { pathname, searchParams } = new URL(target, "http://host");
   const [, , , resource = "", id = ""] = pathname.split("/");
   const detail = searchParams.get("detail");

@@ -1,24 +1,21 @@
 import { addAbortListener } from "node:events";
-import type { LookupFunction } from "node:net";
-import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../../common/clock.ts";
-import type { Log } from "../../common/log.ts";
-import type { HttpProxy } from "../../common/network/proxy.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
 import { decodeBytes } from "../pages/decode.ts";
 import { assertAnswered } from "../pages/envelope.ts";
+import { type Connection, type ConnectionOptions, Connections } from "./connections.ts";
 import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
-import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
+import { parseHttpDate, parseRetryAfter, type RetryAfter } from "./http-date.ts";
 import { formOf, listRequest, pageOf, type ReadRequest, type RequestMode, targetOf } from "./request.ts";
 import type { Retry } from "./retry.ts";
-import type { NamedIn, ServiceUrl } from "./service-url.ts";
+import type { NamedIn } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { isListing, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
 
-/** The only file that opens a connection to the service. It speaks to one origin, and the token goes nowhere else. */
+/** The only file that asks the service. It speaks to one origin, and the token goes nowhere else. */
 
 export const TIMEOUTS = {
   connectMs: 10_000,
@@ -35,22 +32,14 @@ export const CAPS: Caps = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024
 /** Informational answers (1xx) that one request bears. */
 const MAX_INFORMATIONAL = 16;
 
-export interface HttpClientOptions {
-  readonly url: ServiceUrl;
+export interface HttpClientOptions extends ConnectionOptions {
   readonly token: Secret;
   readonly namedIn: NamedIn;
-  /** Null: the service is reached directly. */
-  readonly proxy: HttpProxy | null;
-  /** At the same time, one request on each. */
-  readonly connections: number;
   readonly timeouts: Readonly<typeof TIMEOUTS>;
   readonly caps: Caps;
   readonly clock: Clock;
-  readonly log: Log;
   /** What failed is asked for again as this says. */
   readonly retry: Pick<Retry, "run">;
-  /** How names become addresses; `null`: as the system does it. */
-  readonly lookup: LookupFunction | null;
   readonly onAttempt: OnAttempt;
 }
 
@@ -64,8 +53,7 @@ export interface HttpResponse extends Omit<Answer, "headers"> {
   readonly date: Date | null;
   /** Seconds since a cache had the answer from the service; null: it did not say so. */
   readonly ageSeconds: number | null;
-  /** What `Retry-After` asks for, from the answer on. */
-  readonly retryAfterMs: number | null;
+  readonly retryAfter: RetryAfter;
   /** From the request to the last byte, of the attempt that succeeded. */
   readonly milliseconds: number;
   /** Attempts that were made, this one included. */
@@ -102,7 +90,7 @@ export interface HttpClient {
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { url, token, namedIn, proxy, retry, log, clock, timeouts } = options;
-  const pool = openPool(options);
+  const connections = new Connections(options);
   const redact = redactor([token]);
   let cacheTold = false;
   /** Whether a page of the listing was read. */
@@ -127,7 +115,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     using _stopped = addAbortListener(signal, () => deadline.abort(signal.reason));
     const startedMs = clock.elapsedMs();
     try {
-      const response = await receive(pool, request, options, deadline);
+      const response = await connections.use((connection) => receive(connection, request, options, deadline));
       const milliseconds = clock.elapsedMs() - startedMs;
       const { status, body } = response;
       tellOfCache(response);
@@ -149,10 +137,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   ): Promise<HttpResponse> {
     const totalMs = Math.min(timeouts.totalMs, onceWithinMs ?? timeouts.totalMs);
     const response = await send(request, signal, totalMs);
-    const { status, retryAfterMs } = response;
+    const { status } = response;
+    const retryAfter =
+      typeof response.retryAfter === "string" ? redact(response.retryAfter) : response.retryAfter;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const isLaterPage = (pageOf(request) ?? 1) !== 1;
-    const answer = { ...url, namedIn, status, retryAfterMs, detail, hasListing: hasListing || isLaterPage };
+    const answer = { ...url, namedIn, status, retryAfter, detail, hasListing: hasListing || isLaterPage };
     const error = statusError(answer, request.mode);
     if (error !== null) throw error;
     hasListing ||= isListing(request.mode);
@@ -197,7 +187,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return { response: { ...response, attempts: count }, value };
   }
 
-  return { host: url.host, readAs, close: () => pool.destroy() };
+  return { host: url.host, readAs, close: () => connections.close() };
 }
 
 /** A small request that every service can answer. */
@@ -211,49 +201,19 @@ function withoutSecrets(error: unknown, redact: (text: string) => string): unkno
   return error;
 }
 
-/**
- * One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. A proxy is asked for a
- * tunnel and sees nothing of what goes through it.
- */
-function openPool({ url, proxy, connections, timeouts, lookup }: HttpClientOptions): Dispatcher {
-  const connect = {
-    timeout: timeouts.connectMs,
-    rejectUnauthorized: true,
-    minVersion: "TLSv1.2",
-    ...(lookup === null ? {} : { lookup }),
-  } as const;
-  const options = {
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    useMilo: false,
-    maxHeaderSize: 16 * 1024,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
-  };
-  if (proxy === null) return new Pool(url.origin, { ...options, connect });
-  return new ProxyAgent({
-    ...options,
-    uri: proxy.url.reveal(),
-    proxyTunnel: true,
-    proxyTls: connect,
-    requestTls: { ...connect, allowH2: false },
-    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: timeouts.headersMs }),
-  });
-}
-
 type Received = Omit<HttpResponse, "milliseconds" | "attempts">;
 
 async function receive(
-  pool: Dispatcher,
+  { pool, isKept, onBegin }: Connection,
   request: ReadRequest,
   { url, token, caps, clock }: HttpClientOptions,
   deadline: AbortController,
 ): Promise<Received> {
   const form = formOf(request);
   let informational = 0;
-  const onInformational = () => {
-    informational += 1;
+  const onStart = (status: number) => {
+    onBegin();
+    if (status < 200) informational += 1;
     if (informational <= MAX_INFORMATIONAL) return;
     const sentence = `${url.host} announces an answer over and over and gives none; look for a proxy in between.`;
     deadline.abort(new SourceError("source.protocol", sentence));
@@ -266,8 +226,9 @@ async function receive(
       path: url.prefix + targetOf(request),
       headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
       body: form,
+      reset: !isKept,
     },
-    { caps, signal: deadline.signal, onInformational },
+    { caps, signal: deadline.signal, onStart },
   );
   const date = parseHttpDate(header(headers, "date"));
   return {
@@ -276,7 +237,7 @@ async function receive(
     contentEncoding: header(headers, "content-encoding"),
     date,
     ageSeconds: parseAge(header(headers, "age")),
-    retryAfterMs: parseRetryAfter(header(headers, "retry-after"), date ?? new Date(clock.now())),
+    retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? new Date(clock.now())),
     body,
     sha256,
   };
@@ -300,7 +261,7 @@ function parseAge(age: string | null): number | null {
 
 const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };
 
-/** A header that came more than once is joined, so that it fits nothing that is read strictly. */
+/** A header that came more than once is joined. */
 function header(headers: Answer["headers"], name: string): string | null {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : (value ?? null);

@@ -14,8 +14,8 @@ export interface ExchangeOptions {
   readonly caps: Caps;
   /** Of this exchange alone: ends it, and with it its connection. */
   readonly signal: AbortSignal;
-  /** Called for each informational answer (1xx). */
-  readonly onInformational: () => void;
+  /** Called when an answer begins, and before it for each informational one (1xx). */
+  readonly onStart: (status: number) => void;
 }
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>[2];
@@ -66,8 +66,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (status < 200) this.#options.onInformational();
-    else this.#start = { status, headers };
+    this.#options.onStart(status);
+    if (status >= 200) this.#start = { status, headers };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Uint8Array): void {

@@ -18,7 +18,7 @@ const explanation = z.looseObject({
  * The service's own words on a failure as one short clean line, or `""`: a page for people, a body that was cut or one
  * that cannot be read explains nothing, and the status decides without it.
  */
-export function explanationOf(answer: Encoded & { readonly contentType: string | null }): string {
+export function explanationOf(answer: Encoded): string {
   const text = readable(() => decodeBytes(answer, MAX_BYTES).toString());
   if (text === undefined) return "";
   const parsed = explanation.safeParse(readable(() => parseJson(text)));

@@ -1,12 +1,11 @@
 import { addAbortListener } from "node:events";
 import PQueue from "p-queue";
 import type { Clock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import { duration, timeOfDay } from "../../common/figures.ts";
 import type { Log } from "../../common/log.ts";
 import { Pace, pauseMs, type Throttled } from "./pace.ts";
 import type { NamedIn } from "./service-url.ts";
-import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
+import { SourceError } from "./source-error.ts";
 
 /**
  * Makes one request, with a connection that is its own until it calls `answered`, or ends: what is done with an answer
@@ -121,7 +120,7 @@ export class Retry {
    */
   async run<T>({ attempt, check, isOnce = false }: Attempts<T>, signal: AbortSignal): Promise<T> {
     this.#requests += 1;
-    let failure: WarehouseError | undefined;
+    let failure: SourceError | undefined;
     for (let failed = 0, notBeforeMs = 0; ; ) {
       await this.#sleepUntil(notBeforeMs, signal);
       using connection = await this.#connection(signal);
@@ -135,7 +134,7 @@ export class Retry {
         return value;
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof WarehouseError)) throw error;
+        if (!(error instanceof SourceError)) throw error;
         failure = error;
       }
       if (this.#isRefused(failure, sentMs) || (await this.#wasOut(failure, sentMs, check, signal))) continue;
@@ -173,7 +172,7 @@ export class Retry {
    *
    * @param before failure of the attempt before; undefined: this is the first one
    */
-  async #turn(before: WarehouseError | undefined, signal: AbortSignal, isCheck: boolean): Promise<number> {
+  async #turn(before: SourceError | undefined, signal: AbortSignal, isCheck: boolean): Promise<number> {
     const { clock } = this.#options;
     for (let waited = false; ; waited = true) {
       if (this.#gaveUp !== null) throw this.#gaveUp;
@@ -196,7 +195,7 @@ export class Retry {
       await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
   }
 
-  #assertInTime(untilMs: number, failure: WarehouseError | undefined): void {
+  #assertInTime(untilMs: number, failure: SourceError | undefined): void {
     const { deadline } = this.#options;
     if (deadline === null || untilMs <= deadline.atMs) return;
     if (failure === undefined) throw overdue(deadline);
@@ -204,9 +203,9 @@ export class Retry {
   }
 
   /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
-  #isRefused(failure: WarehouseError, sentMs: number): boolean {
+  #isRefused(failure: SourceError, sentMs: number): boolean {
     const { clock, log } = this.#options;
-    if (!(failure instanceof SourceError) || failure.status === null) return false;
+    if (failure.status === null) return false;
     if (!isThrottling(failure)) {
       this.#pace.answered(sentMs);
       return false;
@@ -219,12 +218,12 @@ export class Retry {
   }
 
   /** When the request may be made again, of which so many attempts have failed. */
-  #nextAttemptMs(failure: WarehouseError, failed: number): number {
+  #nextAttemptMs(failure: SourceError, failed: number): number {
     const { clock, random, limits, log } = this.#options;
-    if (failed >= attemptsAtMost(failure))
+    if (failed >= failure.attemptsAtMost)
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
     if (limits.retriesAtMost === 0) throw failure;
-    const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
+    const { status, retryAfterMs } = failure;
     const milliseconds = pauseMs(failed, retryAfterMs, random);
     const untilMs = clock.elapsedMs() + milliseconds;
     this.#assertInTime(untilMs, failure);
@@ -246,7 +245,7 @@ export class Retry {
    * for the same checks. Throws where the service was waited for in vain.
    */
   async #wasOut(
-    failure: WarehouseError,
+    failure: SourceError,
     sentMs: number,
     check: Attempts<unknown>["check"],
     signal: AbortSignal,
@@ -312,7 +311,7 @@ export class Retry {
       return null;
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof WarehouseError)) throw error;
+      if (!(error instanceof SourceError)) throw error;
       this.#isRefused(error, sentMs);
       return isOutage(error) ? error : null;
     }
@@ -362,20 +361,14 @@ const UNANSWERED: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether all requests fail like this in an outage. */
-function isOutage(failure: WarehouseError): failure is SourceError {
-  if (!(failure instanceof SourceError) || isThrottling(failure)) return false;
+function isOutage(failure: SourceError): boolean {
+  if (isThrottling(failure)) return false;
   return failure.status === null ? UNANSWERED.has(failure.code) : OUT.has(failure.status);
 }
 
 /** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
 function isThrottling({ status, retryAfterMs }: SourceError): boolean {
   return status === 429 || (status === 503 && (retryAfterMs ?? 0) > 0);
-}
-
-/** An answer that is cut may come whole the next time; one that is damaged again will stay so. */
-function attemptsAtMost(failure: WarehouseError): number {
-  if (failure instanceof SourceError) return failure.attemptsAtMost;
-  return failure.code === "source.damaged" ? 2 : MAX_ATTEMPTS;
 }
 
 function overdue({ minutes }: Deadline): SourceError {
@@ -385,10 +378,8 @@ function overdue({ minutes }: Deadline): SourceError {
   return new SourceError("source.timeout", sentence, { attemptsAtMost: 1 });
 }
 
-const NO_ANSWER = { status: null, retryAfterMs: null };
-
-function gaveUp(failure: WarehouseError, why: string): SourceError {
-  const { status, retryAfterMs } = failure instanceof SourceError ? failure : NO_ANSWER;
+function gaveUp(failure: SourceError, why: string): SourceError {
+  const { status, retryAfterMs } = failure;
   const facts = { status, retryAfterMs, cause: failure, attemptsAtMost: 1 };
   return new SourceError(failure.code, `${failure.message} ${why}`, facts);
 }

@@ -2,6 +2,8 @@ import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 
 /** Attempts that a request gets unless its failure says less; the first one counts. */
 export const MAX_ATTEMPTS = 6;
+/** An answer that is damaged the second time too will stay so. */
+const DAMAGED_ATTEMPTS = 2;
 
 export interface SourceFacts {
   readonly cause?: unknown;
@@ -23,7 +25,8 @@ export class SourceError extends WarehouseError {
     super(code, message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
-    this.attemptsAtMost = super.retry ? (facts.attemptsAtMost ?? MAX_ATTEMPTS) : 1;
+    const attempts = code === "source.damaged" ? DAMAGED_ATTEMPTS : MAX_ATTEMPTS;
+    this.attemptsAtMost = super.retry ? (facts.attemptsAtMost ?? attempts) : 1;
   }
 
   override get retry(): boolean {

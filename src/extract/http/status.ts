@@ -1,4 +1,6 @@
 import type { ErrorCode } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
+import type { RetryAfter } from "./http-date.ts";
 import type { ListMode, RequestMode } from "./request.ts";
 import { API_PREFIX, type NamedIn, type ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
@@ -7,13 +9,15 @@ import { SourceError } from "./source-error.ts";
 export interface Answer extends Pick<ServiceUrl, "host" | "prefix"> {
   readonly namedIn: NamedIn;
   readonly status: number;
-  /** What `Retry-After` asks for, from now on. */
-  readonly retryAfterMs: number | null;
+  readonly retryAfter: RetryAfter;
   /** The service's own words, one clean line without secrets, or `""`. */
   readonly detail: string;
   /** Whether the listing is known to be there: a page of it was read, or is not the first one. */
   readonly hasListing: boolean;
 }
+
+/** A service whose `Retry-After` cannot be read asks for a wait all the same: this one, and longer if it refuses again. */
+const UNREADABLE_WAIT_MS = 1000;
 
 const GONE = new Set([404, 410]);
 /** Worth another attempt: too early, too many, or trouble that passes. */
@@ -25,9 +29,10 @@ const PASSING = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 
  * kind answer a refused token with one to their sign-in page.
  */
 export function statusError(answer: Answer, mode: RequestMode): SourceError | null {
-  const { status, retryAfterMs, detail } = answer;
+  const { status, retryAfter, detail } = answer;
   if (status === 200 || (mode === "item" && GONE.has(status))) return null;
   const [code, sentence, attemptsAtMost] = failureOf(answer, mode);
+  const retryAfterMs = typeof retryAfter === "string" ? UNREADABLE_WAIT_MS : retryAfter;
   const words = detail === "" ? "." : `. It said: ${detail}`;
   return new SourceError(code, `${sentence}${words}`, { status, retryAfterMs, attemptsAtMost });
 }
@@ -65,13 +70,17 @@ function failureOf(
     return ["config.not_found", `${missing}; check the URL (${namedIn.url})`];
   }
   if (PASSING.has(status)) {
-    const { retryAfterMs } = answer;
     const what = status === 429 ? "asks for fewer requests" : "is not available just now";
-    const wish = retryAfterMs === null ? "" : `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-    return ["source.unavailable", `${host} ${what} (${status})${wish}; run again later`];
+    return ["source.unavailable", `${host} ${what} (${status})${wishOf(answer.retryAfter)}; run again later`];
   }
   if (status >= 500) return ["source.unavailable", `${host} failed (${status})`, 1];
   return ["source.protocol", `${host} refused a request (${status})${wayOut(status, mode)}`];
+}
+
+function wishOf(retryAfter: RetryAfter): string {
+  if (typeof retryAfter === "string")
+    return `, and for how long cannot be read (Retry-After: ${printable(retryAfter)})`;
+  return retryAfter ? `, and asks to wait ${Math.ceil(retryAfter / 1000)} s` : "";
 }
 
 export function isListing(mode: RequestMode): mode is ListMode {

@@ -1,7 +1,7 @@
 import { asWarehouseError, codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { type HttpProxy, reachedBy } from "../../common/network/proxy.ts";
 import type { NamedIn } from "./service-url.ts";
-import { SourceError } from "./source-error.ts";
+import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 
 /** What did not answer: the service, or the proxy before it. */
 interface Peer {
@@ -72,6 +72,7 @@ const FAILURES: readonly (Failure & { readonly of: readonly string[] })[] = [
     of: ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "HPE_INVALID_EOF_STATE"],
     code: "source.damaged",
     say: (host) => `${host} sent an answer that is shorter or longer than announced; run again later.`,
+    attemptsAtMost: MAX_ATTEMPTS,
   },
   {
     of: ["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"],

@@ -93,8 +93,8 @@ export class Lander {
   }
 
   /** The text of a body, without the token. */
-  #decoded({ bytes, contentEncoding }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
-    const decoded = decodeBytes({ body: bytes, contentEncoding });
+  #decoded({ bytes, ...declared }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
+    const decoded = decodeBytes({ body: bytes, ...declared });
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
     release(decoded);

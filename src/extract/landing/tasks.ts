@@ -10,6 +10,7 @@ import type { ListMode } from "../http/request.ts";
 export interface Body {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentEncoding: string | null;
+  readonly contentType: string | null;
   /** Microseconds since 1970 UTC: the answer's `Date`. */
   readonly observedAt: number;
   /** Whether it has one; else it is this machine's clock. */

@@ -2,7 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { codeOf } from "../../common/errors.ts";
 import { parseExact } from "../../common/json.ts";
-import { SourceError, tooDeep } from "../http/source-error.ts";
+import { printable } from "../../common/printable.ts";
+import { MAX_ATTEMPTS, SourceError, tooDeep } from "../http/source-error.ts";
 
 /**
  * From the bytes of an answer to its JSON value, strictly: what is cut, padded or altered on its way is an error and
@@ -19,22 +20,27 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 export interface Encoded {
   readonly body: Uint8Array;
-  /** The header's value as it came, `null` without one. */
+  /** The headers' values as they came, `null` without one. */
   readonly contentEncoding: string | null;
+  readonly contentType: string | null;
 }
 
 /**
  * The text of a body, as its bytes in UTF-8. `limitBytes`: largest body after decompression.
  *
- * @throws {SourceError} `source.damaged` for an incomplete or altered body, or one that is not UTF-8;
- * `source.too_large` above the limit; `source.protocol` for a coding that was not asked for.
+ * @throws {SourceError} `source.damaged` for an incomplete or altered body, one that is not UTF-8, or a coding that was
+ * not asked for; `source.too_large` above the limit
  */
-export function decodeBytes({ body, contentEncoding }: Encoded, limitBytes = DECODED_BYTES): Buffer {
+export function decodeBytes(
+  { body, contentEncoding, contentType }: Encoded,
+  limitBytes = DECODED_BYTES,
+): Buffer {
   const decoded = isGzip(contentEncoding) ? gunzip(body, limitBytes) : body;
   if (decoded.byteLength > limitBytes) throw tooLarge(limitBytes);
   const text = Buffer.from(decoded.buffer, decoded.byteOffset, decoded.byteLength);
   if (!isUtf8(text)) {
-    throw new SourceError("source.damaged", "The service sent a body that is not UTF-8 text.");
+    const declared = `(content-type: ${declaredAs(contentType)})`;
+    throw new SourceError("source.damaged", `The service sent a body that is not UTF-8 text ${declared}.`);
   }
   const marked = text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return marked ? text.subarray(BYTE_ORDER_MARK.length) : text;
@@ -45,9 +51,13 @@ function isGzip(contentEncoding: string | null): boolean {
   if (coding === "gzip" || coding === "x-gzip") return true;
   if (coding === "" || coding === "identity") return false;
   throw new SourceError(
-    "source.protocol",
-    "The service compressed a body in a way that was not asked for (only gzip was); look for a proxy that recodes answers.",
+    "source.damaged",
+    `The service compressed a body in a way that was not asked for (content-encoding: ${declaredAs(coding)}; only gzip was); look for a proxy that recodes answers.`,
   );
+}
+
+function declaredAs(header: string | null): string {
+  return header === null ? "none" : printable(header);
 }
 
 interface Inflated {
@@ -64,6 +74,8 @@ function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
   } catch (error) {
     const code = codeOf(error) ?? "";
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
+    // A body that was cut may come whole the next time.
+    if (code === "Z_BUF_ERROR") throw damagedGzip("it was cut", MAX_ATTEMPTS);
     if (code.startsWith("Z_")) throw damagedGzip(code);
     throw error;
   }
@@ -80,8 +92,9 @@ function isInflated(value: unknown): value is Inflated {
   return typeof value === "object" && value !== null && "buffer" in value && "engine" in value;
 }
 
-function damagedGzip(how: string): SourceError {
-  return new SourceError("source.damaged", `The service sent a compressed body that is damaged (${how}).`);
+function damagedGzip(how: string, attemptsAtMost?: number): SourceError {
+  const sentence = `The service sent a body that is not whole gzip, as declared by content-encoding (${how}).`;
+  return new SourceError("source.damaged", sentence, { attemptsAtMost });
 }
 
 function tooLarge(limitBytes: number): SourceError {
@@ -111,7 +124,5 @@ function notJson(text: string, error: unknown): SourceError {
   const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
   const size = text.trim() === "" ? "it is empty" : `${text.length} characters`;
   const place = position === undefined ? "" : `, wrong from ${position} on`;
-  return new SourceError("source.damaged", `The service sent a body that is not JSON (${size}${place}).`, {
-    attemptsAtMost: 2,
-  });
+  return new SourceError("source.damaged", `The service sent a body that is not JSON (${size}${place}).`);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
@@ -48,7 +49,7 @@ test("an answer comes as its bytes on the wire, with their digest and what the h
     contentEncoding: "gzip",
     date: new Date("2026-11-20T02:00:00Z"),
     ageSeconds: null,
-    retryAfterMs: 3000,
+    retryAfter: 3000,
     sha256: createHash("sha256").update(bytes).digest("hex"),
     attempts: 1,
   });
@@ -298,15 +299,39 @@ test("A19: contradictory lengths are refused", async (t) => {
   }
 });
 
-test("A20: a kept connection that the service closes meanwhile can be asked again", async (t) => {
-  const { url, heads } = await serveRaw(t, (socket) => {
-    if (heads.length === 2) return socket.destroy();
+/** A service that resets a connection at the use with this number; how many connections there were, and how many asked not to be kept. */
+async function resetting(t: TestContext, atUse: number) {
+  const uses = new Map<Socket, number>();
+  let unkept = 0;
+  const { url } = await serveRaw(t, (socket, head) => {
+    const use = (uses.get(socket) ?? 0) + 1;
+    uses.set(socket, use);
+    if (use === atUse) return socket.resetAndDestroy();
+    if (/^connection: close/im.test(head)) unkept += 1;
     socket.write(`${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY}`);
   });
-  const client = clientOf(t, url, { connections: 1 });
-  await read(client, LIST, NEVER);
-  assert.ok((await failsWith("source.unreachable", read(client, LIST, NEVER))).retry);
-  assert.equal((await read(client, LIST, NEVER)).status, 200);
+  return { url, counts: () => ({ connections: uses.size, unkept }) };
+}
+
+test("A20: kept connections that are reset as they are used again are replaced at once, and after three of them none is kept", async (t) => {
+  const { url, counts } = await resetting(t, 4);
+  const attempts: (number | null)[] = [];
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (line: string) => void warnings.push(line) };
+  const client = clientOf(t, url, { connections: 1, log, onAttempt: (status) => void attempts.push(status) });
+  for (let n = 0; n < 12; n++) assert.equal((await read(client, LIST, NEVER)).attempts, 1);
+  assert.deepEqual(attempts, Array(12).fill(200));
+  // Three answers on each of three connections, then one on each.
+  assert.deepEqual(counts(), { connections: 6, unkept: 3 });
+  assert.deepEqual(warnings.length, 1);
+  assert.match(warnings.join(), /ends connections that are used again/);
+});
+
+test("A5, A20: connections that never served are not kept ones: their resets are failures", async (t) => {
+  const { url, counts } = await resetting(t, 1);
+  const client = clientOf(t, url);
+  for (let n = 0; n < 2; n++) await failsWith("source.unreachable", read(client, LIST, NEVER));
+  assert.deepEqual(counts(), { connections: 2, unkept: 0 });
 });
 
 test("A21: the client itself looks at no variables for a proxy", async (t) => {

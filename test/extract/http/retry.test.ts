@@ -118,10 +118,7 @@ test("what another attempt cannot mend is not asked for again", async () => {
 });
 
 test("A2, A10: a failure that is worth two attempts gets two", async () => {
-  const twice = [
-    failure("source.unreachable", { attemptsAtMost: 2 }),
-    new WarehouseError("source.damaged", "cut"),
-  ];
+  const twice = [failure("source.unreachable", { attemptsAtMost: 2 }), failure("source.damaged")];
   for (const error of twice) assert.equal((await attemptsOf([error], {}, true)).begun.length, 2);
 });
 

@@ -84,7 +84,7 @@ const ANSWER = {
   host: "c.example:8443",
   prefix: "",
   namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
-  retryAfterMs: 1500,
+  retryAfter: 1500,
   hasListing: false,
   detail: "why",
 };
@@ -102,46 +102,55 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
 }
 
 test("a failure without words of the service ends its sentence; where there is none, its whole address is named", () => {
-  const answer = { ...ANSWER, retryAfterMs: null, detail: "" };
+  const answer = { ...ANSWER, retryAfter: null, detail: "" };
   assert.match(statusError({ ...answer, status: 503 }, "full")?.message ?? "", /\(503\); run again later\.$/);
   const nothing = statusError({ ...answer, prefix: "/foo", status: 404 }, "full");
   assert.match(nothing?.message ?? "", / at c\.example:8443\/foo: \/foo\/api\/v1\/content answers 404/);
 });
 
-test("B2, G6: Retry-After is followed only in its two forms", () => {
+test("B2, G6: Retry-After is followed in all forms, rounded up, and the longest of several", () => {
   const answered = new Date("2026-11-20T02:00:00Z");
   const rows: [string | null, number | null][] = [
     ["0", 0],
     ["2", 2000],
+    [" 2", 2000],
+    ["2.5", 3000],
+    ["0.2", 1000],
     ["3600", 3_600_000],
+    ["2, 30", 30_000],
+    ["30,2, soon", 30_000],
+    ["2, Fri, 20 Nov 2026 02:00:30 GMT", 30_000],
+    ["Fri, 20 Nov 2026 02:00:30 GMT, Fri, 20 Nov 2026 02:00:09 GMT", 30_000],
     ["Fri, 20 Nov 2026 02:00:30 GMT", 30_000],
-    ["Fri, 20 Nov 2026 01:59:30 GMT", null],
-    ["Thu, 20 Nov 2026 02:00:30 GMT", null],
-    ["Fri, 31 Feb 2027 02:00:30 GMT", null],
-    ["2026-11-20T02:00:30Z", null],
+    ["Friday, 20-Nov-26 02:00:30 GMT", 30_000],
+    ["Fri Nov 20 02:00:30 2026", 30_000],
+    ["Fri, 20 Nov 2026 01:59:30 GMT", 0],
     [null, null],
-    ...["", "-5", "soon", "1e9", "0x10", "2.5", " 2", "2, 3", "+2", "٢"].map((text): [string, null] => [
-      text,
-      null,
-    ]),
   ];
   for (const [text, expected] of rows) assert.equal(parseRetryAfter(text, answered), expected, String(text));
-  assert.ok(
-    (parseRetryAfter("9".repeat(400), answered) ?? 0) > 1e300,
-    "a wait without end is never a short one",
-  );
+  const unreadable = [
+    "Thu, 20 Nov 2026 02:00:30 GMT",
+    "Fri, 31 Feb 2027 02:00:30 GMT",
+    "2026-11-20T02:00:30Z",
+  ];
+  for (const text of [...unreadable, "", "-5", "soon", "1e9", "0x10", "5 s", "+2", "٢"]) {
+    assert.equal(parseRetryAfter(text, answered), text);
+    const error = statusError({ ...ANSWER, retryAfter: text, status: 503 }, "full");
+    assert.equal(error?.retryAfterMs, 1000, "a wish that cannot be read is one to slow down");
+    assert.ok(error.message.includes(`(503), and for how long cannot be read (Retry-After: ${text})`));
+  }
+  assert.equal(parseRetryAfter("9".repeat(400), answered), Number.POSITIVE_INFINITY, "never a short wait");
 });
 
-test("a Date header that is none is nothing", () => {
-  assert.deepEqual(parseHttpDate("Sun, 06 Nov 1994 08:49:37 GMT"), new Date("1994-11-06T08:49:37Z"));
-  const others = [
+test("a Date header is read in the three forms of HTTP, and one that is none is nothing", () => {
+  const forms = [
+    "Sun, 06 Nov 1994 08:49:37 GMT",
     "Sunday, 06-Nov-94 08:49:37 GMT",
     "Sun Nov  6 08:49:37 1994",
-    "Mon, 06 Nov 1994 08:49:37 GMT",
-    "",
-    "now",
   ];
-  for (const text of others) assert.equal(parseHttpDate(text), null);
+  for (const text of forms) assert.deepEqual(parseHttpDate(text), new Date("1994-11-06T08:49:37Z"), text);
+  for (const text of ["Mon, 06 Nov 1994 08:49:37 GMT", "Monday, 06-Nov-94 08:49:37 GMT", "", "now"])
+    assert.equal(parseHttpDate(text), null);
 });
 
 test("the service's own words are found in the usual forms, cleaned and cut", () => {

@@ -66,8 +66,8 @@ test("a page in a buffer of its own is told and kept like every other, and gives
   ];
   const text = Buffer.from(bodyOf(...documents).bytes);
   const bodies = [
-    { bytes: new Uint8Array(text), contentEncoding: null },
-    { bytes: new Uint8Array(gzipSync(text)), contentEncoding: "gzip" },
+    { bytes: new Uint8Array(text), contentEncoding: null, contentType: null },
+    { bytes: new Uint8Array(gzipSync(text)), contentEncoding: "gzip", contentType: null },
   ];
   for (const [group, body] of bodies.entries()) {
     const page = { ...DYNAMIC, unit: group, body: { ...body, observedAt: 0, dated: true } };
@@ -78,7 +78,7 @@ test("a page in a buffer of its own is told and kept like every other, and gives
   }
   for (const contentEncoding of [null, "gzip"]) {
     const bytes = new Uint8Array(contentEncoding === null ? text : gzipSync(text));
-    const body = { bytes, contentEncoding, observedAt: 0, dated: true };
+    const body = { bytes, contentEncoding, contentType: null, observedAt: 0, dated: true };
     const { decodedBytes } = lander.page({ ...DYNAMIC, mode: "basic", lands: false, body });
     assert.equal(decodedBytes, text.length);
     assert.equal(bytes.length, 0);

@@ -69,5 +69,11 @@ export function turnedBodyOf(...documents: string[]): PageTask["body"] {
 }
 
 function body(text: string): PageTask["body"] {
-  return { bytes: Buffer.from(text), contentEncoding: null, observedAt: 1_000_000, dated: true };
+  return {
+    bytes: Buffer.from(text),
+    contentEncoding: null,
+    contentType: null,
+    observedAt: 1_000_000,
+    dated: true,
+  };
 }
