@@ -1,6 +1,7 @@
 /** From transformed documents to checked tables, with what the run states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
+import { fieldTypeChecks } from "../audit/checks/contract.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { assertTestsHold } from "../audit/checks/test-results.ts";
@@ -138,6 +139,7 @@ function judge(
     ...singles.checks,
     ...echoes.checks,
     ...tables.checks,
+    ...fieldTypeChecks(drift),
     ...historyChecks(history, pipeline),
   ];
   assertPassed(checks);

@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen then. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "asked once more, then 21; the sentence names the host"],
@@ -179,6 +179,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "definitions and destinations in odd forms",
     "taken as they are meant, counted; 23 for one without ID or name that is asked for",
   ],
+  H15: [
+    "value that does not read as its custom field's type",
+    "the column keeps its type; NULL there, counted, its text kept",
+  ],
+  H16: ["two items with one slug", "both loaded, a warning counts them"],
+  H17: ["custom table whose functions read a field that no document has", "a warning"],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],
@@ -187,4 +193,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   I6: ["going back to an earlier run", "current moves, same guarantees"],
   I7: ["no symbolic links", "not supported", "Not required: Windows is not supported."],
   I8: ["check fails after the build", "31, nothing published, staging left to be looked into"],
+  J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
+  J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
+  J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
 };

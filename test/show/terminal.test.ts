@@ -128,7 +128,7 @@ output
 `,
   );
   assert.match(drawTable(table, 32), /│ since +│ +no │\n/);
-  assert.deepEqual(constantColumns({ columns, rows: [...table.rows, ...table.rows] }, 60), [0, 1]);
+  assert.deepEqual(constantColumns({ columns, rows: [...table.rows, ...table.rows] }, 50), [0, 1]);
 });
 
 test("a cell that wraps goes on in further lines of its column, whole words first", () => {

@@ -5,7 +5,7 @@ import { printable } from "../../common/printable.ts";
 import type { WarehouseBuild } from "../../load/build-warehouse.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
-import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { all, scalar, toSafeInteger } from "../../storage/duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import { type Check, keyChecks, noneExpected, referenceChecks } from "./checks.ts";
@@ -33,6 +33,7 @@ export async function inspect(
     ...keyChecks(loaded),
     ...(isLimited ? [] : await referenceChecks(build.connections, tables, build.boundsOfChecks)),
     ...(await valueChecks(connection, tables)),
+    ...(await slugChecks(connection, tables)),
   ];
   const values = await columnValues(connection, loaded, directory);
   const columns = columnsOf(tables, values);
@@ -124,6 +125,18 @@ async function valueChecks(connection: DuckDBConnection, tables: readonly Table[
     checks.push({ ...check, examples: examplesIn(failing) });
   }
   return checks;
+}
+
+/** Items that share a slug, which the specification calls unique. Hashes are counted, so that few texts are in memory. */
+async function slugChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
+  if (!tables.some(({ name }) => name === "content")) return [];
+  const shared = `(SELECT content_id, slug FROM content WHERE hash(slug) IN (
+    SELECT hash(slug) FROM content WHERE slug IS NOT NULL GROUP BY hash(slug) HAVING count(*) > 1
+  ) QUALIFY count(*) OVER (PARTITION BY slug) > 1)`;
+  const figure = await scalar(connection, `SELECT count(*) FROM ${shared}`);
+  const rows = figure === 0 ? [] : await failingRows(connection, shared);
+  const check = noneExpected("items that share a slug", figure, "join items by content_id");
+  return [{ ...check, examples: examplesIn(rows) }];
 }
 
 function keyOf(tables: readonly Table[], name: string): readonly string[] {
