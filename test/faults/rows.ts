@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen then. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "asked once more, then 21; the sentence names the host"],
@@ -189,4 +189,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   I6: ["going back to an earlier run", "current moves, same guarantees"],
   I7: ["no symbolic links", "not supported", "Not required: Windows is not supported."],
   I8: ["check fails after the build", "31, nothing published, staging left to be looked into"],
+  J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
+  J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
+  J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
 };
