@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { packagePath } from "../src/common/package-root.ts";
 import { removeTree } from "../src/common/tree.ts";
 import { either, long } from "./long.ts";
@@ -112,7 +113,35 @@ long("the commands of the pages can be given as they stand, and have their answe
   const port = await freePort();
   const bin = await programs(port);
   for (const page of PAGES) await assertAnswered(page, { port, bin });
+  await assertAttached(PAGES[1].page);
 });
+
+/** What a page gives to DuckDB itself, the file to open in its first line, has the rows of `sql`. */
+async function assertAttached(file: URL): Promise<void> {
+  const page = await readFile(file, "utf8");
+  const [, opened = "", block = ""] = /-- duckdb (\S+)\n(ATTACH[\s\S]*?)```/.exec(page) ?? [];
+  const [first = ""] = (await readdir(join(folder, "two-nights/runs"))).sort();
+  const [attach = "", question = "", ...others] = block
+    .replace("000001-20261120T020000Z", first)
+    .replaceAll("two-nights/", `${folder}/two-nights/`)
+    .split(";\n");
+  assert.deepEqual(others, [""]);
+  const instance = await DuckDBInstance.create(join(folder, opened), { access_mode: "READ_ONLY" });
+  const connection = await instance.connect();
+  await connection.run(attach);
+  const gone = (await connection.runAndReadAll(question)).getRowObjectsJson();
+  assert.deepEqual(gone, [
+    { content_id: "696e3c5a9df0deca35000140", title: "Walking from hut to hut for the first time" },
+  ]);
+  const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
+  assert.deepEqual(await rows("SELECT previous_run FROM run_history JOIN run USING (run)"), [[first]]);
+  const counts = `SELECT count(*) FROM previous.content_mapped_wide
+    UNION ALL SELECT count(*) FROM previous.content_external_payloads`;
+  const [wide, payloads] = await rows(counts);
+  assert.deepEqual(wide, payloads, "a view of the run before reads its own tables");
+  connection.closeSync();
+  instance.closeSync();
+}
 
 async function assertAnswered(
   { page: file, answered: least, short }: (typeof PAGES)[number],

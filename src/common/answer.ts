@@ -26,9 +26,14 @@ export interface Column<K extends CellKind = CellKind> {
   readonly head?: string | undefined;
   /** In JSON and CSV alone. */
   readonly hidden?: boolean | undefined;
+  /** For people alone: other columns say the same to programs. */
+  readonly isWords?: boolean | undefined;
   /** Column of the same section that stands in where this one is empty: the ID of a thing without a name. */
   readonly standIn?: string | undefined;
-  /** A narrow screen goes without it, the highest number first, then without the last column; undefined: 0. */
+  /**
+   * A narrow screen goes without it, the highest number first: an ID, or what other columns say too. The others are made
+   * narrower then, and only where nothing else helps they go, the last one first, instants and figures last.
+   */
   readonly dispensable?: number | undefined;
   /** Whether it is never empty; of a flag: what is not known is false. */
   readonly required?: boolean | undefined;

@@ -1,4 +1,5 @@
 /** Destinations that a configuration names and the service does not have: what may be meant. */
+import { settledText } from "../api/settle.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { hint } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
@@ -32,7 +33,9 @@ export function missingDestinations(
   { unmatched, destinations, others }: DestinationLookup,
   names: readonly string[],
 ): string[] {
-  const answered = [...destinations, ...others].map(({ identification, id }) => identification ?? id);
+  const answered = [...destinations, ...others].map(
+    ({ identification, id }) => settledText(identification) ?? id,
+  );
   return unmatched.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;

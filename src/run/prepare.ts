@@ -24,6 +24,7 @@ import {
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
+  assertKeepsTables,
   assertOfOneKind,
   assertSameInstance,
   assertSameKey,
@@ -220,6 +221,13 @@ async function prepareRunBefore(
   const targets = await askTargets(folder, targetsOf(config), { instance, signal });
   const goesOnFrom = isRehearsal ? await lookAtNewest(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
+  // A run that was restored is the latest by now; a limited run stands alone.
+  const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
+  const baseline: Baseline = config.limit === null ? latest : { kind: "none" };
+  assertComparable(baseline, config.acceptShrink);
+  assertKeepsTables(baseline, pipeline, { isAccepted: config.acceptPipeline, root: folder.root });
+  assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
+  assertKnownAddress(baseline, config, folder.root);
   const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
   const startedMs = clock.now();
   // The highest number that a target knows of any run: this one's is above.
@@ -231,15 +239,9 @@ async function prepareRunBefore(
     if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
     await discardLeftovers(folder, resumable?.run);
   }
-  // A run that was restored is the latest by now; a limited run stands alone.
-  const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
-  const baseline: Baseline = config.limit === null ? latest : { kind: "none" };
-  assertComparable(baseline, config.acceptShrink);
-  assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
   const past: PreviousHistory =
     goesOnFrom?.isHere === false ? { kind: "none" } : await previousHistory(baseline, pipeline, folder);
   if (isRehearsal) for (const sentence of historyWarnings(past)) listener.warn(sentence);
-  assertKnownAddress(baseline, config, folder.root);
   listener.note(runBeforeText(baseline, goesOnFrom));
   return { baseline, past, resumable, fingerprint, startedMs, above, targets };
 }

@@ -13,7 +13,8 @@ export const destinations = sharedTable({
     }),
     text("identification", {
       from: ["destination:identification"],
-      comment: "Name; NULL where only a mapping names the destination.",
+      comment:
+        "Name, as in content_published_urls.external_site_name; NULL where only a mapping names the destination.",
     }),
     text("platform", {
       from: ["destination:platform"],

@@ -27,18 +27,18 @@ const VALUES = {
   archived: col.flag({ required: true, hidden: true }),
   status: col.text({ required: true, of: STATUSES }),
   external_field_name: col.text({ hidden: true }),
-  external_value: col.text({ dispensable: 1 }),
+  external_value: col.text(),
   mapping_id: col.text({ hidden: true }),
   mapping_value_id: col.text({ hidden: true }),
   ambiguous: col.flag({ required: true, hidden: true }),
   collision: col.flag({ required: true, hidden: true }),
   /** Why it is sent, or not. */
-  why: col.text({ required: true }),
+  why: col.text({ required: true, dispensable: 1 }),
   /** The run with which it came to be so, and its start; null: the run has no history. */
-  since: col.name({ dispensable: 3 }),
-  since_started_at: col.instant({ hidden: true }),
+  since: col.name({ hidden: true }),
+  since_started_at: col.instant({ head: "since" }),
   /** What happened then. */
-  cause: col.text({ dispensable: 2 }),
+  cause: col.text(),
 } as const;
 
 const NOT_MAPPED = {

@@ -56,15 +56,20 @@ const FAILING_ROWS = {
 
 /** Up to three of the rows that each check counts, in the order of the checks. */
 export function failingRowsSection(checks: readonly RunCheck[]): Section {
+  const rows = checks.flatMap(({ check_name, figure, examples }) =>
+    rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
+  );
   return section({
     key: "failing_rows",
     title: "Failing rows",
-    lead: "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.",
+    lead:
+      rows.length === 0
+        ? undefined
+        : "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.",
     none: "",
     columns: FAILING_ROWS,
-    rows: checks.flatMap(({ check_name, figure, examples }) =>
-      rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
-    ),
+    rows,
+    limit: rows.length,
   });
 }
 

@@ -22,7 +22,7 @@ test("an explanation begins with what each destination receives, then what becam
   assert.match(receives, /\n│ Print Archive +│ SECTION +│ D +│/);
   assert.match(
     values,
-    /│ Print Archive +│ season +│ AW24 +│ unmapped +│ +│ the mapping 5435482451ec3cfb8be8fe6b has no entry for it; the value is archived +│ 000001-\S+ │ the history begins │/,
+    /│ Print Archive +│ season +│ AW24 +│ unmapped +│ +│ the mapping 5435482451ec3cfb8be8fe6b has no entry for it; the value is archived +│ \d{4}-\d\d-\d\d \d\d:\d\d │ the history begins │/,
   );
   assert.match(
     values,

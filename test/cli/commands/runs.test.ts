@@ -2,15 +2,19 @@ import assert from "node:assert/strict";
 import { chmod, cp, mkdir, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { findReadable } from "../../../src/audit/open-run.ts";
+import { runAnswer } from "../../../src/audit/questions/runs.ts";
 import { diffCommand } from "../../../src/cli/commands/diff.ts";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../../src/cli/commands/verify.ts";
-import { prepareOutput } from "../../../src/warehouse/layout.ts";
+import { answerText } from "../../../src/show/answer.ts";
+import { execute } from "../../../src/storage/duckdb.ts";
+import { outputFolder, prepareOutput } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { sampleWarehouse } from "../../audit/sample.ts";
+import { opened, sampleWarehouse } from "../../audit/sample.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
 import { long } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
@@ -124,7 +128,11 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out });
   const [first, second] = itemsOf(2);
-  service.items = [first, { ...second, updated_at: "2026-11-02T10:00:00Z" }, { ...second, id: "new" }];
+  service.items = [
+    first,
+    { ...second, updated_at: "2026-11-02T10:00:00Z" },
+    { ...second, id: "new", slug: "new" },
+  ];
   const { unchanged } = await exportFrom({ url: service.url, out });
   const runs = (columns?: number) => capture(runsCommand, ["--warehouse", out], columns);
   assert.match(await runs(), /│ \* │ 000002-\S+ │ complete │ +3 │ \+1 ~1 -2 │ +0 │ +│/);
@@ -133,8 +141,11 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     narrow.split("\n").every((line) => line.length <= 80),
     narrow,
   );
-  assert.match(narrow, /│ run +│ verdict +│ items │ change +│ rejected │\n/);
-  assert.match(narrow, /\nleft out: without, unmapped, unknown, receiving, took, size; widen /);
+  assert.match(
+    narrow,
+    /^Runs \(verdict: complete; rejected: 0; without: none; unmapped: none; unknown:\nnone\)\n/,
+  );
+  assert.match(narrow, /│ run +│ items │ change +│ receiving │ +took │ +size │\n/);
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
   const json = (...args: string[]) => capture(runsCommand, [...args, "--format", "json", "--warehouse", out]);
@@ -180,6 +191,26 @@ test("the list counts values without an external value, and those of them at des
   const [{ without_external_value, unmapped, unknown_value, without_external_value_receiving }] = runs;
   assert.deepEqual([without_external_value, unmapped, unknown_value], [835, 825, 10]);
   assert.equal(without_external_value_receiving, 450);
+});
+
+test("show lists the rows of every check that did not pass, however many, and no heading without rows", async () => {
+  const out = await sampleWarehouse();
+  const found = await findReadable(outputFolder(out), "current");
+  await using run = await opened(out);
+  const shown = async (checks: number) => {
+    await execute(
+      run.connection,
+      `CREATE OR REPLACE VIEW run_checks AS
+       SELECT 'check ' || n AS check_name, 'warning' AS verdict, 9 AS figure, 0 AS expected, '' AS detail,
+         '[{"n":1},{"n":2},{"n":3}]'::JSON AS examples
+       FROM range(${checks}) checks(n)`,
+    );
+    return answerText(await runAnswer(found, run.connection), { width: 100, isColoured: false });
+  };
+  const text = await shown(46);
+  assert.equal(text.match(/│ check \d+ +│ +9 │ \{"n":\d\} +│/g)?.length, 3 * 46);
+  assert.doesNotMatch(text, /more row/);
+  assert.doesNotMatch(await shown(0), /Failing rows/);
 });
 
 test("show has the checks that did not pass, and the mapped values", async () => {

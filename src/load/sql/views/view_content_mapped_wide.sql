@@ -6,7 +6,7 @@ WITH payloads AS (
 SELECT
   payloads.content_id,
   payloads.destination_id,
-  destinations.identification AS destination
+  coalesce(destinations.identification, payloads.destination_id) AS destination
   /* columns */
 FROM payloads
 LEFT JOIN destinations USING (destination_id)
