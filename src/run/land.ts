@@ -137,7 +137,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted)
       details: wanted.details,
       perPage: config.perPage,
       pageSizes: pageSizesOf(baseline),
-      reuse: () => reuseOf(baseline, config.rereadDays, documentSettings(run, wanted)),
+      reuse: () => reuseOf(run, documentSettings(run, wanted)),
       findMissing: async (listed) =>
         findMissing({
           baseline,

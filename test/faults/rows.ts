@@ -112,6 +112,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "no windows of dates are used",
     "Not required: listings are read whole, never by windows of dates.",
   ],
+  D23: ["listing capped at 1,000, 5,000 or 10,000 items", "complete, with a warning check"],
   E1: ["404 or 410 for a listed item", "listed views count, figure in run_checks; too many: 22"],
   E2: ["403 for one item", "reject; listed views count"],
   E3: ["answer of another item", "reject; listed views count"],
