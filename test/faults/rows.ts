@@ -122,7 +122,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   E7: ["reference to what is not there", "row kept, figure in run_checks"],
   F1: ["killed at any step of publishing", "old run or new run whole; no manual step"],
   F2: ["killed at random, with readers", "no half run, none lost"],
-  F3: ["SIGTERM, SIGINT", "130 or 143 within seconds, nothing published"],
+  F3: [
+    "SIGTERM, SIGINT, SIGHUP, SIGQUIT; SIGUSR1",
+    "130 or 143 within seconds, nothing published; no debugger",
+  ],
   F4: ["fsync fails", "30, nothing published"],
   F5: ["disk full while writing", "30, run before untouched, what was read is kept"],
   F6: ["disk too small from the start", "30 before the first request"],
