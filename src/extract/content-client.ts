@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type BasicItem, basicItem } from "../api/basic.ts";
-import { DEFAULT_PLATFORM } from "../api/destination.ts";
+import { customFieldDefinition } from "../api/custom-field.ts";
+import { DEFAULT_PLATFORM, destination } from "../api/destination.ts";
 import { DYNAMIC_COLUMN_NAMES, type DynamicItem, dynamicItem } from "../api/dynamic.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { type FullItem, fullItem } from "../api/full.ts";
@@ -149,11 +150,17 @@ export function createClient(spec: ClientSpec): ContentClient {
       );
       return value === null ? null : fitting(ITEMS[view.mode], value, misfit("the item"));
     },
-    destinations: (wanted, signal = AbortSignal.any([])) => {
+    async destinations(wanted, signal = AbortSignal.any([])) {
       const named = wanted.map(({ name, platform = DEFAULT_PLATFORM }) => ({ name, platform }));
-      return lookups.destinations(named, signal);
+      const found = await lookups.destinations(named, signal);
+      for (const each of found.destinations) fitting(destination, each, misfit("a destination"));
+      return found;
     },
-    customFields: (names, signal = AbortSignal.any([])) => lookups.customFields(names, signal),
+    async customFields(names, signal = AbortSignal.any([])) {
+      const found = await lookups.customFields(names, signal);
+      for (const each of found.definitions) fitting(customFieldDefinition, each, misfit("a definition"));
+      return found;
+    },
     close: http.close,
   };
 }

@@ -1,8 +1,10 @@
 import type { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
-import type { DestinationName } from "../api/destination.ts";
-import { type Destination, destination } from "../api/destination.ts";
-import { fitting } from "./answer-form.ts";
+import { type Destination, type DestinationName, destination } from "../api/destination.ts";
+import { type Odd, settle, settledText } from "../api/settle.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
+import { isObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import {
   customFieldRequests,
@@ -22,8 +24,14 @@ export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
 export interface Answered {
   readonly request: ReadRequest;
   readonly response: HttpResponse;
-  /** IDs of the rows of the answer, in their order. */
-  readonly ids: readonly string[];
+  readonly rows: readonly AnsweredRow[];
+}
+
+/** A row of an answer: the answer itself is settled, see `settle`. */
+export interface AnsweredRow {
+  /** Undefined: it is no object, or has no ID. */
+  readonly id: string | undefined;
+  readonly odd: readonly Odd[];
 }
 
 export interface DestinationLookup {
@@ -48,7 +56,8 @@ interface Lookup<Row> {
   readonly mode: "destinations" | "custom_fields";
   readonly plan: (method: LookupMethod) => readonly ReadRequest[];
   readonly schema: z.ZodType<Row>;
-  readonly what: string;
+  /** Throws where a row that cannot be read may be what was asked for. `place`: of the request in the plan. */
+  readonly assertReadable: (rows: readonly Partial<Row>[], place: number) => void;
 }
 
 interface Found<Row> {
@@ -59,8 +68,9 @@ interface Found<Row> {
 
 /**
  * The two lookups of a run. They are made anew in every run and never kept: administrators change mappings between
- * runs. What is remembered, for this object's life, is the method that works. Each throws `contract.drift` where a row
- * is none, and the errors of the client.
+ * runs. What is remembered, for this object's life, is the method that works. Rows are as odd as the service writes them:
+ * each throws `contract.drift` only where one without an ID or a name may be what was asked for, and the errors of the
+ * client.
  *
  * @param redact what becomes of a body before it is read
  */
@@ -75,18 +85,20 @@ export function createLookups(
 
   async function askBy<Row extends { id: string }>(
     method: LookupMethod,
-    { plan, schema, what }: Lookup<Row>,
+    { plan, schema, assertReadable }: Lookup<Row>,
     signal: AbortSignal,
   ): Promise<Found<Row>> {
-    const misfit = `The service answered a lookup with a ${what} that does not fit its specification`;
     const rows = new Map<string, Row>();
     const answered: Answered[] = [];
-    for (const request of plan(method)) {
+    for (const [place, request] of plan(method).entries()) {
       const { response, value } = await client.readAs(request, signal, rowsOf);
-      // A wrong definition would make wrong mapped values of every item, so the run does not go on with it.
-      const read = value.map((row) => fitting(schema, row, misfit));
-      for (const row of read) if (!rows.has(row.id)) rows.set(row.id, row);
-      answered.push({ request, response, ids: read.map(({ id }) => id) });
+      const read = value.map((sent) => settledRow(schema, sent));
+      assertReadable(
+        read.flatMap(({ row }) => row ?? []),
+        place,
+      );
+      for (const { id, row } of read) if (id !== undefined && !rows.has(id)) rows.set(id, row as Row);
+      answered.push({ request, response, rows: read });
     }
     return { rows: [...rows.values()], answered };
   }
@@ -113,7 +125,11 @@ export function createLookups(
     /** Destinations by name and platform, both compared exactly. */
     async destinations(wanted: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
       const plan = (method: LookupMethod) => wanted.map((one) => destinationRequest(one, method));
-      const lookup = { mode: "destinations", plan, schema: destination, what: "destination" } as const;
+      const assertReadable = (rows: readonly Partial<Destination>[], place: number) => {
+        const one = wanted[place];
+        if (one !== undefined) assertFound(one, rows);
+      };
+      const lookup = { mode: "destinations", plan, schema: destination, assertReadable } as const;
       const { rows, answered } = await ask(lookup, signal);
       const destinations = rows.filter((row) => wanted.some((one) => isDestination(row, one)));
       const unmatched = wanted.filter((one) => !rows.some((row) => isDestination(row, one)));
@@ -126,8 +142,14 @@ export function createLookups(
       // A lookup without a name is no lookup: the empty name is reported, not sent.
       const sent = [...wanted].filter((name) => name !== "");
       const plan = (method: LookupMethod) => customFieldRequests(sent, method);
-      const what = "custom field definition";
-      const lookup = { mode: "custom_fields", plan, schema: customFieldDefinition, what } as const;
+      const assertReadable = (rows: readonly Partial<CustomFieldDefinition>[]) => {
+        const lacking = rows.find(
+          ({ id, name }) => id === undefined && (name === undefined || wanted.has(name)),
+        );
+        if (lacking !== undefined)
+          throw unreadable(`the custom field ${JSON.stringify(lacking.name ?? null)} without an id`);
+      };
+      const lookup = { mode: "custom_fields", plan, schema: customFieldDefinition, assertReadable } as const;
       const { rows, answered } = await ask(lookup, signal);
       const definitions = rows.filter(({ name }) => name === undefined || wanted.has(name));
       const known = new Set(rows.map(({ name }) => name));
@@ -140,7 +162,36 @@ function isMissing(error: unknown): boolean {
   return error instanceof SourceError && (error.status === 404 || error.status === 405);
 }
 
-function isDestination(row: Destination, wanted: DestinationName): boolean {
-  const { identification = wanted.name, platform = wanted.platform } = row;
+function settledRow<Row extends { id: string }>(schema: z.ZodType<Row>, sent: unknown) {
+  const odd: Odd[] = [];
+  if (!isObject(sent)) return { id: undefined, row: undefined, odd };
+  settle(schema, sent, odd);
+  if (typeof sent.id !== "string" || sent.id === "") delete sent.id;
+  const row = sent as Partial<Row>;
+  return { id: row.id, row, odd };
+}
+
+function isDestination(row: Partial<Destination>, wanted: DestinationName): boolean {
+  const { identification, platform = wanted.platform } = row;
   return identification === wanted.name && platform === wanted.platform;
+}
+
+/** Throws where only a row without an ID, or without a name, may be the destination. */
+function assertFound(wanted: DestinationName, rows: readonly Partial<Destination>[]): void {
+  const { name } = wanted;
+  const named = rows.filter((row) => isDestination(row, wanted));
+  if (named.some(({ id }) => id !== undefined)) return;
+  if (named.length > 0) throw unreadable(`the destination ${JSON.stringify(name)} without an id`);
+  const nameless = rows.filter((row) => settledText(row.identification) === undefined);
+  const maybe = nameless.find((row) => isDestination({ ...row, identification: name }, wanted));
+  if (maybe === undefined) return;
+  const which = maybe.id === undefined ? "" : ` (${printable(maybe.id)})`;
+  throw unreadable(`one destination without an identification${which}, which may be ${JSON.stringify(name)}`);
+}
+
+function unreadable(what: string): WarehouseError {
+  return new WarehouseError(
+    "contract.drift",
+    `The service answered a lookup with ${what}: no mapped value can be made with it; correct it at the service, or remove the name from the configuration.`,
+  );
 }

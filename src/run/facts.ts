@@ -1,4 +1,6 @@
 /** What a run states when everything has landed: all that its tables are built from besides the raw documents. */
+
+import { settledText } from "../api/settle.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
@@ -86,9 +88,9 @@ function askedOf(run: RunContext, { wanted }: Answered): ExtractRecord["asked"] 
 function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatched"] {
   return {
     destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
-    otherDestinations: destinations.others.map(({ id, identification = id, platform = null }) => ({
-      name: identification,
-      platform,
+    otherDestinations: destinations.others.map(({ id, identification, platform }) => ({
+      name: settledText(identification) ?? id,
+      platform: settledText(platform) ?? null,
     })),
     customFields: fields.unmatched,
   };

@@ -139,7 +139,7 @@ function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put
   const seenMappings = new Set<string>();
   const seenEntries = new Set<string>();
   for (const { id: fieldId, answer, unknown } of definitions.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    objectsOf(answer.mappings).forEach((mapping, ordinal) => {
+    objectsOf(answer.mappings, "mappings[]", subject).forEach((mapping, ordinal) => {
       const mappingId = uniqueId(seenMappings, mapping.id, `${fieldId}#${ordinal}`);
       if (typeof mapping.external_site_id === "string") named.add(mapping.external_site_id);
       const attributes = {
@@ -149,7 +149,7 @@ function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put
       const fixed = { mapping_id: mappingId, custom_field_id: fieldId, ordinal };
       const described = { attributes, unknown: own(unknown, mapping) };
       put(mappings.name, entityRow(mappings, subject, described, fixed));
-      objectsOf(mapping.values).forEach((entry, at) => {
+      objectsOf(mapping.values, "mappings[].values[]", subject).forEach((entry, at) => {
         const id = uniqueId(seenEntries, entry.id, `${mappingId}#${at}`);
         const values = { value_id: entry.value_id, external_value: entry.value };
         const placed = { mapping_value_id: id, mapping_id: mappingId, ordinal: at };
@@ -161,8 +161,12 @@ function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put
   return named;
 }
 
-function objectsOf(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
+/** What is no object is counted. */
+function objectsOf(list: unknown, path: string, { drift, order }: Subject): JsonObject[] {
+  if (!Array.isArray(list)) return [];
+  for (const each of list)
+    if (!isObject(each)) drift.note(`custom_field_definition.${path}`, "type", order, null);
+  return list.filter(isObject);
 }
 
 /** The unknown fields of one object of an answer. */
@@ -178,14 +182,21 @@ function destinationRows(
   put: Put,
 ): void {
   const table = tableNamed("destinations");
+  const at = (column: string) => table.columns.findIndex(({ name }) => name === column);
+  const [supportsAt, receivesAt] = [at("supports_custom_field_mappings"), at("receives")];
+  const putRow = (described: Pick<Entity, "attributes" | "unknown">) => {
+    const row = entityRow(table, subject, described, { receives: false });
+    row[receivesAt] = row[supportsAt] === true;
+    put(table.name, row);
+  };
   const seen = new Set<string>();
   for (const { id, answer, unknown } of destinations) {
     if (seen.has(id)) continue;
     seen.add(id);
-    put(table.name, entityRow(table, subject, { attributes: answer, unknown: own(unknown, answer) }));
+    putRow({ attributes: answer, unknown: own(unknown, answer) });
   }
   for (const id of [...named].sort()) {
-    if (!seen.has(id)) put(table.name, entityRow(table, subject, { attributes: { id }, unknown: {} }));
+    if (!seen.has(id)) putRow({ attributes: { id }, unknown: {} });
   }
 }
 

@@ -149,11 +149,14 @@ test("many names are spread over several requests, and their rows come together"
   assert.ok(seen.length > 1 && seen.length === found.answered.length);
 });
 
-test("a row that is no definition ends the lookup, and says where it does not fit", async (t) => {
-  const bodies = [[{ name: "color" }], ["color"], [{ ...COLOR, mappings: [{ values: [{ value: 7 }] }] }]];
-  for (const body of bodies) {
-    const { lookups } = await lookupsAgainst(t, "auto", () => ({ status: 200, body }));
+test("a definition without an ID ends the lookup where it may be one that was asked for", async (t) => {
+  for (const row of [{ name: "color" }, { id: "" }, { id: {}, name: null }]) {
+    const { lookups } = await lookupsAgainst(t, "auto", () => ({ status: 200, body: [row] }));
     const error = await failsWith("contract.drift", lookups.customFields(["color"], NEVER));
-    if (body === bodies[2]) assert.match(error.message, /mappings\.0\.values\.0\.value/);
+    assert.match(error.message, /the custom field (null|"color") without an id/);
   }
+  const others = ["color", null, [], { name: "size" }, { ...COLOR, mappings: [{ values: [{ value: 7 }] }] }];
+  const { lookups } = await lookupsAgainst(t, "auto", () => ({ status: 200, body: others }));
+  const { definitions } = await lookups.customFields(["color"], NEVER);
+  assert.deepEqual(definitions, [{ ...COLOR, mappings: [{ values: [{ value: "7" }] }] }]);
 });

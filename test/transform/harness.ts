@@ -1,3 +1,6 @@
+import { customFieldDefinition } from "../../src/api/custom-field.ts";
+import { destination } from "../../src/api/destination.ts";
+import { type Odd, settle } from "../../src/api/settle.ts";
 import { parseExact } from "../../src/common/json.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
@@ -81,6 +84,8 @@ function copyOf(document: string | JsonObject): JsonObject {
   return copy;
 }
 
+const SCHEMAS = { custom_field_definition: customFieldDefinition, destination };
+
 function shared(
   pool: EntityPool,
   { destinations, definitions }: Lookups,
@@ -92,7 +97,9 @@ function shared(
   const prepare = lookupPreparer(options);
   const answersOf = (resource: LookupResource, documents: readonly JsonObject[]) =>
     documents.map(copyOf).map((answer) => {
-      return { id: String(answer.id), unknown: prepare(resource, answer, drift), answer };
+      const odd: Odd[] = [];
+      settle(SCHEMAS[resource], answer, odd);
+      return { id: String(answer.id), unknown: prepare(resource, answer, odd, drift), answer };
     });
   const lookups = {
     definitions: answersOf("custom_field_definition", definitions),

@@ -1,4 +1,5 @@
 /** Where the answers of the lookups land: raw documents like those of the items, a file for each lookup. */
+import type { Odd } from "../../api/settle.ts";
 import type { Clock } from "../../common/clock.ts";
 import { mayHoldLarge } from "../../common/json.ts";
 import type { JsonObject } from "../../raw/document.ts";
@@ -37,8 +38,8 @@ export function landLookups(
     const documents = found.map((answer): LookupDocument => {
       const found = places.get(answer.id);
       if (found === undefined) throw new TypeError(`no answer of a lookup has the ID ${answer.id}`);
-      const { observedAt, ...place } = found;
-      const unknown = prepare(shape, answer, landing.drift);
+      const { observedAt, odd, ...place } = found;
+      const unknown = prepare(shape, answer, odd, landing.drift);
       const text = JSON.stringify(answer);
       return {
         contentId: answer.id,
@@ -54,20 +55,25 @@ export function landLookups(
       };
     });
     if (documents.length > 0) writer.write(landing.files.ofLookup(mode), documents);
+    const nameless = answered.flatMap(({ rows }) => rows.filter(({ id }) => id === undefined));
+    for (const _row of nameless) landing.drift.note(shape, "type", LOOKUP_ORDER, null);
   };
   land("custom_fields", "custom_field_definition", fields.definitions, fields.answered);
   land("destinations", "destination", destinations.destinations, destinations.answered);
 }
 
-type Place = Pick<LookupDocument, "page" | "position"> & { readonly observedAt: number };
+type Place = Pick<LookupDocument, "page" | "position"> & {
+  readonly observedAt: number;
+  readonly odd: readonly Odd[];
+};
 
 /** By ID: where a row stands, the first of several. */
 function placesOf(answered: readonly Answered[], clock: Clock): Map<string, Place> {
   const places = new Map<string, Place>();
-  for (const [index, { ids, response }] of answered.entries()) {
+  for (const [index, { rows, response }] of answered.entries()) {
     const observedAt = observedAtOf(response, clock);
-    for (const [position, id] of ids.entries())
-      if (!places.has(id)) places.set(id, { page: index + 1, position, observedAt });
+    for (const [position, { id, odd }] of rows.entries())
+      if (id !== undefined && !places.has(id)) places.set(id, { page: index + 1, position, observedAt, odd });
   }
   return places;
 }
