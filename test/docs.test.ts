@@ -210,7 +210,7 @@ test("every line and message that installs an optional package names the version
     (await readdir(new URL(folder, ROOT), { recursive: true })).map((name) => `${folder}${name}`);
   const files = ["README.md", "Dockerfile", ...(await filesIn("docs/")), ...(await filesIn("src/"))];
   const installed = new Set<string>();
-  for (const file of files.filter((name) => /Dockerfile$|\.(?:md|ts)$/.test(name))) {
+  for (const file of files.filter((name) => /Dockerfile$|\.(?:md|m?ts)$/.test(name))) {
     const text = await readFile(new URL(file, ROOT), "utf8");
     // In the program a name with its version stands by itself.
     const lines = file.startsWith("src/")

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 /** A place in documents of a schema: `["acl", "user_ids", "[]"]`, `[]` for elements of a list, `{}` for keys of a record. */
 export interface SchemaPlace {
@@ -15,10 +15,21 @@ export function placesIn(
   const below = (inner: z.core.$ZodType, ...steps: string[]) => placesIn(inner, isWhole, [...path, ...steps]);
   const here = { path, schema };
   if (isWhole(schema)) return [here];
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return below(schema.unwrap());
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => below(option));
-  if (schema instanceof z.ZodArray) return [here, ...below(schema.element, "[]")];
-  if (schema instanceof z.ZodRecord) return [here, ...below(schema.valueType, "{}")];
-  if (!(schema instanceof z.ZodObject)) return [here];
-  return [here, ...Object.entries(schema.shape).flatMap(([name, field]) => below(field, name))];
+  // By the name of its type: an `instanceof` of zod takes ten times as long, and each thread asks for each field.
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+      return below(def.innerType);
+    case "union":
+      return def.options.flatMap((option) => below(option));
+    case "array":
+      return [here, ...below(def.element, "[]")];
+    case "record":
+      return [here, ...below(def.valueType, "{}")];
+    case "object":
+      return [here, ...Object.entries(def.shape).flatMap(([name, field]) => below(field, name))];
+    default:
+      return [here];
+  }
 }

@@ -6,6 +6,8 @@ import type { CliCommand, CliEnvironment } from "./command.ts";
 
 export const PIPELINE = "nightly, parquet, or the path of a module of your own";
 
+export const ACCEPT_PIPELINE = "publish although the pipeline lacks tables of the current run";
+
 export interface WantedFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
 }
@@ -19,7 +21,8 @@ export function wantedOptions(command: CliCommand, sample: string, asIf?: string
     .option("--accept-shrink", asIf ?? "publish although there is far less than before")
     .option("--reread", asIf ?? "request all single items, also unchanged ones")
     .destinations()
-    .option("--accept-new-address", asIf ?? "go on although the service has another address");
+    .option("--accept-new-address", asIf ?? "go on although the service has another address")
+    .option("--accept-pipeline", asIf ?? ACCEPT_PIPELINE);
 }
 
 export function wantedOf(

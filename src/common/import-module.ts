@@ -1,6 +1,8 @@
 /** Importing modules that are not the package's own: pipelines and configuration files of users, and optional packages. */
-import { registerHooks } from "node:module";
+import { readFileSync } from "node:fs";
+import { type ResolveFnOutput, registerHooks } from "node:module";
 import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { codeOf, WarehouseError } from "./errors.ts";
 import { printable } from "./printable.ts";
 
@@ -9,18 +11,28 @@ const OWN_ENTRY = new URL(`../index${extname(import.meta.url)}`, import.meta.url
 
 /**
  * Imports a user's module. Where it imports `content-warehouse`, it gets this very package, wherever it lies: beside a
- * global installation there is none that Node would find, and another copy would have other classes and tables.
+ * global installation there is none that Node would find, and another copy would have other classes and tables. A file
+ * that has `import` or `export` is a module, also where `npm init` wrote `"type": "commonjs"` beside it.
  */
 export async function importModule(url: string): Promise<unknown> {
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
-      specifier === OWN_NAME ? { url: OWN_ENTRY, shortCircuit: true } : nextResolve(specifier, context),
+      specifier === OWN_NAME
+        ? { url: OWN_ENTRY, shortCircuit: true }
+        : asModule(nextResolve(specifier, context)),
   });
   try {
     return await import(url);
   } finally {
     hooks.deregister();
   }
+}
+
+function asModule(resolved: ResolveFnOutput): ResolveFnOutput {
+  const { url, format } = resolved;
+  if (!format?.startsWith("commonjs") || /\/node_modules\/|\.c[jt]s$/.test(url)) return resolved;
+  const isModule = /^(?:import|export)\b(?! type\b)/m.test(readFileSync(fileURLToPath(url), "utf8"));
+  return isModule ? { ...resolved, format: format.replace("commonjs", "module") } : resolved;
 }
 
 /** Why a module could not be imported, as the end of a sentence. */

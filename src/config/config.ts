@@ -49,6 +49,8 @@ export interface Config
   readonly acceptShrink: boolean;
   /** Whether a person said that the service of the warehouse has another address now. */
   readonly acceptNewAddress: boolean;
+  /** Whether a person said that the warehouse loses the tables that the pipeline does not make. */
+  readonly acceptPipeline: boolean;
   /** Items to read, the first that are listed, into a warehouse of limited runs; null: all. */
   readonly limit: number | null;
 }
@@ -66,6 +68,8 @@ export interface ConfigFlags {
   /** Null: none is read, whatever lies in the working directory. */
   readonly config?: string | null | undefined;
   readonly url?: string | undefined;
+  /** Absolute path of a file with the token, where the environment has none. */
+  readonly tokenFile?: string | undefined;
   readonly warehouse?: string | undefined;
   readonly sample?: boolean | undefined;
   readonly contract?: Contract | undefined;
@@ -75,6 +79,8 @@ export interface ConfigFlags {
   readonly acceptShrink?: boolean | undefined;
   /** Likewise. */
   readonly acceptNewAddress?: boolean | undefined;
+  /** Likewise. */
+  readonly acceptPipeline?: boolean | undefined;
   /** Asks for all single items: `rereadDays: 0` for one run. */
   readonly reread?: boolean | undefined;
   /** Items: the first that are listed. Then `warehouse` is the flag alone, or the folder of limited runs. */
@@ -137,6 +143,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     reread: flags.reread === true,
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
+    acceptPipeline: flags.acceptPipeline === true,
     limit,
   };
 }

@@ -24,7 +24,7 @@ export interface ServiceSource {
 
 interface ServiceInputs {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly flags: { readonly url?: string | undefined };
+  readonly flags: { readonly url?: string | undefined; readonly tokenFile?: string | undefined };
   /** How the caller has the sample instead of a service. */
   readonly sampleBy: string;
   readonly file: ConfigFile | null;
@@ -94,9 +94,10 @@ type TokenPlace = { readonly text: string } | { readonly file: string; readonly 
 
 const VARIABLE = "CONTENT_API_TOKEN";
 
-function tokenPlaceOf({ env, file, settings }: ServiceInputs): TokenPlace | null {
+function tokenPlaceOf({ env, flags, file, settings }: ServiceInputs): TokenPlace | null {
   const text = nonEmpty(env[VARIABLE]);
   if (text !== undefined) return { text };
+  if (flags.tokenFile !== undefined) return { file: flags.tokenFile, setting: "--token-file" };
   if (file === null || settings.tokenFile === undefined) return null;
   return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
 }

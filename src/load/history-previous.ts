@@ -6,7 +6,7 @@ import { execute, PREVIOUS_CATALOG, scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
-import type { PublishedFile } from "../warehouse/manifest.ts";
+import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
 import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import { findingIn } from "../warehouse/verify.ts";
 
@@ -26,11 +26,14 @@ interface CarriedHistory {
   readonly sourceOf: (table: string) => string;
   /** IDs of custom fields whose values are not carried on: they are personal now, and were not treated so. */
   readonly forgotten: readonly string[];
+  /** How the run treated personal data. */
+  readonly personalData: Manifest["personalData"];
 }
 
 /** A published run whose history might be carried on. */
 export interface PreviousRun extends PublishedFiles {
   readonly run: string;
+  readonly manifest: Manifest;
 }
 
 /**
@@ -74,6 +77,7 @@ function historyOf(previous: PreviousRun): CarriedHistory {
     access: source.database ?? { directory: previous.directory },
     sourceOf: (table) => fromTable(source, table, PREVIOUS_CATALOG),
     forgotten: [],
+    personalData: previous.manifest.personalData,
   };
 }
 

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import { withoutSignature } from "../api/signed-url.ts";
-import { isObject, type JsonObject } from "./document.ts";
+import type { JsonObject } from "./document.ts";
 
 /** Of a document that must not be reused. */
 export const NO_FINGERPRINT = "";
@@ -15,7 +15,7 @@ const COMMON_LENGTH = 16;
 
 /**
  * Digests, in lower-case hexadecimal, of all that a prepared document says of its item: without what the contract marks
- * as `apart`, and without the signatures of URLs; keys in any order. First one of the default set, then one of it all.
+ * as `apart`, and without the signatures of URLs; its members in any order. First one of the default set, then one of it all.
  * `settings`: what else decides what a single-item answer becomes.
  */
 export function fingerprintOf(document: JsonObject, settings: string): string {
@@ -41,19 +41,9 @@ function textsOf(document: JsonObject): { readonly common: string; readonly rest
     if (column?.apart !== undefined) continue;
     const value = document[name];
     const texts = column?.defaultSet === true && value !== null ? common : rest;
-    texts.push(`${JSON.stringify(name)}:${textOf(value)}`);
+    texts.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
   }
   return { common: withoutSignature(common.join()), rest: withoutSignature(rest.join()) };
-}
-
-/** JSON with the keys in order. */
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${textOf(value[name])}`);
-  return `{${members.join()}}`;
 }
 
 /**

@@ -8,11 +8,20 @@ import type { BuildRequest } from "../load/build-warehouse.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { Baseline, PersonalTreatment } from "../warehouse/baseline.ts";
+import { HISTORY_TABLES } from "../tables/history.ts";
+import {
+  type Baseline,
+  baselineOf,
+  type PersonalTreatment,
+  type PublishedBaseline,
+} from "../warehouse/baseline.ts";
 import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
 import type { PublishingRun } from "./context.ts";
 
-/** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
+/**
+ * The history of the run before, or of the last run that it goes on from and that has one; anew where that run is damaged
+ * or none has one. Throws `config.newer_version`.
+ */
 export async function previousHistory(
   baseline: Baseline,
   pipeline: Pipeline,
@@ -21,20 +30,33 @@ export async function previousHistory(
   if (baseline.kind === "none" || !hasHistory(pipeline)) return { kind: "none" };
   const { run } = baseline;
   if (baseline.kind === "damaged") return { kind: "anew", run, reason: baseline.reason.replace(/\.$/, "") };
-  return findHistory(baseline, folder.staging);
+  return findHistory(await lastWithHistory(baseline, folder), folder.staging);
+}
+
+/** The run itself where no run that it goes on from is kept and has a history. */
+async function lastWithHistory(
+  baseline: PublishedBaseline,
+  folder: OutputFolder,
+): Promise<PublishedBaseline> {
+  for (let found = baseline; ; ) {
+    const { rows, previousRun, previousSha256 } = found.manifest;
+    if (HISTORY_TABLES.every(({ name }) => name in rows)) return found;
+    const before = previousRun === null ? null : await baselineOf(folder, previousRun);
+    if (before?.kind !== "run" || before.sha256 !== previousSha256) return baseline;
+    found = before;
+  }
 }
 
 /**
- * The history without the values of custom fields that are personal and that the run before did not treat as this one
- * does: what it knows of them would be published once more.
+ * The history without the values of custom fields that are personal and that the run it comes from did not treat as this
+ * one does: what it knows of them would be published once more.
  */
 export function withoutPersonal(
   history: PreviousHistory,
-  baseline: Baseline,
   { policy, keyId, customFieldIds }: PersonalTreatment,
 ): PreviousHistory {
-  if (history.kind !== "carried" || baseline.kind !== "run" || policy === "keep") return history;
-  const before = baseline.manifest.personalData;
+  if (history.kind !== "carried" || policy === "keep") return history;
+  const before = history.personalData;
   const treated = new Set(before.policy === policy && before.keyId === keyId ? before.customFieldIds : []);
   return { ...history, forgotten: customFieldIds.filter((id) => !treated.has(id)) };
 }

@@ -31,6 +31,8 @@ export interface RunPipelineOptions {
   readonly acceptShrink?: boolean;
   /** Goes on in a warehouse whose service has another address now; the instance's ID must be the same. */
   readonly acceptNewAddress?: boolean;
+  /** Publishes even where the pipeline lacks tables of the current run. */
+  readonly acceptPipeline?: boolean;
   /** Asks for all single items, also those of which the listing says nothing new. */
   readonly reread?: boolean;
   /** Reads so many items alone, the first that are listed, into a warehouse of limited runs: `./first-look` unless given. */

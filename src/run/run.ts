@@ -67,7 +67,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Exp
       resumable = null;
     }
     const treatment = { ...treatmentOf(options.config.personalData), customFieldIds: personalFieldIds };
-    const history = withoutPersonal(past, baseline, treatment);
+    const history = withoutPersonal(past, treatment);
     const unmeasured = { ratePerSecond: null, peakBytes: 0 };
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
     const place = { ...prepared, options, folder, personalFields, baseline, history, observers };

@@ -6,7 +6,7 @@ import type { Answer, Cell, CellKind, Column, Section } from "../common/answer.t
 import { count, counted, duration, fileSize, minuteOf } from "../common/figures.ts";
 import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
-import { drawTable, type TextColumn } from "./table.ts";
+import { constantColumns, drawTable, type TextColumn } from "./table.ts";
 import { paragraph, printableText, writeAll } from "./terminal.ts";
 
 export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
@@ -73,9 +73,11 @@ const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = 
 export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: Row): string {
   const column = columns[name];
   if (column === undefined) return "";
-  const { standIn } = column;
+  const { standIn, beside = "" } = column;
   const isEmpty = row[name] === null && standIn !== undefined;
-  return shownText(column, row[isEmpty ? standIn : name] ?? null);
+  const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
+  const other = row[beside] ?? text;
+  return other === text ? text : `${text} (${other})`;
 }
 
 /** Columns that people see, by name. */
@@ -102,9 +104,25 @@ export function answerText(answer: Answer, screen: Screen): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
-    ...sections.filter(isTold).map((section) => sectionText(section, screen)),
+    ...sections
+      .flatMap(apart)
+      .filter(isTold)
+      .map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
+}
+
+/** The tables of a section that people see: rows of destinations that receive no values have one of their own. */
+function apart(section: Section): Section[] {
+  const { apart: title, rows } = section;
+  const [first, others] = [true, false].map((receives) =>
+    rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
+  );
+  if (title === undefined || !others?.length) return [section];
+  return [
+    { ...section, rows: first ?? [] },
+    { ...section, title, lead: undefined, rows: others },
+  ];
 }
 
 /** What people get neither rows nor a sentence of is for programs. */
@@ -125,31 +143,44 @@ function leadText({ lead, isWell }: Answer, screen: Screen): string {
 }
 
 function sectionText(section: Section, screen: Screen): string {
-  const { title, lead, none = "none", rows, isLines } = section;
+  const { lead, none = "none", rows, isLines } = section;
   if (isLines === true) return linesText(section, screen);
   const said = lead === undefined ? "" : sentence(lead, screen);
   if (rows.length === 0)
-    return lead === undefined ? sentence(`${title}: ${none}`, screen) : `${title}\n${said}`;
+    return lead === undefined ? sentence(`${section.title}: ${none}`, screen) : `${section.title}\n${said}`;
   const some = rows.slice(0, section.limit ?? 20);
   const more = (section.total ?? rows.length) - some.length;
   const others = some.length === 0 ? counted(more, "row") : `and ${counted(more, "more row")}`;
   const rest = more === 0 ? "" : sentence(`${others}; ${section.all ?? "--format json"} shows all`, screen);
-  return `${title}\n${said}${some.length === 0 ? "" : drawn(section, some, screen.width)}${rest}`;
+  const { title, table } = drawn(section, some, screen);
+  return some.length === 0 ? `${section.title}\n${said}${rest}` : `${title}${said}${table}${rest}`;
 }
 
-function drawn(section: Section, some: readonly Row[], width: number | undefined): string {
+/** The title and the table. On a narrow screen the title has what all rows have. */
+function drawn(section: Section, some: readonly Row[], screen: Screen): Record<"title" | "table", string> {
+  const { width } = screen;
   const shown = shownColumns(section);
   const columns = shown.map(([name, column]): TextColumn => {
-    const align = isNumber(column) ? "right" : "left";
+    const isFigure = isNumber(column);
     return {
       name: headOf(name, column),
-      align,
+      align: isFigure ? "right" : "left",
       dispensable: column.dispensable,
-      ...(column.kind === "name" ? { whole: true } : { wraps: true }),
+      kept: (isFigure || column.kind === "instant") && column.dispensable === undefined,
+      wraps: true,
+      ...(column.kind === "name" && { whole: true }),
     };
   });
-  const rows = some.map((row) => shown.map(([name]) => shownCell(section, name, row)));
-  return drawTable({ columns, rows }, width);
+  const cells = (row: Row) => shown.map(([name]) => shownCell(section, name, row));
+  const all = { columns, rows: section.rows.map(cells) };
+  const isAll = section.rows.length >= (section.total ?? 0);
+  const constant = width === undefined || !isAll ? [] : constantColumns(all, width);
+  const left = <T>(row: readonly T[]) => row.filter((_, at) => !constant.includes(at));
+  const told = constant.map((at) => `${columns[at]?.name}: ${all.rows[0]?.[at] || "none"}`);
+  return {
+    title: sentence(`${section.title}${told.length === 0 ? "" : ` (${told.join("; ")})`}`, screen),
+    table: drawTable({ columns: left(columns), rows: some.map((row) => left(cells(row))) }, width),
+  };
 }
 
 const NAME_WIDTH = 10;
@@ -192,9 +223,11 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
 /** Headings of the second level with tables below, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
   let before = "";
-  for (const text of [lead, ...sections.filter((each) => isTold({ ...each, limit: 1 })), ...next].filter(
-    (each) => each !== "",
-  )) {
+  for (const text of [
+    lead,
+    ...sections.flatMap(apart).filter((each) => isTold({ ...each, limit: 1 })),
+    ...next,
+  ].filter((each) => each !== "")) {
     yield before;
     if (typeof text === "string") yield `${markdownSentence(text)}\n`;
     else yield* sectionMarkdown(text);
@@ -244,7 +277,7 @@ async function* every(section: Section): AsyncIterable<readonly Row[]> {
 
 /** Rows of a section for forms that have all columns. */
 export function streamOf(section: Section): RowStream {
-  const names = Object.keys(section.columns);
+  const names = Object.entries(section.columns).flatMap(([name, { isWords }]) => (isWords ? [] : [name]));
   const chunks = async function* () {
     for await (const rows of every(section)) {
       yield rows.map((row) => names.map((name) => plainValue(row[name] ?? null)));

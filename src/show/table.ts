@@ -8,8 +8,10 @@ export interface TextColumn {
   readonly whole?: true;
   /** A cell that is too wide goes on in further lines, a few; undefined: it is cut. */
   readonly wraps?: true;
-  /** A narrow screen goes without it, the highest number first, then the last column; undefined: 0. */
+  /** A narrow screen goes without it, the highest number first; undefined: 0. Of those that are alike the last goes. */
   readonly dispensable?: number | undefined;
+  /** Goes last of all: an instant, or a figure that others add up to. */
+  readonly kept?: boolean;
 }
 
 export interface TextTable {
@@ -31,8 +33,10 @@ export interface TableLayout {
 interface Measured extends TextColumn {
   /** Of its cells. */
   readonly index: number;
-  /** Of its longest text. */
+  /** Width of its longest text. */
   readonly natural: number;
+  /** Width of its longest cell, or of the longest word above it. */
+  readonly unbroken: number;
 }
 
 /** Widths of a column's frame: a line and two spaces; the table ends with one more line. */
@@ -83,11 +87,30 @@ export function layOut(table: TextTable, width: number | undefined): TableLayout
   };
 }
 
+/**
+ * Places of columns that have one text in all rows, and so can stand above a table that is too wide. Of a single row the
+ * first ones, as far as the others need the room.
+ */
+export function constantColumns(table: TextTable, width: number): number[] {
+  const { rows } = table;
+  const columns = measured(table);
+  const left = new Set(columns);
+  for (const column of columns) {
+    if (left.size === 1 || fits([...left], rows.length === 1 ? ROOMY : Number.POSITIVE_INFINITY, width))
+      break;
+    if (rows.every((cells) => cells[column.index] === rows[0]?.[column.index])) left.delete(column);
+  }
+  return columns.filter((column) => !left.has(column)).map(({ index }) => index);
+}
+
 /** The columns that find room. */
 function fitting(columns: readonly Measured[], width: number): readonly Measured[] {
   let shown = columns;
   while (shown.length > 1) {
-    const least = shown.reduce((a, b) => ((b.dispensable ?? 0) >= (a.dispensable ?? 0) ? b : a));
+    const some = shown.filter(({ kept }) => kept !== true);
+    const least = (some.length > 0 ? some : shown).reduce((a, b) =>
+      (b.dispensable ?? 0) >= (a.dispensable ?? 0) ? b : a,
+    );
     if (fits(shown, least.dispensable === undefined ? NARROWEST : ROOMY, width)) break;
     shown = shown.filter((each) => each !== least);
   }
@@ -98,24 +121,31 @@ function measured({ columns, rows }: TextTable): Measured[] {
   return columns.map((column, index) => {
     const name = printableLine(column.name);
     const width = (cells: readonly string[]) => displayWidth(printableLine(cells[index] ?? ""));
-    const natural = rows.reduce((most, row) => Math.max(most, width(row)), displayWidth(name));
-    return { ...column, name, index, natural };
+    const cells = rows.reduce((most, row) => Math.max(most, width(row)), 0);
+    const words = column.wraps === true ? name.split(" ") : [name];
+    const unbroken = Math.max(cells, ...words.map(displayWidth));
+    return { ...column, name, index, natural: Math.max(cells, displayWidth(name)), unbroken };
   });
 }
 
 /** What a column must have: all of it, or what a cut text needs to say anything. */
-function leastWidth({ align, whole, natural }: Measured, narrowest: number): number {
-  return align === "right" || whole === true ? natural : Math.min(natural, narrowest);
+function leastWidth({ align, whole, natural, unbroken }: Measured, narrowest: number): number {
+  return align === "right" || whole === true ? unbroken : Math.min(natural, narrowest);
 }
 
 function fits(columns: readonly Measured[], narrowest: number, width: number): boolean {
   return frameWidth(columns.map((each) => leastWidth(each, narrowest))) <= width;
 }
 
-/** The widths, with the widest made narrower until all fit; a column that is alone is cut. */
+/** The widths; where not all find room, heads of figures are broken, and the widest texts made narrower. */
 function widthsOf(columns: readonly Measured[], width: number): readonly number[] {
-  for (let cap = Math.max(NARROWEST, ...columns.map(({ natural }) => natural)); cap >= NARROWEST; cap--) {
-    const widths = columns.map((each) => Math.max(leastWidth(each, NARROWEST), Math.min(each.natural, cap)));
+  const natural = columns.map((each) => each.natural);
+  if (frameWidth(natural) <= width) return natural;
+  for (let cap = Math.max(NARROWEST, ...columns.map(({ natural }) => natural)); cap >= 1; cap--) {
+    const widths = columns.map((each) => {
+      const least = leastWidth(each, NARROWEST);
+      return each.align === "right" ? least : Math.max(least, Math.min(each.natural, cap));
+    });
     if (frameWidth(widths) <= width) return widths;
   }
   return [Math.max(1, width - frameWidth([0]))];

@@ -43,7 +43,7 @@ export function truncate(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** A text in lines of `width` cells at most, broken at blanks where there are any; the last of `most` lines is cut. */
+/** A text in lines of `width` cells at most, broken at blanks, else within names; the last of `most` lines is cut. */
 export function wrapped(text: string, width: number, most: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -63,7 +63,7 @@ function firstLine(text: string, width: number): [line: string, end: number] {
     fits += character;
   }
   const blank = text[fits.length] === " " ? fits.length : fits.lastIndexOf(" ");
-  const end = blank > 0 ? blank : fits.length;
+  const end = blank > 0 ? blank : (/^.+[_/-]/.exec(fits)?.[0] ?? fits).length;
   return [text.slice(0, end), end];
 }
 

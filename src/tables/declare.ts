@@ -1,9 +1,5 @@
 /** How a table is declared, once: DDL, Parquet schema, lineage, documentation, checks and the transform follow from it. */
-import { z } from "zod";
-import { API_FIELD_NAMES, type ApiField, isApiField, type Resource } from "../api/fields.ts";
-import { hint } from "../common/nearest.ts";
-import { checkedOptions } from "../common/options.ts";
-import { shown } from "../common/shown.ts";
+import type { ApiField, Resource } from "../api/fields.ts";
 
 /**
  * Column types. `timestamp`: microseconds since 1970 UTC (TIMESTAMPTZ). `date`: days since 1970 (DATE).
@@ -28,10 +24,10 @@ export interface Origin {
 }
 
 /** How an API value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
-const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
+export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
-const EMPTY_DEFAULTS = ["text", "null"] as const;
+export const EMPTY_DEFAULTS = ["text", "null"] as const;
 
 export interface Column<
   Name extends string = string,
@@ -154,7 +150,7 @@ export function below<const Place extends string, const Attribute extends string
   return places.map((place): `${Place}.${Attribute}` => `${place}.${attribute}`);
 }
 
-interface ColumnOptions<Field extends ApiField = ApiField, Required extends boolean = boolean> {
+export interface ColumnOptions<Field extends ApiField = ApiField, Required extends boolean = boolean> {
   /** API fields that it comes from: of several that an item has, the one of the latest document counts. */
   readonly from?: readonly Field[];
   /** One sentence. */
@@ -166,34 +162,16 @@ interface ColumnOptions<Field extends ApiField = ApiField, Required extends bool
   readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-const columnOptions = z.strictObject({
-  from: z.array(z.string().superRefine(assertApiField)).default([]),
-  comment: z.string(),
-  required: z.boolean().default(false),
-  personal: z.boolean().default(false),
-  format: z.enum(WIRE_FORMATS).default("plain"),
-  emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),
-});
-
-function assertApiField(field: string, { addIssue }: { readonly addIssue: (issue: string) => void }): void {
-  if (!isApiField(field)) addIssue(`"${field}" is no API field${hint(field, API_FIELD_NAMES)}`);
-}
-
-/** A column. Throws `config.invalid` for options that it has not. */
+/** A column of a table of the package, whose options the compiler checks. Those of users: columns.ts. */
 export function column<
   const Name extends string,
   Type extends ColumnType,
   Field extends ApiField,
   Required extends boolean,
 >(name: Name, type: Type, options: ColumnOptions<Field, Required>): Column<Name, Type, IsNullable<Required>> {
-  const { from, required, emptyDefault, ...others } = checkedOptions(
-    `column ${shown(name)}`,
-    columnOptions,
-    options,
-  );
+  const { from = [], required, comment, personal = false, format = "plain", emptyDefault } = options;
   const nullable = !required as IsNullable<Required>;
-  // Its fields were looked at.
-  return { name, type, nullable, ...others, origins: origins(from as ApiField[]), emptyDefault };
+  return { name, type, nullable, comment, personal, format, origins: origins(from), emptyDefault };
 }
 
 type IsNullable<Required> = Required extends true ? false : true;

@@ -35,7 +35,7 @@ export function pipelineUrl(pipeline: string, workingDirectory: string): string 
   if (names.includes(pipeline)) return new URL(`${pipeline}${EXTENSION}`, DIRECTORY).href;
   throw new WarehouseError(
     "config.unknown_pipeline",
-    `There is no pipeline "${printable(pipeline)}"; there are ${names.join(", ")}, or give the path of a module of your own, such as ./my-pipeline.ts.`,
+    `There is no pipeline "${printable(pipeline)}"; there are ${names.join(", ")}, or give the path of a module of your own, such as ./my-pipeline.mts.`,
   );
 }
 

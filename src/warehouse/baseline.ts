@@ -1,6 +1,10 @@
 /** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { counted } from "../common/figures.ts";
+import { firstOf } from "../common/nearest.ts";
+import { RUN_TABLES } from "../tables/all.ts";
+import type { Table } from "../tables/declare.ts";
 import { type Instance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
@@ -26,15 +30,17 @@ export type Baseline =
   | { readonly kind: "none" }
   /** The run that it would go on from has a manifest that is missing or cannot be read. */
   | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
-  | {
-      readonly kind: "run";
-      readonly run: string;
-      /** Absolute path of its folder. */
-      readonly directory: string;
-      readonly manifest: Manifest;
-      /** Of its manifest. */
-      readonly sha256: string;
-    };
+  | PublishedBaseline;
+
+export interface PublishedBaseline {
+  readonly kind: "run";
+  readonly run: string;
+  /** Absolute path of its folder. */
+  readonly directory: string;
+  readonly manifest: Manifest;
+  /** Of its manifest. */
+  readonly sha256: string;
+}
 
 /** Throws `config.newer_version` for a run of a newer program. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
@@ -95,6 +101,29 @@ export function assertOfOneKind(
     ? [`has ${kind === "full" ? "full runs" : "a damaged run"}`, "this run is limited"]
     : ["has limited runs", "this run is a full one"];
   throw new WarehouseError("config.invalid", `${root} ${has}, and ${wanted}; ${OTHER_FOLDER}.`);
+}
+
+const TABLES_NAMED = 3;
+
+/**
+ * Throws `config.invalid` where the pipeline lacks tables of the current run, unless that is accepted: readers of the
+ * warehouse would lose them.
+ */
+export function assertKeepsTables(
+  before: Baseline,
+  { name, tables }: { readonly name: string; readonly tables: readonly Table[] },
+  { isAccepted, root }: { readonly isAccepted: boolean; readonly root: string },
+): void {
+  if (before.kind !== "run" || isAccepted) return;
+  const made = new Set([...tables, ...RUN_TABLES].map((table) => table.name));
+  const all = Object.keys(before.manifest.rows);
+  const lacking = all.filter((table) => !made.has(table));
+  if (lacking.length === 0) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The pipeline ${name} lacks ${lacking.length} of the ${counted(all.length, "table")} that the current run in ${root} has ` +
+      `(${firstOf(lacking, TABLES_NAMED)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
+  );
 }
 
 function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {

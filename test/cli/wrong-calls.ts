@@ -43,6 +43,10 @@ export const WRONG_CALLS: readonly WrongCall[] = [
     "run nightly --sample --limit 5 --accept-new-address",
     "option '--limit <items>' cannot be used with option '--accept-new-address'",
   ],
+  [
+    "run nightly --sample --limit 5 --accept-pipeline",
+    "option '--limit <items>' cannot be used with option '--accept-pipeline'",
+  ],
   ["run nightly --sample --limit 5 --resume", "unknown option '--resume'"],
   ["check nightly --sample --limit 5", "unknown option '--limit'"],
 

@@ -78,6 +78,7 @@ const DEFAULTS = {
   observe: { onFinish: null, metricsFile: null },
   acceptShrink: false,
   acceptNewAddress: false,
+  acceptPipeline: false,
   limit: null,
 };
 

@@ -123,7 +123,7 @@ for (const [example, variable, script, published, failed] of [
   test(`the standard's own models have a place for all that ${example}.ts posts`, async (t) => {
     const endpoint = await Endpoint.start(t);
     const service = await Scripted.start(t, itemsOf(3));
-    const config = packagePath(`docs/examples/${example}.ts`);
+    const config = packagePath(`docs/examples/${example}.mts`);
     const warehouse = join(folder, example);
     const args = ["run", SMALL_PIPELINE, "--config", config, "--warehouse", warehouse];
     const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY, [variable]: endpoint.url };

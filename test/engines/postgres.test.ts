@@ -25,7 +25,7 @@ import { until } from "../until.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
-const CONFIG = "docs/examples/postgres.ts";
+const CONFIG = "docs/examples/postgres.mts";
 const NIGHTLY = "nightly";
 const ODD = "test/engines/odd-pipeline.ts";
 const SMALL = "test/engines/small-pipeline.ts";

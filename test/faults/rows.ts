@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen then. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "asked once more, then 21; the sentence names the host"],
@@ -112,6 +112,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "no windows of dates are used",
     "Not required: listings are read whole, never by windows of dates.",
   ],
+  D23: ["listing capped at 1,000, 5,000 or 10,000 items", "complete, with a warning check"],
   E1: ["404 or 410 for a listed item", "listed views count, figure in run_checks; too many: 22"],
   E2: ["403 for one item", "reject; listed views count"],
   E3: ["answer of another item", "reject; listed views count"],
@@ -153,6 +154,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G8: ["killed while fetching", "staged answers used again, completeness proven anew"],
   G9: ["nights without a run", "every run asks for everything"],
   G10: ["other versions of DuckDB", "storage format pinned, versions in the manifest"],
+  G11: ["pipeline that lacks tables of the current run", "2 before any request, unless that is accepted"],
+  G12: ["run of a pipeline without history in between", "history goes on from the last run that has one"],
+  G13: [
+    "configured destination that the service does not have",
+    "2 with the nearest name; a warning if the run before asked for it",
+  ],
   H1: ["new field", "kept in extra, counted"],
   H2: ["field gone from all items", "column stays, NULL, with a warning; 23 where it is the id"],
   H3: ["field gone from some answers", "absent is not null"],
@@ -173,6 +180,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "definitions and destinations in odd forms",
     "taken as they are meant, counted; 23 for one without ID or name that is asked for",
   ],
+  H15: [
+    "value that does not read as its custom field's type",
+    "the column keeps its type; NULL there, counted, its text kept",
+  ],
+  H16: ["two items with one slug", "both loaded, a warning counts them"],
+  H17: ["custom table whose functions read a field that no document has", "a warning"],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],
@@ -181,4 +194,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   I6: ["going back to an earlier run", "current moves, same guarantees"],
   I7: ["no symbolic links", "not supported", "Not required: Windows is not supported."],
   I8: ["check fails after the build", "31, nothing published, staging left to be looked into"],
+  J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
+  J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
+  J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
 };

@@ -1,4 +1,4 @@
-/** The examples, run as their comments say, over the sample. What postgres.ts configures is tested in test/engines. */
+/** The examples, run as their comments say, over the sample. What postgres.mts configures is tested in test/engines. */
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ test("each example of a module is short, uses the library as its users do, and h
     readFile(packagePath(page), "utf8"),
   );
   const named = (await Promise.all(pages)).join("");
-  for (const name of (await readdir(EXAMPLES)).filter((each) => each.endsWith(".ts"))) {
+  for (const name of (await readdir(EXAMPLES)).filter((each) => each.endsWith(".mts"))) {
     const text = await readFile(join(EXAMPLES, name), "utf8");
     assert.ok(text.split("\n").length <= 60, `${name} has 60 lines or more`);
     const imported = [...text.matchAll(/from "([^"]*)"/g)].map(([, module = ""]) => module);
@@ -28,7 +28,9 @@ test("each example of a module is short, uses the library as its users do, and h
     );
     assert.deepEqual(strange, [], name);
     const isPipeline = text.includes("export default definePipeline");
-    assert.equal(text.includes(`run ./docs/examples/${name} --sample`), isPipeline, `${name}: how it is run`);
+    const own = `--warehouse ./${name.replace(".mts", "")}`;
+    const commands = [`run ./docs/examples/${name} --sample ${own}\n`, `sql ${own} "`];
+    for (const command of commands) assert.equal(text.includes(command), isPipeline, `${name}: ${command}`);
     assert.ok(named.includes(`(examples/${name})`), `${name} is named on no page`);
   }
 });
@@ -49,8 +51,8 @@ async function tablesIn(directory: string): Promise<unknown[]> {
   return (await rowsOf(directory, sql)).map(([name]) => name);
 }
 
-long("headlines.ts has the headline of each item that has one, and its lengths", async (t) => {
-  const directory = await runOf(t, "headlines.ts");
+long("headlines.mts has the headline of each item that has one, and its lengths", async (t) => {
+  const directory = await runOf(t, "headlines.mts");
   const titled = "SELECT content_id, title FROM content WHERE trim(title) <> '' ORDER BY content_id";
   assert.deepEqual(
     await rowsOf(directory, "SELECT content_id, title FROM content_headlines ORDER BY content_id"),
@@ -73,8 +75,8 @@ long("headlines.ts has the headline of each item that has one, and its lengths",
   ]);
 });
 
-long("checks.ts publishes what its tests found, as audit counts it", async (t) => {
-  const directory = await runOf(t, "checks.ts");
+long("checks.mts publishes what its tests found, as audit counts it", async (t) => {
+  const directory = await runOf(t, "checks.mts");
   const found = await rowsOf(
     directory,
     "SELECT check_name, verdict, figure, examples IS NOT NULL FROM run_checks WHERE check_name LIKE 'test: %' ORDER BY ALL",
@@ -93,8 +95,8 @@ long("checks.ts publishes what its tests found, as audit counts it", async (t) =
   ]);
 });
 
-long("campaign-reading-time.ts has the words of each campaign, and the minutes to read them", async (t) => {
-  const directory = await runOf(t, "campaign-reading-time.ts");
+long("campaign-reading-time.mts has the words of each campaign, and the minutes to read them", async (t) => {
+  const directory = await runOf(t, "campaign-reading-time.mts");
   assert.deepEqual(await tablesIn(directory), [
     "campaign_reading_time",
     "campaigns",
@@ -115,8 +117,8 @@ long("campaign-reading-time.ts has the words of each campaign, and the minutes t
   ]);
 });
 
-long("three-tables.ts has three tables, certified by a pass without documents", async (t) => {
-  const directory = await runOf(t, "three-tables.ts");
+long("three-tables.mts has three tables, certified by a pass without documents", async (t) => {
+  const directory = await runOf(t, "three-tables.mts");
   assert.deepEqual(await tablesIn(directory), ["content", "content_tags", "users"]);
   const rows =
     "SELECT (SELECT count(*) FROM content), (SELECT count(*) FROM content_tags), count(*) FROM users";
@@ -128,11 +130,11 @@ long("three-tables.ts has three tables, certified by a pass without documents", 
   assert.deepEqual(await rowsOf(directory, given), [["0", "0", "0", "0", "0"]]);
 });
 
-test("three-tables.ts asks for what its tables need, and for no single item", async (t) => {
+test("three-tables.mts asks for what its tables need, and for no single item", async (t) => {
   const service = await Scripted.start(t, itemsOf(20));
   const cwd = await temporaryFolder(t);
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  await runPipeline({ pipeline: join(EXAMPLES, "three-tables.ts"), env, cwd });
+  await runPipeline({ pipeline: join(EXAMPLES, "three-tables.mts"), env, cwd });
   const others = service.questions.filter(({ kind }) => kind !== "list");
   assert.deepEqual(others, []);
   assert.deepEqual([...new Set(service.questions.map(({ mode }) => mode))], ["dynamic", "basic"]);
@@ -148,11 +150,11 @@ test("three-tables.ts asks for what its tables need, and for no single item", as
   );
 });
 
-long("csv-target.ts has a delivered run as CSV files, once", async (t) => {
+long("csv-target.mts has a delivered run as CSV files, once", async (t) => {
   const folder = await temporaryFolder(t);
   const out = join(folder, "warehouse");
   const csv = join(folder, "csv");
-  const common = ["--warehouse", out, "--config", "./docs/examples/csv-target.ts"];
+  const common = ["--warehouse", out, "--config", "./docs/examples/csv-target.mts"];
   const inCsv = (words: readonly string[]) =>
     program([...words, ...common], { cwd: packagePath("."), env: { CSV_FOLDER: csv } });
   const ran = await inCsv(["run", packagePath("test/engines/small-pipeline.ts"), "--sample"]);

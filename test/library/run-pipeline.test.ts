@@ -14,7 +14,7 @@ suite("runPipeline", () => {
   test("runs the sample, tells how far it is, and returns what was published and where", async (t) => {
     const cwd = await temporaryFolder(t);
     const stages = new Set<string>();
-    const pipeline = packagePath("docs/examples/three-tables.ts");
+    const pipeline = packagePath("docs/examples/three-tables.mts");
     const onProgress: OnProgress = ({ stage }) => stages.add(stage);
     const summary = await runPipeline({ pipeline, sample: true, env: {}, cwd, onProgress });
     assert.deepEqual([summary.verdict, summary.pipeline], ["complete", "three-tables"]);

@@ -82,7 +82,14 @@ export class Nights {
   #previous(run: string | undefined): PreviousHistory {
     if (run === undefined) return { kind: "none" };
     const sourceOf = (table: string) => quoteIdentifier(keptName(table, run));
-    return { kind: "carried", run, access: "", sourceOf, forgotten: [] };
+    return {
+      kind: "carried",
+      run,
+      access: "",
+      sourceOf,
+      forgotten: [],
+      personalData: { policy: "drop", keyId: null, fields: "" },
+    };
   }
 
   rows(sql: string): Promise<Row[]> {

@@ -20,7 +20,7 @@ async function nights(t: TestContext, example: string, variable: string) {
   const run = async () =>
     runPipeline({
       pipeline: new URL(SMALL),
-      config: packagePath(`docs/examples/${example}.ts`),
+      config: packagePath(`docs/examples/${example}.mts`),
       env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
       warehouse,
       log: warningsIn(warnings),

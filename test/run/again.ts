@@ -70,7 +70,7 @@ export async function builtAgain(
     landed,
     pipeline,
     baseline,
-    history: withoutPersonal(past, baseline, landed.facts.personalData),
+    history: withoutPersonal(past, landed.facts.personalData),
     kept: NOTHING_KEPT,
     peak,
     replayOf: manifest.replayOf ?? null,

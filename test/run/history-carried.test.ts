@@ -10,7 +10,7 @@ import { failsWith } from "../failing.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
-import { exportFrom, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
+import { exportFrom, HISTORY, HurriedClock, MAPPING, openPublished, temporaryFolder } from "./running.ts";
 
 const DUCKDB_ALONE = `${HISTORY}?duckdb`;
 
@@ -36,6 +36,29 @@ long("carries the history on from a run that published a database alone", async 
   assert.deepEqual(await published.rows(RUNS), [
     [first.summary.run, null],
     [second.summary.run, first.summary.run],
+  ]);
+  const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
+  assert.ok(Number(versions) > 0);
+  assert.equal(ofFirst, versions);
+});
+
+test("G12: carries the history on over a run of a pipeline that has none", async (t) => {
+  const place = { ...(await few(t)), pipelineUrl: HISTORY };
+  const { summary: first, port } = await servedNight({ ...place, port: 0 });
+  const without = { ...place, port, pipelineUrl: MAPPING };
+  const error = await failsWith("config.invalid", servedNight(without));
+  assert.match(
+    error.message,
+    /^The pipeline mapping lacks 9 of the \d+ tables that the current run in .* has \(run_history, destination_history, custom_field_history and 6 more\); name another folder with --warehouse, or, if nobody needs these tables any more, run once with --accept-pipeline\.$/,
+  );
+  const { summary: second } = await servedNight({ ...without, config: { acceptPipeline: true } });
+  assert.equal((await servedNight(without)).summary.sequence, second.sequence + 1);
+  const { summary: last } = await servedNight({ ...place, port });
+  assert.doesNotMatch(last.warnings.join(), /history/);
+  await using published = await openPublished(last.directory);
+  assert.deepEqual(await published.rows(RUNS), [
+    [first.run, null],
+    [last.run, first.run],
   ]);
   const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
   assert.ok(Number(versions) > 0);

@@ -20,6 +20,7 @@ import { item, type Reply, Scripted } from "./scripted.ts";
 const PARQUET = packagePath("test/run/parquet-pipeline.ts");
 const ONE_LISTING = packagePath("test/engines/small-pipeline.ts");
 const DATABASE = packagePath("test/run/duckdb-pipeline.ts");
+const THREE_TABLES = packagePath("docs/examples/three-tables.mts");
 
 interface Place {
   readonly service: Scripted;
@@ -162,6 +163,11 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       change(world, "manifest.json", (text) =>
         text.replace(/"manifestVersion":\s*\d+/, '"manifestVersion": 1000'),
       ),
+    "G11: a pipeline that lacks tables of the current run": async (world) => {
+      await published(world);
+      world.args.splice(0, 1, THREE_TABLES);
+      world.service.script = () => assert.fail("the service is asked");
+    },
     "another key of the hashes": async (world) => {
       const personalData = '"personalData": { "policy": "hash", "keyId": "0123456789abcdef"';
       await change(world, "manifest.json", (text) =>
@@ -236,6 +242,13 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       world.service.script = ({ kind }) => (kind === "destinations" ? { status: 403 } : undefined);
     },
   },
+  "2 destinations": {
+    "G13: a destination that neither the service nor the run before has": async (world) => {
+      await published(world);
+      world.settings.destinations = [{ name: "Websiet" }];
+      world.service.items = ITEMS.map((each) => ({ ...each, publish_destination: "Website" }));
+    },
+  },
   "2 personal fields": {
     "a personal field that there is not": ({ settings }) =>
       Object.assign(settings, { personalFields: ["x"] }),
@@ -285,6 +298,17 @@ const LATER: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     },
   },
   0: {
+    "G13: a destination that the service has no more": async (world) => {
+      world.settings.destinations = [{ name: "Website" }];
+      const body = [{ id: "d", identification: "Website", platform: "External" }];
+      world.service.script = ({ kind }) => (kind === "destinations" ? { body } : undefined);
+      assert.equal((await night(world)).exitCode, 0);
+      world.service.script = () => undefined;
+    },
+    "a pipeline that lacks tables of the current run, where that is accepted": async (world) => {
+      await published(world);
+      world.args.splice(0, 1, THREE_TABLES, "--accept-pipeline");
+    },
     "no temporary folder, and a file of the current run that is gone": async (world) => {
       const [file] = await readdir(join(nightBefore, "warehouse/current/parquet/content"));
       await change(world, `parquet/content/${file}`, null);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { drawTable } from "../../src/show/table.ts";
+import { constantColumns, drawTable } from "../../src/show/table.ts";
 import { displayWidth, truncate, writeAll } from "../../src/show/terminal.ts";
 import fc from "../properties.ts";
 
@@ -98,6 +98,37 @@ test("no number and no name that is typed again is cut; what does not fit is lef
     drawTable(dispensable, 50),
     /│ 000001-20261120T020000Z │ 1,234,567,890 │\n.*\nleft out: text; /,
   );
+});
+
+test("an instant and a figure stay where texts go, and a name breaks within rather than be cut", () => {
+  const text = (name: string) => ({ name, align: "left", wraps: true }) as const;
+  const columns = [
+    text("field"),
+    { ...text("why"), dispensable: 1 },
+    { ...text("since"), kept: true },
+    { name: "no payload change", align: "right", wraps: true, kept: true },
+    text("other"),
+  ] as const;
+  const table = {
+    columns,
+    rows: [["no_value_mapping", "its ID", "2026-11-20 02:00", "1,234", "x".repeat(9)]],
+  };
+  assert.equal(
+    drawTable(table, 48),
+    `┌───────────┬───────────┬─────────┬───────────┐
+│ field     │ since     │      no │ other     │
+│           │           │ payload │           │
+│           │           │  change │           │
+├───────────┼───────────┼─────────┼───────────┤
+│ no_value_ │ 2026-11-  │   1,234 │ xxxxxxxxx │
+│ mapping   │ 20 02:00  │         │           │
+└───────────┴───────────┴─────────┴───────────┘
+left out: why; widen the terminal or pipe the
+output
+`,
+  );
+  assert.match(drawTable(table, 32), /│ since +│ +no │\n/);
+  assert.deepEqual(constantColumns({ columns, rows: [...table.rows, ...table.rows] }, 50), [0, 1]);
 });
 
 test("a cell that wraps goes on in further lines of its column, whole words first", () => {

@@ -102,16 +102,17 @@ function mappingsBehind(
 
 /** What a definition says at one destination: a row for each thing that it says otherwise. */
 export const DEFINITIONS = {
-  kind: col.text({ required: true, head: "definition" }),
+  kind: col.text({ required: true, hidden: true }),
   id: col.name({ required: true, hidden: true }),
   destination_id: col.name({ hidden: true }),
-  destination: col.text({ standIn: "destination_id", dispensable: 2 }),
+  destination: col.text({ standIn: "destination_id" }),
   custom_field_id: col.name({ hidden: true }),
   custom_field: col.text({ standIn: "custom_field_id", head: "field" }),
   value_id: col.name({ hidden: true }),
   value: col.text({ standIn: "value_id" }),
   /** What it says otherwise, or that it came or went. */
-  what: col.text({ required: true, dispensable: 1 }),
+  what: col.text({ required: true, hidden: true }),
+  definition: col.text({ required: true, isWords: true }),
   before: col.text({ required: true }),
   after: col.text({ required: true }),
 } as const;
@@ -136,7 +137,11 @@ export async function readDefinitionRows(
       value_id: valueId,
       value: valueText,
     };
-    return sidesOf(row).map((sides) => ({ ...named, ...sides }));
+    return sidesOf(row).map((sides) => ({
+      ...named,
+      ...sides,
+      definition: `${named.kind}: ${sides.what}`,
+    }));
   });
   const isPlace = ({ what }: { readonly what: string }) => what === NAMES.ordinal;
   return told.sort((a, b) => Number(isPlace(a)) - Number(isPlace(b)));

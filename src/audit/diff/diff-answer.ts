@@ -22,7 +22,7 @@ import {
 import { findPair, type RunPair } from "./diff-runs.ts";
 
 /** For people. */
-const CAUSE = { cause: col.text({ dispensable: 2 }) } as const;
+const CAUSE = { cause: col.text() } as const;
 /** A change, and the definitions behind it. */
 const WORDS = {
   value: col.text(),

@@ -31,7 +31,7 @@ export const CAUSES_COUNTED = {
   gained: col.count({ required: true }),
   lost: col.count({ required: true }),
   changed: col.count({ required: true }),
-  reordered: col.count({ required: true, dispensable: 2 }),
+  reordered: col.count({ required: true }),
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
 

@@ -11,7 +11,7 @@ import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
 
 /** How much of a run a page holds: items, mapped values of all of them, and bytes of the rows before they are gzipped. */
-const ITEM_LIMITS = { items: 5000, values: 150_000, bytes: 64_000_000 };
+const ITEM_LIMITS = { items: 3000, values: 100_000, bytes: 40_000_000 };
 export type ItemLimits = Readonly<typeof ITEM_LIMITS>;
 
 /** Longest text of a value or a title, in characters. */

@@ -1,6 +1,6 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, section } from "../../common/answer.ts";
+import { col, type RowOf, section } from "../../common/answer.ts";
 import { count, counted } from "../../common/figures.ts";
 import {
   ends,
@@ -11,33 +11,39 @@ import {
 } from "../../load/steps.ts";
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { rowsBy, streamBy } from "../../storage/rows-by.ts";
+import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
 import type { Question } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
-import { itemBounds } from "./coverage.ts";
+import { listOf } from "../rows-listed.ts";
+import { DESTINATION, FIELD, itemBounds } from "./coverage.ts";
 import { sendsAsIs } from "./read-run.ts";
-
-/** What people type again, into a filter or into the mapping: shown whole. */
-const PLACE = {
-  destination_id: col.text({ required: true, hidden: true }),
-  destination: col.name({ standIn: "destination_id" }),
-  custom_field_id: col.text({ required: true, hidden: true }),
-  custom_field: col.name({ head: "field", standIn: "custom_field_id" }),
-} as const;
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),
-  name_before: col.name({ head: "name" }),
-  external_value_before: col.name({ head: "sends" }),
-  name_after: col.name({ head: "new name" }),
-  external_value_after: col.name({ head: "would send" }),
+  name_before: col.text({ hidden: true }),
+  external_value_before: col.text({ hidden: true }),
+  name_after: col.text({ hidden: true }),
+  external_value_after: col.text({ hidden: true }),
 } as const;
 
+const WORDS = { sends: col.text({ isWords: true }), would_send: col.text({ isWords: true }) } as const;
+
+/** Both external values in words, with their names where these differ. */
+function withWords<R extends RowOf<typeof SENT>>(row: R) {
+  const isRenamed = row.name_before !== row.name_after;
+  const sent = (side: "before" | "after") => {
+    const [value, name] = [row[`external_value_${side}`], row[`name_${side}`]];
+    return value !== null && isRenamed ? `${value} as ${name}` : value;
+  };
+  return { ...row, sends: sent("before"), would_send: sent("after") };
+}
+
 const GROUPS = {
-  ...PLACE,
+  ...DESTINATION,
+  ...FIELD,
   items: col.count({ required: true }),
   values: col.count({ required: true }),
   gained: col.count({ required: true }),
@@ -46,28 +52,25 @@ const GROUPS = {
 } as const;
 
 const VALUES = {
-  ...PLACE,
+  ...DESTINATION,
+  ...FIELD,
   value_id: col.text({ hidden: true }),
-  value: col.name(),
+  value: col.text(),
   ...SENT,
-  name_before: { ...SENT.name_before, dispensable: 2 },
-  name_after: { ...SENT.name_after, dispensable: 1 },
   items: col.count({ required: true }),
 } as const;
 
 /** A row per changed value of an item. */
 const ITEMS = {
-  content_id: col.name({ required: true, head: "item" }),
-  title: col.text(),
-  ...PLACE,
+  content_id: col.name({ required: true, head: "item", dispensable: 1 }),
+  title: col.text({ standIn: "content_id" }),
+  ...DESTINATION,
+  ...FIELD,
   ordinal: col.count({ required: true, hidden: true }),
   value_id: col.text({ hidden: true }),
   value: col.text({ hidden: true }),
   ...SENT,
 } as const;
-
-/** Items that an answer has at once; those after them come as they are asked for. */
-const ITEMS_HELD = 1000;
 
 /** Keys of the parts of the answer. */
 export const WHAT_IF = ["groups", "values", "items"] as const;
@@ -100,17 +103,15 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
             key: "values",
             title: "What would change, by value",
             none,
-            columns: VALUES,
-            rows: byValue,
+            columns: { ...VALUES, ...WORDS },
+            rows: byValue.map(withWords),
           }),
           section({
             key: "items",
             title: "Items",
             none,
-            columns: ITEMS,
-            rows: await rowsBy(connection, ITEMS, `${items} LIMIT ${ITEMS_HELD}`),
-            total: changed.values,
-            every: () => streamBy(connection, ITEMS, items),
+            columns: { ...ITEMS, ...WORDS },
+            ...(await listOf({ connection, limit: undefined }, ITEMS, items, withWords)),
             all: "--format csv",
           }),
         ],

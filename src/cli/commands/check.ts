@@ -18,7 +18,7 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse check
   $ content-warehouse check --sample
-  $ content-warehouse check ./my-pipeline.ts --format json
+  $ content-warehouse check ./my-pipeline.mts --format json
 
 It takes the steps of a run in their order, changes nothing, and stops at the
 first that fails, with the exit code of that run. It asks the service for one

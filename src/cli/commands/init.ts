@@ -3,12 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { DEFAULT_PLATFORM } from "../../api/destination.ts";
 import { systemClock } from "../../common/clock.ts";
-import { codeOf, WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
-import { readTokenFile } from "../../config/config-file.ts";
 import { configFileName, nonEmpty } from "../../config/places.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { createLookups } from "../../extract/lookups.ts";
@@ -48,23 +47,35 @@ export function initCommand(environment = processEnvironment()): CliCommand {
 }
 
 async function init(flags: Flags, environment: CliEnvironment): Promise<void> {
-  const { cwd, env, out } = environment;
-  const { tokenFile } = flags;
+  const { cwd, env } = environment;
+  const tokenFile = resolve(cwd, flags.tokenFile);
   const url = addressOf(flags.url ?? nonEmpty(env.CONTENT_API_URL));
   const there = configFileName({ cwd, flags: {} });
   if (there !== null) throw exists(there);
-  const token = await tokenOf(resolve(cwd, tokenFile), env);
-  const destinations = token === undefined ? [] : await destinationsAt(url, token, environment);
+  const write = (destinations: ConfigSpec["destinations"], first: readonly string[]) =>
+    writeConfig({ url, tokenFile: flags.tokenFile, destinations }, first, environment);
+  const file = shellWord(flags.tokenFile);
+  const variable = nonEmpty(env.CONTENT_API_TOKEN) && "CONTENT_API_TOKEN";
+  if (variable === undefined && !existsSync(tokenFile))
+    return write([], [`put the API token into ${file}, and: chmod 600 ${file}`]);
+  try {
+    await write(await destinationsAt({ url, tokenFile }, environment), []);
+  } catch (thrown) {
+    if (asWarehouseError(thrown).code === "source.credentials")
+      await write([], [`correct the token in ${variable ?? file}, and fill in \`destinations\``]);
+    throw thrown;
+  }
+}
+
+/** Writes the file, and says what comes next: `first`, and then the commands. */
+async function writeConfig(
+  settings: ConfigSpec,
+  first: readonly string[],
+  { cwd, out }: CliEnvironment,
+): Promise<void> {
   const schema = relative(cwd, packagePath("config.schema.json"));
-  const config: ConfigSpec = {
-    $schema: schema.startsWith(".") ? schema : `./${schema}`,
-    url,
-    tokenFile,
-    destinations,
-  };
-  await writeNew(cwd, `${JSON.stringify(config, null, 2)}\n`);
-  const file = shellWord(tokenFile);
-  const first = token === undefined ? [`put the API token into ${file}, and: chmod 600 ${file}`] : [];
+  const $schema = schema.startsWith(".") ? schema : `./${schema}`;
+  await writeNew(cwd, `${JSON.stringify({ $schema, ...settings }, null, 2)}\n`);
   const next = [...first, "content-warehouse check", "content-warehouse run nightly --limit 20"];
   const lines = [`Written: ${CONFIG_FILE}`, "Next:", ...next.map((line) => `  ${line}`)];
   await writeAnswer(out, printableText(`${lines.join("\n")}\n`));
@@ -78,20 +89,16 @@ function addressOf(text: string | undefined): string {
   return result.url.origin + result.url.prefix;
 }
 
-/** Undefined: there is none yet. Throws `config.invalid` for a file that others can read. */
-async function tokenOf(path: string, env: CliEnvironment["env"]): Promise<string | undefined> {
-  const given = nonEmpty(env.CONTENT_API_TOKEN);
-  if (given !== undefined || !existsSync(path)) return given;
-  return (await readTokenFile(path, "--token-file")).reveal();
-}
-
 /** Destinations of the default platform that items name, as the service knows them. Throws what a run would end with. */
-async function destinationsAt(url: string, token: string, environment: CliEnvironment) {
+async function destinationsAt(
+  { url, tokenFile }: { readonly url: string; readonly tokenFile: string },
+  environment: CliEnvironment,
+) {
   const { cwd, env, out } = environment;
   const config = await loadConfig({
     cwd,
-    env: { ...env, CONTENT_API_TOKEN: token },
-    flags: { config: null, url },
+    env,
+    flags: { config: null, url, tokenFile },
     sampleBy: '"content-warehouse run nightly --sample"',
   });
   await using source = await openSource(config);

@@ -7,12 +7,14 @@ import { pipelineUrl } from "../../transform/pipelines.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder, logTo, processEnvironment, StopSignals } from "../command.ts";
 import { interruptStatementsOn } from "../temporary-folder.ts";
+import { ACCEPT_PIPELINE } from "../wanted-run.ts";
 import { writeSummary } from "./run.ts";
 
 interface Options {
   readonly warehouse: string;
   readonly pipeline?: string;
   readonly config?: string;
+  readonly acceptPipeline?: true;
   readonly json?: true;
   readonly color?: boolean;
 }
@@ -20,7 +22,7 @@ interface Options {
 const EXAMPLES = `
 Examples:
   $ content-warehouse replay
-  $ content-warehouse replay --pipeline ./my-pipeline.ts
+  $ content-warehouse replay --pipeline ./my-pipeline.mts
 
 It makes no request, and publishes and delivers the result as the next run, with
 the verdict and the exit code of the run. Exit code 2: the pipeline needs what
@@ -32,6 +34,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
     .description("build the current run again from its raw documents")
     .option("--pipeline <pipeline>", "another pipeline than the run's, by name or path")
+    .option("--accept-pipeline", ACCEPT_PIPELINE)
     .warehouse()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
@@ -47,6 +50,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
         folder,
         pipelineUrl: options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd),
         wishes,
+        acceptPipeline: options.acceptPipeline === true,
         signal: stop.signal,
         onProgress: () => {},
         log,

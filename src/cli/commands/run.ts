@@ -36,7 +36,7 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse run nightly --sample
   $ content-warehouse run nightly --limit 20
-  $ content-warehouse run ./my-pipeline.ts --warehouse /srv/warehouse
+  $ content-warehouse run ./my-pipeline.mts --warehouse /srv/warehouse
 
 The token comes from CONTENT_API_TOKEN or the setting \`tokenFile\`.
 
@@ -54,7 +54,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     .addOption(
       new Option("--limit <items>", "read only the first items, into ./first-look")
         .argParser(positive)
-        .conflicts(["reread", "acceptShrink", "acceptNewAddress"]),
+        .conflicts(["reread", "acceptShrink", "acceptNewAddress", "acceptPipeline"]),
     )
     .option("--quiet", "print only failures and new warnings")
     .logFormat()

@@ -16,7 +16,7 @@ import {
 import type { RawLookups } from "../../raw/raw-file.ts";
 import { type Landed, lookupsIn, readRaw } from "../../raw/read-raw.ts";
 import { pipelineModule, pipelineUrl } from "../../transform/pipelines.ts";
-import { type Baseline, baselineOf } from "../../warehouse/baseline.ts";
+import { assertKeepsTables, type Baseline, baselineOf } from "../../warehouse/baseline.ts";
 import { assertRoom, PeakUse } from "../../warehouse/disk.ts";
 import {
   createStaging,
@@ -41,6 +41,8 @@ interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline"> {
   /** URL of the pipeline's module; null: that of the run. */
   readonly pipelineUrl: string | null;
   readonly wishes: Wishes;
+  /** Whether a person said that the warehouse loses the tables that the pipeline does not make. */
+  readonly acceptPipeline: boolean;
 }
 
 /**
@@ -77,7 +79,7 @@ async function prepareReplay(
   published: ReadableRun,
   facts: ExtractRecord,
 ): Promise<ReplayRun> {
-  const { folder, clock, wishes, freeBytes } = options;
+  const { folder, clock, wishes, freeBytes, acceptPipeline: isAccepted } = options;
   const lookups = lookupsIn(join(published.directory, "raw"));
   assertSameTreatment(published, { facts, lookups }, wishes);
   const url = options.pipelineUrl ?? moduleOf(facts);
@@ -91,6 +93,7 @@ async function prepareReplay(
   // A limited run is on its own.
   const baseline: Baseline =
     facts.limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
+  assertKeepsTables(baseline, pipeline, { isAccepted, root: folder.root });
   await assertRoom(folder.root, baseline, freeBytes);
   const past = await previousHistory(baseline, pipeline, folder);
   return {
@@ -101,7 +104,7 @@ async function prepareReplay(
     folder,
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
-    history: withoutPersonal(past, baseline, facts.personalData),
+    history: withoutPersonal(past, facts.personalData),
     kept: NOTHING_KEPT,
   };
 }

@@ -57,13 +57,27 @@ test("without a token the service is not asked, and the next step is the token",
   assert.match(await readFile(join(cwd, CONFIG), "utf8"), /"destinations": \[\]/);
 });
 
+for (const [where, args, env, correct] of [
+  ["CONTENT_API_TOKEN", [], { CONTENT_API_TOKEN: "wrong" }, "CONTENT_API_TOKEN"],
+  ["--token-file", ["--token-file", "key"], {}, "key"],
+] as const) {
+  test(`a wrong token of ${where} is named, and the configuration written all the same`, async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(join(cwd, "key"), "wrong", { mode: 0o600 });
+    const { text, error } = await init(cwd, ["--url", url, ...args], env);
+    assert.equal(error?.exitCode, 20);
+    assert.ok(error.message.includes(`refused the API token (401); check the API token (${where}).`));
+    assert.ok(text.startsWith(`Written: ${CONFIG}\nNext:\n  correct the token in ${correct}, and fill in`));
+    assert.match(await readFile(join(cwd, CONFIG), "utf8"), /"destinations": \[\]/);
+  });
+}
+
 suite("nothing is written", () => {
   const cases: Readonly<
     Record<string, readonly [args: readonly string[], code: number, sentence: RegExp, token?: string]>
   > = {
     "without an address": [[], 2, /--url/],
     "with an address that is none": [["--url", "content"], 2, /^--url: expected an address/],
-    "with a token that is refused": [["--url", url], 20, /refused the API token/, "wrong"],
     "with a token that cannot be one": [["--url", url], 2, /^CONTENT_API_TOKEN: expected/, "a b"],
   };
   for (const [name, [args, code, sentence, given = token]] of Object.entries(cases)) {

@@ -125,6 +125,32 @@ suite("a run against a service", () => {
     await assertNowhereIn(join(cwd, "warehouse/runs"), [CANARY, credentials.slice("Basic ".length, -4)]);
   });
 
+  for (const extension of ["ts", "js"]) {
+    test(`by a module in .${extension} that lies beside the package.json of npm init`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(3));
+      const cwd = await temporaryFolder(t);
+      const files = {
+        "package.json": '{ "type": "commonjs" }',
+        [`content-warehouse.config.${extension}`]: `import { defineConfig } from "content-warehouse";
+          export default defineConfig({ perPage: 5 });`,
+        [`title.${extension}`]: `import { text } from "content-warehouse";
+          export const title = text("title", { comment: "Title." });`,
+        [`own.${extension}`]: `import { contentTables, customTable, definePipeline, duckdb, listing } from "content-warehouse";
+          import { title } from "./title.${extension}";
+          const titles = customTable({ name: "titles", comment: "Titles.", columns: [title], rows: () => [{}] });
+          export default definePipeline({
+            name: "own",
+            extract: [listing("dynamic")],
+            transform: [contentTables({ only: ["content"] }), titles],
+            load: [duckdb()],
+          });`,
+      };
+      for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+      const ran = await program(["run", `./own.${extension}`, "--quiet"], { env: against(service), cwd });
+      assert.deepEqual(ran, { code: 0, stdout: "", stderr: "" });
+    });
+  }
+
   test("with --json prints one object and nothing else to standard output", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const cwd = await temporaryFolder(t);

@@ -2,7 +2,7 @@
  * A configuration that posts one line to a chat when a run has ended, for chats that take `{"text": "..."}` at the
  * address of a webhook: Slack, Mattermost, Rocket.Chat, Google Chat.
  *
- *     $ CHAT_URL=https://chat.example.com/hooks/... content-warehouse run nightly --config ./notify-chat.ts
+ *     $ CHAT_URL=https://chat.example.com/hooks/... content-warehouse run nightly --config ./notify-chat.mts
  *
  * A chat that cannot be reached is a warning, and changes nothing about the run.
  */

@@ -2,7 +2,7 @@
  * A configuration that sends a span to an OpenTelemetry collector when a run has ended, as OTLP over HTTP with JSON. Its
  * times come from the manifest of the run; a run that failed is a span without duration, with the message.
  *
- *     $ OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 content-warehouse run nightly --config ./open-telemetry.ts
+ *     $ OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 content-warehouse run nightly --config ./open-telemetry.mts
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,8 +1,8 @@
 /**
  * Tests of your own: what must hold of the tables before anybody sees them.
  *
- *     npx content-warehouse run ./docs/examples/checks.ts --sample
- *     npx content-warehouse sql "SELECT check_name, verdict, figure, examples FROM run_checks WHERE check_name LIKE 'test:%'"
+ *     npx content-warehouse run ./docs/examples/checks.mts --sample --warehouse ./checks
+ *     npx content-warehouse sql --warehouse ./checks "SELECT check_name, verdict, figure, examples FROM run_checks WHERE check_name LIKE 'test:%'"
  *
  * It exports what the nightly pipeline does. A query gives the rows that fail. Where there are more than its `limit`, an
  * error ends the run with 25, with nothing published; a warning is published with the run.

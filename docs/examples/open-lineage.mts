@@ -2,7 +2,7 @@
  * A configuration that posts an OpenLineage event when a run has ended: COMPLETE with the tables and their rows, from the
  * manifest of the run, or FAIL with the message.
  *
- *     $ OPENLINEAGE_URL=http://marquez.example.com:5000 content-warehouse run nightly --config ./open-lineage.ts
+ *     $ OPENLINEAGE_URL=http://marquez.example.com:5000 content-warehouse run nightly --config ./open-lineage.mts
  */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,8 +1,8 @@
 /**
  * A table by SQL: how long the items of each campaign take to read, at 200 words a minute.
  *
- *     npx content-warehouse run ./docs/examples/campaign-reading-time.ts --sample
- *     npx content-warehouse sql "SELECT name, items, minutes FROM campaign_reading_time ORDER BY minutes DESC"
+ *     npx content-warehouse run ./docs/examples/campaign-reading-time.mts --sample --warehouse ./campaign-reading-time
+ *     npx content-warehouse sql --warehouse ./campaign-reading-time "SELECT name, items, minutes FROM campaign_reading_time ORDER BY minutes DESC"
  *
  * The query reads tables of the same run. What it gives is checked against the columns that are declared, and is
  * published like any other table.

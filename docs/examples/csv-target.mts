@@ -1,7 +1,7 @@
 /**
  * A target of your own: each run as a folder of CSV files, and a link `current` that names the last one.
  *
- *     CSV_FOLDER=/srv/csv npx content-warehouse run nightly --sample --config ./docs/examples/csv-target.ts
+ *     CSV_FOLDER=/srv/csv npx content-warehouse run nightly --sample --config ./docs/examples/csv-target.mts
  *
  * `stage` writes where nobody looks, `commit` makes it visible in one step, and `last` says what is visible: so a
  * delivery can be repeated by anybody, after any failure. Old runs stay: remove them when nobody reads them any more.

@@ -1,8 +1,8 @@
 /**
  * A table of your own: how long the headlines are.
  *
- *     npx content-warehouse run ./docs/examples/headlines.ts --sample
- *     npx content-warehouse sql "SELECT words, count(*) AS items FROM content_headlines GROUP BY words ORDER BY words"
+ *     npx content-warehouse run ./docs/examples/headlines.mts --sample --warehouse ./headlines
+ *     npx content-warehouse sql --warehouse ./headlines "SELECT words, count(*) AS items FROM content_headlines GROUP BY words ORDER BY words"
  *
  * It exports everything that the nightly pipeline does, and `content_headlines` besides.
  */

@@ -1,8 +1,8 @@
 /**
  * Three tables from one listing: what an analyst needs to count items by tag and by author, and nothing else.
  *
- *     npx content-warehouse run ./docs/examples/three-tables.ts --sample
- *     npx content-warehouse sql "SELECT tag, count(*) AS items FROM content_tags GROUP BY tag ORDER BY items DESC"
+ *     npx content-warehouse run ./docs/examples/three-tables.mts --sample --warehouse ./three-tables
+ *     npx content-warehouse sql --warehouse ./three-tables "SELECT tag, count(*) AS items FROM content_tags GROUP BY tag ORDER BY items DESC"
  *
  * Only what the tables need is asked for. So there are here
  * - no full listing: a second pass, of IDs and times alone, makes sure that no item is missing. `owner_id` and
