@@ -275,6 +275,7 @@ function statementOf(
     run: staging.run,
     sequence: staging.sequence,
     pipeline: pipeline.name,
+    destinations: [...facts.asked.destinations],
     ...conclusion,
     versions: { package: VERSION, duckdb: duckdbVersion(), node: options.nodeVersion },
     ...(replayOf !== null && { replayOf }),
