@@ -44,7 +44,9 @@ export async function assertNoneMisspelled(
   );
   if (misspelled.length === 0) return;
   const names = await namesAtService();
-  const answered = [...destinations, ...others].map(({ identification, id }) => identification ?? id);
+  const answered = [...destinations, ...others].map(
+    ({ identification, id }) => settledText(identification) ?? id,
+  );
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
