@@ -154,6 +154,7 @@ async function fieldTexts(connection: DuckDBConnection): Promise<string> {
   );
   return fillMarks(loadSql("field_texts"), {
     numbers: loadSql("custom_field_numbers"),
+    reading: loadSql("field_reading"),
     files: files > 0 ? "custom_field_files" : NO_FILES,
   });
 }

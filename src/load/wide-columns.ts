@@ -14,33 +14,37 @@ export interface WideColumn {
   readonly comment: string;
 }
 
-/** Columns of content_wide, each of its type where every value reads as one, else of texts. */
+/** Columns of content_wide, each of the type of its custom field, whatever its values are. */
 export async function wideColumns(connection: DuckDBConnection): Promise<readonly WideColumn[]> {
   const fields = await fieldsOf(connection);
   return fields.map(({ name, row }) => ({ name, expression: expressionOf(row), comment: commentOf(row) }));
 }
 
-/** What does not read as the type of its custom field: an entry for each column that is of texts for that reason. */
+/** Values that content_wide shows as NULL because they do not read as the type of their column; one entry a column. */
 export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(DriftEntry & DriftItems)[]> {
-  const fields = await fieldsOf(connection);
-  return fields
-    .filter(({ row }) => isMixed(row))
-    .map(({ name, row }) => ({
-      path: `${contentWide.name}.${name}`,
-      kind: "field_type",
-      count: Number(row.misfits),
-      items: Number(row.items),
-      order: 0,
-      contentId: String(row.content_id),
-      example: driftExample(String(row.example)),
-    }));
+  const misfits = await all(
+    connection,
+    fillMarks(loadSql("custom_field_misfits"), {
+      numbers: loadSql("custom_field_numbers"),
+      reading: loadSql("field_reading"),
+    }),
+  );
+  const fields = misfits.length === 0 ? [] : await fieldsOf(connection);
+  return misfits.map((row) => ({
+    path: `${contentWide.name}.${fields[Number(row.field) - 1]?.name}`,
+    kind: "field_type",
+    count: Number(row.misfits),
+    items: Number(row.items),
+    order: 0,
+    contentId: String(row.content_id),
+    example: driftExample(String(row.example)),
+  }));
 }
 
 async function fieldsOf(
   connection: DuckDBConnection,
 ): Promise<readonly { readonly row: Row; readonly name: string }[]> {
-  const sql = fillMarks(loadSql("custom_field_columns"), { numbers: loadSql("custom_field_numbers") });
-  const rows = await all(connection, sql);
+  const rows = await all(connection, loadSql("custom_field_numbers"));
   const own = (await connection.runAndReadAll(`SELECT * FROM ${content.name} LIMIT 0`)).columnNames();
   const wanted = rows.map(({ name, label, custom_field_id }) => ({
     name: String(name),
@@ -50,13 +54,10 @@ async function fieldsOf(
   return rows.map((row, place) => ({ row, name: names[place] ?? "" }));
 }
 
-const isMixed = ({ column_type, misfits }: Row): boolean => column_type !== null && Number(misfits) > 0;
-const isTyped = (row: Row): boolean => row.column_type !== null && !isMixed(row);
-
 /** A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text. */
 function expressionOf(row: Row): string {
   const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
-  return isTyped(row) ? `TRY_CAST(${text} AS ${row.column_type})` : text;
+  return row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
 }
 
 function commentOf(row: Row): string {
@@ -64,7 +65,7 @@ function commentOf(row: Row): string {
   const field = `${label} (${type}, custom field ${custom_field_id})`;
   if (part === "file_name") return `Name of the file: ${field}.`;
   if (part === "file_url") return `URL of the file: ${field}.`;
-  if (isMixed(row)) return `${field}. Text, because not every value reads as ${column_type}; see run_drift.`;
-  if (column_type !== "DOUBLE") return `${field}.`;
-  return `${field}. Digits that a DOUBLE does not hold are in content_custom_field_values.value.`;
+  if (column_type === null) return `${field}.`;
+  const digits = column_type === "DOUBLE" ? " and further digits" : "";
+  return `${field}. Texts that are no ${column_type}${digits} are in content_custom_field_values.value.`;
 }

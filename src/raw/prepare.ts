@@ -4,14 +4,10 @@ import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
 import type { Odd } from "../api/settle.ts";
-import {
-  type UnforeseenVisitor,
-  type UnknownVisitor,
-  type UnknownWalker,
-  unknownFieldWalker,
-} from "../api/unknown.ts";
+import { type UnforeseenVisitor, type UnknownWalker, unknownFieldWalker } from "../api/unknown.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
+import { ADDRESS_BYTES } from "./personal/addresses.ts";
 import { PERSON_FIELDS } from "./personal/places.ts";
 import {
   fieldPolicy,
@@ -20,6 +16,7 @@ import {
   treatedKind,
   unknownPolicy,
 } from "./personal/policy.ts";
+import { membersWith, type SentText } from "./raw-json.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
 const WALKERS = {
@@ -48,11 +45,13 @@ export interface Position {
 interface SiftedAt extends Position {
   /** Stands before the paths that the drift names. */
   readonly prefix: string;
+  /** Members of the document in which addresses may stand; undefined: all. */
+  readonly members: ReadonlySet<string> | undefined;
 }
 
 /**
  * Prepares documents in place. Gives what the contract does not know of one, and its members that may be gone or have
- * another value; undefined: some have other names.
+ * another value; undefined: some have other names. `sent`: its text.
  */
 export function documentPreparer(options: DocumentOptions) {
   const applyPolicy = personalPolicy(options);
@@ -61,11 +60,14 @@ export function documentPreparer(options: DocumentOptions) {
   const fields = fieldPolicy(options);
   const aliases = Object.entries(options.aliases);
   const ofPersons = fields === undefined ? new Set<string>() : PERSON_FIELDS.union(fields.members);
-  return (shape: Shape, document: JsonObject, position: Position, drift: Drift) => {
+  return (shape: Shape, document: JsonObject, position: Position, drift: Drift, sent?: SentText) => {
     const renamed = rename(document, aliases);
     applyPolicy(document, drift);
     fields?.item(document, (path) => drift.note(path, kind, 0, null));
-    const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
+    const isPlaced = fields !== undefined && sent !== undefined && !renamed;
+    const members = isPlaced ? membersWith(ADDRESS_BYTES, sent) : undefined;
+    const at = { ...position, prefix: "", members };
+    const { unknown, treated } = sift(WALKERS[shape], document, at, drift);
     const changed = treated.length === 0 ? ofPersons : new Set([...ofPersons, ...treated]);
     return { unknown, changed: renamed ? undefined : changed };
   };
@@ -84,7 +86,7 @@ export function lookupPreparer(
   const fields = fieldPolicy(options);
   const kind = treatedKind(options);
   return (resource, answer, odd, drift) => {
-    const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.` };
+    const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.`, members: undefined };
     replaceLoneSurrogates(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
     let isTreated = false;
     if (resource === "custom_field_definition") {
@@ -104,25 +106,29 @@ function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
   const treated = treatedKind(options);
   return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
-    const { order, contentId, prefix } = at;
-    const found: UnknownField[] = [];
-    const members: string[] = [];
+    const { order, contentId, prefix, members = Object.keys(document) } = at;
+    const changed: string[] = [];
     const noteTreated = (path: readonly string[]) => {
-      members.push(path[0] ?? "");
+      changed.push(path[0] ?? "");
       drift.note(prefix + pathOf(path), treated, order, contentId);
     };
-    const visit: UnknownVisitor = (path, _value, parent) => {
-      const key = path.at(-1) ?? "";
-      policy?.field(parent, path, noteTreated);
-      const value = parent[key];
-      drift.note(prefix + pathOf(path), "unknown_field", order, contentId, value);
-      if (value !== undefined) found.push({ path, parent, value, claimed: false });
-    };
+    // What anybody may send anywhere is counted once for all documents that share it.
+    policy?.anywhere(document, members, (path) => {
+      changed.push(path[0] ?? "");
+      drift.note(prefix + pathOf(path), treated, 0, null);
+    });
+    const met: Pick<UnknownField, "path" | "parent">[] = [];
     // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
     const unforeseen: UnforeseenVisitor | undefined =
       policy && ((path, value) => policy.within(value, path, noteTreated));
-    walk(document, visit, unforeseen);
-    return { unknown: found, treated: members };
+    walk(document, (path, _value, parent) => met.push({ path, parent }), unforeseen);
+    policy?.fields(met, noteTreated);
+    const found = met.map(({ path, parent }): UnknownField => {
+      const value = parent[path.at(-1) ?? ""];
+      drift.note(prefix + pathOf(path), "unknown_field", order, contentId, value);
+      return { path, parent, value, claimed: false };
+    });
+    return { unknown: found.filter(({ value }) => value !== undefined), treated: changed };
   };
 }
 

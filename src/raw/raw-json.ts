@@ -11,6 +11,21 @@ export interface SentText {
   readonly names: readonly string[];
 }
 
+/** Names of the members in whose text one of these bytes stands. */
+export function membersWith(wanted: readonly number[], { bytes, marks, names }: SentText): Set<string> {
+  const [first = 0] = marks;
+  const text = bytes.subarray(first, marks[names.length]);
+  const found = new Set<string>();
+  for (const byte of wanted) {
+    let member = 0;
+    for (let at = text.indexOf(byte); at >= 0; at = text.indexOf(byte, (marks[member] ?? 0) - first)) {
+      while ((marks[member] ?? Infinity) <= first + at) member += 1;
+      found.add(names[member - 1] ?? "");
+    }
+  }
+  return found;
+}
+
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

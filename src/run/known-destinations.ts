@@ -5,6 +5,7 @@ import { hint } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { DestinationLookup } from "../extract/lookups.ts";
 import { probeDestinationNames } from "../extract/probe.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
 
 /** How long the search for names may take. */
 const SEARCH_MS = 15_000;
@@ -28,17 +29,31 @@ export async function knownDestinations(
   }
 }
 
-/** A sentence for each destination that the service does not have. */
-export function missingDestinations(
+/**
+ * Throws `config.invalid` for names that the service does not have and the run before did not ask for: they are misspelled.
+ * A name that it asked for was right once: the destination was removed or renamed since, which is no reason to end a run.
+ */
+export async function assertNoneMisspelled(
   { unmatched, destinations, others }: DestinationLookup,
-  names: readonly string[],
-): string[] {
+  baseline: Baseline,
+  namesAtService: () => Promise<readonly string[]>,
+): Promise<void> {
+  const before = baseline.kind === "run" ? baseline.manifest.destinations : [];
+  const misspelled = unmatched.filter(
+    ({ name, platform }) => !before.some((each) => each.name === name && each.platform === platform),
+  );
+  if (misspelled.length === 0) return;
+  const names = await namesAtService();
   const answered = [...destinations, ...others].map(
     ({ identification, id }) => settledText(identification) ?? id,
   );
-  return unmatched.map(({ name, platform }) => {
+  const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
     return `${no}${hint(name, [...names, ...answered])}.`;
   });
+  throw new WarehouseError(
+    "config.invalid",
+    `${sentences.join(" ")} Correct \`destinations\` or --destination.`,
+  );
 }

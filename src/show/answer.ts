@@ -33,19 +33,21 @@ export async function show(
   const sections =
     limit === undefined
       ? answer.sections
-      : await Promise.all(answer.sections.map((each) => first(each, limit)));
+      : await Promise.all(answer.sections.map((each) => first(each, limit, form.format)));
   await writeAll(out, answerTexts({ ...answer, sections }, { ...form, width: out.columns }));
 }
 
 /** A section with its first rows alone. */
-async function first(section: Section, limit: number): Promise<Section> {
+async function first(section: Section, limit: number, format: AnswerForm["format"]): Promise<Section> {
+  const shown = section.limit === 0 ? 0 : limit;
+  if (format === "table" && section.every === undefined) return { ...section, limit: shown };
   const rows: Row[] = [];
   for await (const some of every(section)) {
     rows.push(...some.slice(0, limit - rows.length));
     if (rows.length === limit) break;
   }
   const total = section.total ?? section.rows.length;
-  return { ...section, rows, every: undefined, total, limit: section.limit === 0 ? 0 : limit };
+  return { ...section, rows, every: undefined, total, limit: shown };
 }
 
 export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<string> | Iterable<string> {
@@ -94,9 +96,11 @@ const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = 
 export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: Row): string {
   const column = columns[name];
   if (column === undefined) return "";
-  const { standIn } = column;
+  const { standIn, beside = "" } = column;
   const isEmpty = row[name] === null && standIn !== undefined;
-  return shownText(column, row[isEmpty ? standIn : name] ?? null);
+  const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
+  const other = row[beside] ?? text;
+  return other === text ? text : `${text} (${other})`;
 }
 
 /** Columns that people see, by name. */
@@ -123,9 +127,25 @@ export function answerText(answer: Answer, screen: Screen): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
-    ...sections.filter(isTold).map((section) => sectionText(section, screen)),
+    ...sections
+      .flatMap(apart)
+      .filter(isTold)
+      .map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
+}
+
+/** The tables of a section that people see: rows of destinations that receive no values have one of their own. */
+function apart(section: Section): Section[] {
+  const { apart: title, rows } = section;
+  const [first, others] = [true, false].map((receives) =>
+    rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
+  );
+  if (title === undefined || !others?.length) return [section];
+  return [
+    { ...section, rows: first ?? [] },
+    { ...section, title, lead: undefined, rows: others },
+  ];
 }
 
 /** What people get neither rows nor a sentence of is for programs. */
@@ -231,7 +251,7 @@ async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncItera
   let before = "";
   for (const text of [
     ...lead.split("\n"),
-    ...sections.filter((each) => isTold({ ...each, limit: 1 })),
+    ...sections.flatMap(apart).filter((each) => isTold({ ...each, limit: 1 })),
     ...next,
   ].filter((each) => each !== "")) {
     yield before;

@@ -29,7 +29,11 @@ export const content = defineTable({
   ],
   columns: [
     text("content_id", { from: ["basic:id", "dynamic:id"], comment: "Item ID.", required: true }),
-    text("slug", { from: ["basic:slug", "dynamic:slug"], comment: "URL-safe name, unique over all items." }),
+    text("slug", {
+      from: ["basic:slug", "dynamic:slug"],
+      comment:
+        "URL-safe name. The specification calls it unique; run_checks counts items that share one. Join by content_id.",
+    }),
     text("title", {
       from: ["basic:title", "dynamic:title"],
       comment: "Title; NULL for an item without one.",
@@ -52,21 +56,28 @@ export const content = defineTable({
     }),
     text("state", {
       from: ["basic:state"],
-      comment: "Workflow state: `production`, `promotion` or `completed`.",
+      comment:
+        "Workflow state: `production`, `promotion` or `completed`. For how far the work is, use progress_stage.",
     }),
     text("progress_stage", {
       from: ["basic:progress_stage", "dynamic:progress_stage"],
-      comment: "Progress: `planned`, `in_progress` or `complete`.",
+      comment:
+        "How far the work is: `planned`, `in_progress` or `complete`. An item may be complete and not published.",
     }),
     boolean("archived", {
       from: ["basic:archived", "dynamic:archived"],
-      comment: "Whether the item is archived.",
+      comment: "Whether the item is archived; leave such items out of figures about current content.",
     }),
     boolean("locked", { from: ["dynamic:locked"], comment: "Whether the item is locked in the studio." }),
-    boolean("published", { from: ["dynamic:published"], comment: "Whether the item is published." }),
+    boolean("published", {
+      from: ["dynamic:published"],
+      comment:
+        "Whether the item is published, whatever its state and stage; published_date says when it last was.",
+    }),
     json("status", {
       from: ["dynamic:status"],
-      comment: "Status as the service sends it, of any JSON type; see state and progress_stage.",
+      comment:
+        "Status as the service sends it, of any JSON type and without a settled meaning; use progress_stage and published.",
     }),
     json("field_locks", {
       from: ["dynamic:field_locks", "dynamic:field_locks.body.locked"],
@@ -171,7 +182,8 @@ export const content = defineTable({
     }),
     text("publish_destination", {
       from: ["dynamic:publish_destination"],
-      comment: "Name of the destination that the item was published to.",
+      comment:
+        "Name of the destination that the item was published to, one at most; content_published_urls has all.",
     }),
     text("library_tracking_url", {
       from: ["full:library_tracking_url", "dynamic:library_tracking_url"],

@@ -108,12 +108,13 @@ export const LIST_TABLES = [
   }),
   list({
     name: "content_published_urls",
-    comment: "Sites where an item is published.",
+    comment: "Sites where an item is published; an item may have several rows, or none.",
     at: ["dynamic:published_urls"],
     columns: [
       text("external_site_name", {
         from: ["dynamic:published_urls", "dynamic:published_urls[].external_site_name"],
-        comment: "Name of the site.",
+        comment:
+          "Name of the site, as in content.publish_destination; destinations.identification where that destination is known.",
       }),
       text("published_url", {
         from: ["dynamic:published_urls[].published_url"],

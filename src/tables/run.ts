@@ -206,7 +206,7 @@ export const drift = defineTable({
     text("path", { comment: "API path, or table or view and column.", required: true }),
     text("kind", {
       comment:
-        "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed`, `token_redacted` or `field_type` (values that do not read as the type of their custom field, so that its column of content_wide is text).",
+        "What it is: `unknown_field`, `type`, `unreadable`, `rounded`, `instant_form`, `views_differ` (answers of one item contradict each other), `versions_differ` (so do answers of different `updated_at`), `single_for_list`, `personal_dropped`, `personal_hashed`, `token_redacted` or `field_type` (values that do not read as the type of their custom field: NULL in content_wide, text in content_custom_field_values).",
       required: true,
     }),
     bigint("count", { comment: "How often it occurred, in all documents.", required: true }),

@@ -21,9 +21,10 @@ function shown(table: Table, name: string, as: Partial<Pick<Column, "name" | "co
 export const contentWide = view({
   name: "content_wide",
   comment:
-    "content with one column per custom field, by its name: a DOUBLE, DATE or BOOLEAN where the field is of such a " +
-    "type and every value of the run reads as one, else a text; a list of texts for a multiselect. A select field gives " +
-    "the value of the select value, a file field the file ID, with columns for the file's name and URL.",
+    "content with one column per custom field, by its name: a DOUBLE, DATE or BOOLEAN if the field is of such a type, " +
+    "a list of texts for a multiselect, else a text. A value that does not read as the type is NULL here and text in " +
+    "content_custom_field_values. A select field gives the value of the select value, a file field the file ID, with " +
+    "columns for the file's name and URL.",
   key: content.key,
   references: content.references,
   columns: content.columns,
@@ -31,7 +32,7 @@ export const contentWide = view({
 
 const destinationName = shown(destinations, "identification", {
   name: "destination",
-  comment: "Name of the destination; NULL where only a mapping names it.",
+  comment: "Name of the destination; its ID where only a mapping names it.",
 });
 
 export const contentMappedWide = view({
@@ -45,6 +46,7 @@ export const contentMappedWide = view({
     shown(contentMappedValues, "content_id"),
     shown(contentMappedValues, "destination_id"),
     destinationName,
+    shown(destinations, "receives"),
   ],
 });
 
@@ -58,6 +60,7 @@ export const mappingCoverageView = view({
   columns: [
     shown(contentMappedValues, "destination_id"),
     destinationName,
+    shown(destinations, "receives"),
     shown(contentMappedValues, "custom_field_id"),
     shown(customFields, "name", { name: "custom_field", comment: "Technical name of the custom field." }),
     shown(contentMappedValues, "external_field_name"),

@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen then. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "asked once more, then 21; the sentence names the host"],
@@ -63,17 +63,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   B20: ["cookies", "never kept or sent back"],
   C1: [
     "byte order mark, UTF-16, invalid UTF-8",
-    "a mark is taken; what is not UTF-8 is asked for once more, then 22",
+    "a mark is taken; what is not UTF-8 is asked for once more, then 22; of one item: a reject",
   ],
   C2: ["keys that prototypes know", "data like any other"],
   C3: ["integers beyond 2^53", "every digit kept"],
   C4: ["1e400, -0, 1e-999", "text kept, no rounded value"],
-  C5: ["NaN, comments, trailing commas", "asked once more, then 22"],
+  C5: ["NaN, comments, trailing commas", "asked once more, then 22; of one item: a reject"],
   C6: ["halves of surrogate pairs", "U+FFFD and counted; the page is not lost"],
   C7: ["NUL, U+2028, bidirectional controls, megabytes in one text", "kept; shown escaped"],
   C8: ["the same key twice in an object", "the last one counts"],
   C9: ["names that differ only in case", "columns with tags of their own"],
-  C10: ["nesting of 200,000 levels", "22, no crash"],
+  C10: ["nesting of 200,000 levels", "of one item: a reject; else 22, no crash"],
   C11: ["very many keys, very long keys", "kept"],
   C12: ["keys that are no identifiers", "safe names; nothing breaks out"],
   C13: ["response that is no list", "22"],
@@ -112,6 +112,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "no windows of dates are used",
     "Not required: listings are read whole, never by windows of dates.",
   ],
+  D23: ["listing capped at 1,000, 5,000 or 10,000 items", "complete, with a warning check"],
   E1: ["404 or 410 for a listed item", "listed views count, figure in run_checks; too many: 22"],
   E2: ["403 for one item", "reject; listed views count"],
   E3: ["answer of another item", "reject; listed views count"],
@@ -121,7 +122,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   E7: ["reference to what is not there", "row kept, figure in run_checks"],
   F1: ["killed at any step of publishing", "old run or new run whole; no manual step"],
   F2: ["killed at random, with readers", "no half run, none lost"],
-  F3: ["SIGTERM, SIGINT", "130 or 143 within seconds, nothing published"],
+  F3: [
+    "SIGTERM, SIGINT, SIGHUP, SIGQUIT; SIGUSR1",
+    "130 or 143 within seconds, nothing published; no debugger",
+  ],
   F4: ["fsync fails", "30, nothing published"],
   F5: ["disk full while writing", "30, run before untouched, what was read is kept"],
   F6: ["disk too small from the start", "30 before the first request"],
@@ -155,6 +159,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G10: ["other versions of DuckDB", "storage format pinned, versions in the manifest"],
   G11: ["pipeline that lacks tables of the current run", "2 before any request, unless that is accepted"],
   G12: ["run of a pipeline without history in between", "history goes on from the last run that has one"],
+  G13: [
+    "configured destination that the service does not have",
+    "2 with the nearest name; a warning if the run before asked for it",
+  ],
   H1: ["new field", "kept in extra, counted"],
   H2: ["field gone from all items", "column stays, NULL, with a warning; 23 where it is the id"],
   H3: ["field gone from some answers", "absent is not null"],
@@ -175,6 +183,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "definitions and destinations in odd forms",
     "taken as they are meant, counted; 23 for one without ID or name that is asked for",
   ],
+  H15: [
+    "value that does not read as its custom field's type",
+    "the column keeps its type; NULL there, counted, its text kept",
+  ],
+  H16: ["two items with one slug", "both loaded, a warning counts them"],
+  H17: ["custom table whose functions read a field that no document has", "a warning"],
+  H18: [
+    "destination that supports no mappings, or is known by its ID alone",
+    "its rows say that it receives nothing; answers show and count them apart",
+  ],
+  H19: ["select value whose two texts differ", "`value` is the internal one everywhere, `display` the other"],
+  H20: [
+    "value that is ambiguous, archived, matched by text or in a collision",
+    "explain names it in the row, with the candidates",
+  ],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],
@@ -183,4 +206,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   I6: ["going back to an earlier run", "current moves, same guarantees"],
   I7: ["no symbolic links", "not supported", "Not required: Windows is not supported."],
   I8: ["check fails after the build", "31, nothing published, staging left to be looked into"],
+  J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
+  J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
+  J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
 };

@@ -226,9 +226,92 @@ describe("people in fields that are not known", () => {
     assert.deepEqual(prepared(given, DROP).document, { desk: { floor: 2 }, company: { name: "Acme" } });
   });
 
+  test("J1: are whoever has a name beside an e-mail address in the value of a custom field", () => {
+    const value = { id: "f", name: "Jane", first: "Jane", email: CANARY, role: "lead", label: "Jane" };
+    const reversed = Object.fromEntries(Object.entries(value).reverse());
+    const kept = { id: "f", role: "lead" };
+    for (const given of [value, reversed]) {
+      for (const [shape, document, left] of [
+        ...(["custom_fields", "custom_field_values", "previewable_custom_field_values"] as const).map(
+          (name) => ["dynamic", { [name]: { cf: given } }, { [name]: { cf: kept } }] as const,
+        ),
+        ["dynamic", { custom_field_values: { cf: [given] } }, { custom_field_values: { cf: [kept] } }],
+        [
+          "dynamic",
+          { custom_fields_details: [{ id: "cf", value: given }] },
+          { custom_fields_details: [{ id: "cf", value: kept }] },
+        ],
+        [
+          "full",
+          { custom_fields: [{ id: "cf", name: "lead", value: [given] }] },
+          { custom_fields: [{ id: "cf", name: "lead", value: [kept] }] },
+        ],
+      ] as const)
+        assert.deepEqual(prepared(document, DROP, shape).document, left);
+    }
+  });
+
   test("are not told by what is true or false", () => {
     const given = { photo: true, has_email: false, show_address: true };
     assert.deepEqual(prepared(given, DROP).document, given);
+  });
+});
+
+describe("addresses and credentials, wherever they stand", () => {
+  test("J2: go from URLs under both policies, and all else of a text stays", () => {
+    for (const [given, left] of [
+      ["https://jane:secret@host.example/a", "https://host.example/a"],
+      ["https://jane@host.example:p@host.example", "https://host.example"],
+      ["see ftp://jane:s@h.example/a and //jane@h.example", "see ftp://h.example/a and //h.example"],
+      ["https://h.example/?u=https://jane:s@i.example/", "https://h.example/?u=https://i.example/"],
+      ["https://h.example/?a=1&mail=jane%40x.example&b=2#top", "https://h.example/?a=1&mail=&b=2#top"],
+      ["https://h.example/a?jane@x.example", "https://h.example/a?"],
+      ["https://h.example/a#to=jane%2540x.example", "https://h.example/a#to="],
+      ['<a href="https://h.example/?m=jane@x.example">x</a>', '<a href="https://h.example/?m=">x</a>'],
+      ["https://h.example/@jane?a=%2F&at=@b", "https://h.example/@jane?a=%2F&at=@b"],
+      ["write to jane@x.example, 40 % off", "write to jane@x.example, 40 % off"],
+    ] as const) {
+      for (const options of [DROP, HASH]) {
+        const document = { title: given, custom_field_values: { cf: [given] }, unknown: [{ inner: given }] };
+        const expected = { title: left, custom_field_values: { cf: [left] }, unknown: [{ inner: left }] };
+        assert.deepEqual(prepared(document, options).document, expected, given);
+      }
+    }
+    const { drift } = prepared({ attachments: [{ url: "https://j:s@h.example" }] }, DROP);
+    assert.deepEqual(drift, ["personal_dropped attachments[].url"]);
+  });
+
+  test("J3: are treated as keys, and as a user's ID, where the contract knows both", () => {
+    const given = {
+      author_details: { id: CANARY, tz: "UTC" },
+      author: CANARY,
+      favorited_by_users: ["u1", CANARY],
+      field_locks: { [CANARY]: "locked", title: "x" },
+      custom_field_values: { cf: { id: "f", uploaded_by: CANARY }, [CANARY]: "x" },
+      [CANARY]: { anything: 1 },
+    };
+    const { document, drift } = prepared(given, DROP);
+    assert.deepEqual(document, {
+      author_details: { tz: "UTC" },
+      favorited_by_users: ["u1", null],
+      field_locks: { title: "x" },
+      custom_field_values: { cf: { id: "f" } },
+    });
+    assert.ok(!drift.join().includes(CANARY));
+    const hash = personalHash(KEY, "email", CANARY);
+    assert.deepEqual(
+      prepared(given, HASH).document,
+      JSON.parse(JSON.stringify(given).replaceAll(CANARY, hash)),
+    );
+  });
+
+  test("are looked for in a text in time that grows with its length", () => {
+    for (const part of ["//a@", "//a", "%25", "//h?a@", "/@", "@."]) {
+      const title = `//h?${part.repeat(200_000)}`;
+      const began = performance.now();
+      prepared({ title }, DROP);
+      assert.ok(performance.now() - began < 3000, part);
+    }
   });
 });
 
@@ -360,6 +443,9 @@ describe("under the policy drop no trace is left of a personal-looking field", (
     [{ contact_email: CANARY }],
     [[{ contact_email: CANARY }]],
     { deep: [{ contact_email: { value: [CANARY] } }] },
+    `https://h.example/?for=${CANARY}`,
+    [`https://${CANARY}:secret@h.example/`],
+    { [CANARY]: 1 },
   ];
   const RESOURCES = ["dynamic", "full", "destination", "custom_field_definition"] as const;
 

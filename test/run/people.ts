@@ -15,6 +15,19 @@ import { item, type Json, Scripted } from "./scripted.ts";
 
 export const NEEDLE = "Needle Roe 7f3a";
 
+/** Part of an address that stands where no user does. */
+export const OTHER_NEEDLE = "other.needle-7f3a";
+const ADDRESS = `${OTHER_NEEDLE}@example.com`;
+const URL = `https://${ADDRESS}:secret@example.com/?to=${ADDRESS}&cc=${encodeURIComponent(ADDRESS)}`;
+const ADDRESSES = {
+  title: `See ${URL}`,
+  author: ADDRESS,
+  published_urls: [URL],
+  field_locks: { [ADDRESS]: "locked" },
+  custom_field_values: { "cf-1": { name: OTHER_NEEDLE, email: ADDRESS, file_url: URL } },
+  something_new: [{ [ADDRESS]: [URL] }],
+};
+
 export const USER = {
   id: "u-1",
   name: NEEDLE,
@@ -43,12 +56,13 @@ function around(path: readonly string[], value: unknown): unknown {
   return step === "[]" ? [inner] : { [step === "{}" ? "cf-1" : step]: inner };
 }
 
-/** One item for each place and each form, one with API fields that nobody specified, and two rejects; in both modes. */
+/** One item for each place and each form, two with fields that no user stands in, and two rejects; in both modes. */
 export function itemsWith(places: readonly UserPlace[]): unknown[] {
   const documents = places.flatMap(({ path }) => SENT.map((value) => around(path, value) as Json));
   return [
     ...documents.map((document, index) => item(`c-${index}`, index + 1, document)),
     item("c-unknown", 1, { authorEmail: USER.email, reviewer: { contact_email: USER.email } }),
+    item("c-addresses", 1, ADDRESSES),
     { title: "No ID", author: USER, approved_by: USER, contact_email: USER.email },
     [{ email: USER.email }],
   ];

@@ -4,15 +4,16 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
+import { counted } from "../../common/figures.ts";
 import { firstOf } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
+import type { CountedDrift, DriftEntry, DriftKind } from "../../raw/drift.ts";
 import { keysInExtra } from "../../raw/extra-keys.ts";
 import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import type { Check } from "./checks.ts";
+import { type Check, noneExpected } from "./checks.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 
 /**
@@ -152,11 +153,26 @@ export function assertTyped(found: readonly Misfits[]): void {
 
 export function misfitChecks(found: readonly Misfits[]): Check[] {
   return found.map(({ place, misfits, values, limit, examples }) => ({
-    name: `values of ${place} that are not of its type`,
+    name: misfitCheck(place),
     verdict: "warning",
     figure: misfits,
     expected: limit,
     detail: `of ${values} values; they stand in extra`,
     examples,
   }));
+}
+
+/** One check for each column of content_wide that has values which do not read as its type. */
+export function fieldTypeChecks(drift: readonly CountedDrift[]): Check[] {
+  return drift
+    .filter(({ kind }) => kind === "field_type")
+    .map(({ path, count, items, contentId, example }) => {
+      const where = `in ${counted(items ?? 0, "item")}; NULL there, and text in content_custom_field_values`;
+      const check = noneExpected(misfitCheck(path), count, where);
+      return { ...check, examples: examplesIn([JSON.stringify({ content_id: contentId, value: example })]) };
+    });
+}
+
+function misfitCheck(place: string): string {
+  return `values of ${place} that are not of its type`;
 }

@@ -176,7 +176,8 @@ export class DocumentReader {
 
   #raw(place: RawPlace, { document, objects, largeNumbers, text }: Sent, drift: Drift): RawDocument {
     const { contentId, view } = place;
-    const { unknown, changed } = this.#prepare(view.shape, document, { order: view.order, contentId }, drift);
+    const at = { order: view.order, contentId };
+    const { unknown, changed } = this.#prepare(view.shape, document, at, drift, text);
     const made = new Map<string, Buffer>();
     for (const { placed, prepared } of objects) {
       put(document, placed, prepared.value);

@@ -1,7 +1,7 @@
 -- The columns of content_wide that are the run's custom fields, in their order, numbered from 1.
 --
 -- part         value, or of a file: file_name, file_url
--- column_type  the type that its values are to read as; else they are texts
+-- column_type  the type of the column, by the definition alone; NULL: text, or a list of texts
 WITH parts AS (
   SELECT 1 AS place, 'value' AS part, '' AS suffix
   UNION ALL

@@ -1,6 +1,7 @@
 -- What content_wide shows of the items of a range, a row for each item: the texts of its custom fields by the number of
 -- the column; lists of texts where the field is a multiselect. A text of another field with several values is a JSON
--- array. A pipeline may lack the files: what stands in for them is in place of the mark.
+-- array, or none if its column has a type; so is a text that does not read as that type. A pipeline may lack the files:
+-- what stands in for them is in place of the mark.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
@@ -12,6 +13,7 @@ shown AS (
     item.content_id,
     numbers.field,
     numbers.is_list,
+    numbers.column_type,
     item.ordinal,
     CASE
       WHEN NOT numbers.is_file
@@ -26,14 +28,14 @@ shown AS (
       WHEN numbers.part = 'value' THEN coalesce(item.file_id, item.value, CAST(item.value_json AS VARCHAR))
       WHEN numbers.part = 'file_name' THEN file.file_name
       ELSE coalesce(file.file_url, CASE WHEN contains(item.value, '://') THEN item.value END)
-    END AS shown
+    END AS given
   FROM content_custom_field_values AS item
   JOIN numbers USING (custom_field_id)
   LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
   LEFT JOIN /* files */ AS file USING (file_id)
   WHERE content_id >= coalesce($1::VARCHAR, '')
     AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
-    AND shown IS NOT NULL
+    AND given IS NOT NULL
 ),
 -- Hardly any: so that lists are made of few values.
 several AS (
@@ -46,14 +48,17 @@ grouped AS (
     content_id,
     field,
     is_list,
-    map_values(map_from_entries(list_sort(list({'ordinal': ordinal, 'shown': shown})))) AS shown
+    map_values(map_from_entries(list_sort(list({'ordinal': ordinal, 'given': given})))) AS shown
   FROM shown
   LEFT JOIN several USING (content_id, field)
-  WHERE is_list OR several.field IS NOT NULL
+  WHERE is_list OR (several.field IS NOT NULL AND column_type IS NULL)
   GROUP BY content_id, field, is_list
 ),
 single AS (
-  SELECT content_id, field, shown
+  SELECT
+    content_id,
+    field,
+    /* reading */ AS shown
   FROM shown
   ANTI JOIN several USING (content_id, field)
   WHERE NOT is_list

@@ -56,15 +56,13 @@ export function isItemField(name: string): boolean {
 }
 
 /** Where items have values of custom fields: maps by ID, or lists of objects with an ID. */
-export const CUSTOM_FIELD_PLACES = [
+export const CUSTOM_FIELD_PLACES: ReadonlySet<string> = new Set([
   "custom_fields",
   "custom_field_values",
   "custom_field_value_ids",
   "custom_fields_details",
   "previewable_custom_field_values",
-] as const;
-
-const PLACES: ReadonlySet<string> = new Set(CUSTOM_FIELD_PLACES);
+]);
 
 /** What describes a custom field and is no value of it. */
 const OF_FIELD: ReadonlySet<string> = new Set([
@@ -116,7 +114,7 @@ export class FieldPolicy {
   covers(path: readonly string[]): boolean {
     const key = path.at(-1) ?? "";
     // What stands under an ID in the places of custom fields was treated with them.
-    return this.#names.has(key) || (this.#custom.has(key) && !PLACES.has(path[0] ?? ""));
+    return this.#names.has(key) || (this.#custom.has(key) && !CUSTOM_FIELD_PLACES.has(path[0] ?? ""));
   }
 
   /** Treats the value of such a field. */

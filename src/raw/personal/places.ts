@@ -33,6 +33,14 @@ export function userPlaceAbove(path: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** Whether a user's ID stands at a path, or what else the description of a user keeps. */
+export function isUserId(path: readonly string[]): boolean {
+  return (
+    USER_PLACES.has(placeName(path)) ||
+    (userPlaceAbove(path) !== undefined && KEPT_ATTRIBUTES.has(path.findLast(isName) ?? ""))
+  );
+}
+
 /** Fields of an item that describe people. */
 export const PERSON_FIELDS: ReadonlySet<string> = new Set(
   [...USER_PLACES].filter(([, kind]) => kind === "description").map(([name]) => name.split(".", 1)[0] ?? ""),

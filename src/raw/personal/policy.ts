@@ -1,7 +1,8 @@
 /** The personal-data policy, applied as soon as a document is parsed: nothing later can hold what was dropped. */
 import { createHmac } from "node:crypto";
-import { isObject, type JsonObject } from "../document.ts";
+import { isObject, type JsonObject, type UnknownField } from "../document.ts";
 import type { Drift } from "../drift.ts";
+import { treatAddresses } from "./addresses.ts";
 import { FieldPolicy, type PersonalFields, put, type Treatment } from "./fields.ts";
 import { meaningOfName } from "./names.ts";
 import {
@@ -156,19 +157,8 @@ export function unknownPolicy(options: PolicyOptions) {
   if (fields === undefined) return undefined;
   const treat = treatment(options);
 
-  /** A key that is an e-mail address says who somebody is: it goes with what it names, or is hashed. */
-  const treatKeys = (object: JsonObject, { path, treated }: Context): void => {
-    for (const name of Object.keys(object).filter((each) => ADDRESS.test(each))) {
-      const key = treat("email", name);
-      if (typeof key === "string") object[key] = object[name];
-      delete object[name];
-      treated([...path, "{email}"]);
-    }
-  };
-
   const within = (value: unknown, context: Context): void => {
     for (const object of objectsIn(value)) {
-      treatKeys(object, context);
       const names = Object.keys(object);
       const ofPerson = context.ofPerson || hasAddress(names, context.path);
       for (const name of names) apply(object, { ...context, ofPerson, path: [...context.path, name] });
@@ -226,17 +216,25 @@ export function unknownPolicy(options: PolicyOptions) {
   };
 
   return {
-    /** For a field that the contract does not know. */
-    field: (parent: JsonObject, path: readonly string[], treated: Treated): void => {
-      const key = path.at(-1) ?? "";
-      if (path.length === 1 || userPlaceAbove(path) === undefined) {
-        apply(parent, { path, treated, ofPerson: false });
-      } else if (KEPT_ATTRIBUTES.has(key)) {
-        strip(parent[key], { path, treated, done: NOTHING_DONE }, 0);
-      } else {
-        // In somebody's description: whatever it is called.
-        put(parent, key, treat(key, parent[key]));
-        treated(path);
+    /** For what is personal wherever it stands; comes before all else of this policy. */
+    anywhere: (document: JsonObject, members: Iterable<string>, treated: Treated): void =>
+      treatAddresses(document, members, treat, treated),
+    /** For all fields of a document that the contract does not know. */
+    fields: (unknown: readonly Pick<UnknownField, "parent" | "path">[], treated: Treated): void => {
+      const isAddress = ({ path }: (typeof unknown)[number]) =>
+        path.length > 1 && hasAddress(path.slice(-1), path.slice(0, -1));
+      const persons = new Set(unknown.filter(isAddress).map(({ parent }) => parent));
+      for (const { parent, path } of unknown) {
+        const key = path.at(-1) ?? "";
+        if (path.length === 1 || userPlaceAbove(path) === undefined) {
+          apply(parent, { path, treated, ofPerson: persons.has(parent) });
+        } else if (KEPT_ATTRIBUTES.has(key)) {
+          strip(parent[key], { path, treated, done: NOTHING_DONE }, 0);
+        } else {
+          // In somebody's description: whatever it is called.
+          put(parent, key, treat(key, parent[key]));
+          treated(path);
+        }
       }
     },
     /** For what stands where the contract knows something else. */
@@ -254,8 +252,6 @@ export function unknownPolicy(options: PolicyOptions) {
 }
 
 const NOTHING_DONE: ReadonlySet<string> = new Set();
-
-const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 
 /** Whether one of the names is an e-mail address's: what has one and is no thing is a person. */
 function hasAddress(names: readonly string[], path: readonly string[]): boolean {

@@ -177,20 +177,68 @@ long("H5: a custom field whose values are of every kind keeps each of them", asy
   ]);
 });
 
-long("H6: a value that the specification does not list is kept as it came, and told", async (t) => {
-  const states = ["production", "PRODUCTION", "legal_review", "legal_review"];
-  const given = items(4, (index) => ({ state: states[index], progress_stage: "planned" }));
-  const { directory } = await (await nights(t, given)).run({ contract: "freeze" });
-  assert.deepEqual((await rowsOf(directory, "SELECT state FROM content ORDER BY content_id")).flat(), states);
-  const checks =
-    "SELECT check_name, verdict, figure, detail FROM run_checks WHERE check_name LIKE '%lists' AND figure > 0";
-  assert.deepEqual(await rowsOf(directory, checks), [
-    [
-      "content.state has only values that the specification lists",
-      "warning",
-      "3",
-      "legal_review, PRODUCTION",
-    ],
+long(
+  "H6, H16: a value that the specification does not list, and a repeated slug, are kept as they came, and told",
+  async (t) => {
+    const states = ["production", "PRODUCTION", "legal_review", "legal_review"];
+    const given = items(4, (index) => ({
+      state: states[index],
+      progress_stage: "planned",
+      slug: `slug-${Math.min(index, 2)}`,
+    }));
+    const { directory } = await (await nights(t, given)).run({ contract: "freeze" });
+    assert.deepEqual(
+      (await rowsOf(directory, "SELECT state FROM content ORDER BY content_id")).flat(),
+      states,
+    );
+    const checks =
+      "SELECT check_name, verdict, figure, detail FROM run_checks WHERE figure > 0 AND expected = 0 ORDER BY ALL";
+    assert.deepEqual(await rowsOf(directory, checks), [
+      [
+        "content.state has only values that the specification lists",
+        "warning",
+        "3",
+        "legal_review, PRODUCTION",
+      ],
+      ["items that share a slug", "warning", "2", "join items by content_id"],
+    ]);
+  },
+);
+
+test("H15: one text in a date field leaves the column of content_wide a DATE, and is a warning", async (t) => {
+  const field = { id: "f-end", name: "season_end", field_type: "date" };
+  const { service, run } = await nights(t, [], MAPPING);
+  service.script = ({ kind }) =>
+    kind === "custom_fields" ? { body: [{ ...field, mappings: [] }] } : undefined;
+  const night = async (...values: string[]) => {
+    service.items = itemsOf(values.length);
+    service.arrange = (items, { mode }) =>
+      (items as Json[]).map((item, index) => ({
+        ...item,
+        custom_fields: mode === "full" ? [{ ...field, value: values[index] }] : { [field.id]: values[index] },
+      }));
+    const { directory, newWarnings } = await run();
+    const wide = "SELECT season_end::VARCHAR, typeof(season_end) FROM content_wide ORDER BY content_id";
+    const texts = "SELECT value FROM content_custom_field_values ORDER BY content_id";
+    return {
+      newWarnings,
+      wide: await rowsOf(directory, wide),
+      texts: (await rowsOf(directory, texts)).flat(),
+    };
+  };
+  const first = await night("2026-11-20", "2026-12-01");
+  assert.deepEqual(first.wide, [
+    ["2026-11-20", "DATE"],
+    ["2026-12-01", "DATE"],
+  ]);
+  const second = await night("2026-11-20", "end of next season");
+  assert.deepEqual(second.wide, [
+    ["2026-11-20", "DATE"],
+    [null, "DATE"],
+  ]);
+  assert.deepEqual(second.texts, ["2026-11-20", "end of next season"]);
+  assert.deepEqual(second.newWarnings, [
+    '1 check warns since this run (values of content_wide.season_end that are not of its type: 1); "content-warehouse runs show" has each.',
   ]);
 });
 

@@ -112,7 +112,7 @@ test("a value of which nobody knew whether it is archived is not said to be so n
 test("another order is a change; a place that only others moved by coming or going is none", async () => {
   const ordered = (...ids: readonly string[]): MappingWorld => {
     const { fields, ...rest } = world("Nordics", "nordic", "web-id");
-    const selectValues = ids.map((id) => ({ valueId: id, display: id, value: id, archived: false }));
+    const selectValues = ids.map((id) => ({ valueId: id, display: id, value: id, archived: true }));
     return { ...rest, fields: fields.map((field) => ({ ...field, selectValues })) };
   };
   const nights = await nightsOf([

@@ -119,7 +119,14 @@ test("items are those whose rows show a departure, however many of their documen
   }
   const misread = `SELECT count(DISTINCT content_id) FROM content_custom_field_values JOIN custom_fields USING (custom_field_id)
     WHERE name = 'production_hours' AND value <> '' AND try_cast(value AS DOUBLE) IS NULL`;
-  assert.equal(await itemsOf("content_wide.production_hours"), await scalar(run.connection, misread));
+  const path = "content_wide.production_hours";
+  const misfits = await scalar(run.connection, misread);
+  const counted = "SELECT figure::INTEGER FROM run_checks WHERE verdict = 'warning' AND check_name = $1";
+  assert.equal(await itemsOf(path), misfits);
+  assert.equal(
+    await scalar(run.connection, counted, [`values of ${path} that are not of its type`]),
+    misfits,
+  );
   const lacking = await all(
     run.connection,
     "SELECT DISTINCT kind FROM run_drift WHERE items IS NULL AND example IS NOT NULL",

@@ -128,7 +128,11 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out });
   const [first, second] = itemsOf(2);
-  service.items = [first, { ...second, updated_at: "2026-11-02T10:00:00Z" }, { ...second, id: "new" }];
+  service.items = [
+    first,
+    { ...second, updated_at: "2026-11-02T10:00:00Z" },
+    { ...second, id: "new", slug: "new" },
+  ];
   const { unchanged } = await exportFrom({ url: service.url, out });
   const runs = (columns?: number) => capture(runsCommand, ["--warehouse", out], columns);
   assert.match(await runs(), /│ \* │ 000002-\S+ │ complete │ +3 │ \+1 ~1 -2 │ +0 │ +│/);
