@@ -122,7 +122,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   E7: ["reference to what is not there", "row kept, figure in run_checks"],
   F1: ["killed at any step of publishing", "old run or new run whole; no manual step"],
   F2: ["killed at random, with readers", "no half run, none lost"],
-  F3: ["SIGTERM, SIGINT", "130 or 143 within seconds, nothing published"],
+  F3: [
+    "SIGTERM, SIGINT, SIGHUP, SIGQUIT; SIGUSR1",
+    "130 or 143 within seconds, nothing published; no debugger",
+  ],
   F4: ["fsync fails", "30, nothing published"],
   F5: ["disk full while writing", "30, run before untouched, what was read is kept"],
   F6: ["disk too small from the start", "30 before the first request"],
@@ -186,6 +189,15 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   H16: ["two items with one slug", "both loaded, a warning counts them"],
   H17: ["custom table whose functions read a field that no document has", "a warning"],
+  H18: [
+    "destination that supports no mappings, or is known by its ID alone",
+    "its rows say that it receives nothing; answers show and count them apart",
+  ],
+  H19: ["select value whose two texts differ", "`value` is the internal one everywhere, `display` the other"],
+  H20: [
+    "value that is ambiguous, archived, matched by text or in a collision",
+    "explain names it in the row, with the candidates",
+  ],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],
