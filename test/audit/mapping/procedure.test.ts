@@ -96,7 +96,7 @@ test("an explanation shows every mapping, entry and select value that fits, not 
   ]);
 });
 
-test("the row of a value names what is unusual about it: exactly its flags, and both candidates", () => {
+test("H20: the row of a value names what is unusual about it: exactly its flags, and both candidates", () => {
   const seen = MAPPING_EXAMPLES.flatMap((example) => {
     const explanation = explanationOf(example);
     return explanation.ledger.flatMap((row) => {

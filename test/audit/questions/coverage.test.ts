@@ -171,7 +171,7 @@ const MISSTATED = `
   UNION ALL SELECT d.receives, c.receives FROM published.mapping_coverage c JOIN destinations d USING (destination_id)
   UNION ALL SELECT d.receives, i.receives FROM published.mapped_value_intervals i JOIN destinations d USING (destination_id)`;
 
-test("each table says alike which destinations receive values, and rows of these come first", async () => {
+test("H18: each table says alike which destinations receive values, and rows of these come first", async () => {
   await using run = await opened(warehouses.nightly);
   const counts = `SELECT count(*)::INTEGER AS rows, count(DISTINCT receives)::INTEGER AS kinds,
     count_if(expected IS DISTINCT FROM receives)::INTEGER AS wrong FROM (${MISSTATED})`;

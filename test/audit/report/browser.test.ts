@@ -120,6 +120,21 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
       parts.join(),
     );
   }
+  const [{ receiving, others } = {}] = await all(
+    run.connection,
+    `SELECT count(DISTINCT destination_id) FILTER (receives)::INTEGER AS receiving,
+       count(DISTINCT destination_id) FILTER (NOT receives)::INTEGER AS others
+     FROM content_mapped_values WHERE content_id = $1`,
+    [id],
+  );
+  const parts = await dialog.locator("h3, h3 + .note").allTextContents();
+  const marks = parts.map((part) => part.startsWith("Receives no values"));
+  assert.equal(
+    marks.indexOf(true),
+    others === 0 ? -1 : Number(receiving) + 1,
+    "those that receive come first",
+  );
+  assert.equal(marks.filter(Boolean).length, others);
   assert.ok((await dialog.textContent())?.includes(`content-warehouse explain ${id} --steps`));
   await page.keyboard.press("Escape");
   assert.ok(await dialog.isHidden());

@@ -80,7 +80,7 @@ const JOINED = (values: string, mapping: string) => `
   FROM read_csv('${values}', all_varchar := true) v
   JOIN read_csv('${mapping}', all_varchar := true) m USING (destination_id, custom_field_id, value_id)`;
 
-test("the exported mapping and the values join by `value`, the internal text, and by `display`", async () => {
+test("H19: the exported mapping and the values join by `value`, the internal text, and by `display`", async () => {
   const [values, mapping] = [join(out, "..", "values.csv"), join(out, "..", "joined.csv")];
   await writeFile(values, await audit("--section", "values", "--format", "csv", "--export-mapping", mapping));
   const connection = await (await DuckDBInstance.create()).connect();
