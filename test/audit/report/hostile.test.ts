@@ -64,7 +64,6 @@ const HEADS: Readonly<Record<string, string>> = {
   field_type: "type",
   alike: "no payload change",
   content_id: "item",
-  kind: "definition",
   path: "field",
   exampleContentId: "item",
   meaning: "what",
