@@ -51,7 +51,7 @@ const ANSWERS = [
     [],
     {
       "Coverage, in values": ["destination", "field", ...SUMS],
-      Destinations: ["receives", "mapped", "without external value", "unmapped", "unknown"],
+      Destinations: ["why", "mapped", "without external value", "unmapped", "unknown"],
       "Values that are": ["destination", "field", "value", "status", "external value", "items"],
     },
   ],
