@@ -166,17 +166,35 @@ export async function tablesNamedBy(connection: DuckDBConnection, query: string)
   );
 }
 
+/**
+ * Names of the columns that conditions of a question compare with something, without their tables. Not those that it only
+ * shows, sorts by, or asks whether they are NULL.
+ */
+export async function columnsComparedBy(connection: DuckDBConnection, query: string): Promise<string[]> {
+  const isPassedOver = ({ type }: Node, member: string) =>
+    ["select_list", "modifiers"].includes(member) ||
+    ["OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL"].includes(String(type));
+  const nodes = await nodesOf(connection, query, isPassedOver);
+  return (nodes ?? []).flatMap(({ column_names: names }) =>
+    Array.isArray(names) ? [String(names.at(-1)).toLowerCase()] : [],
+  );
+}
+
 type Node = Readonly<Record<string, unknown>>;
 
-/** All nodes of the parser's tree. */
-async function nodesOf(connection: DuckDBConnection, query: string): Promise<Node[] | undefined> {
+/** All nodes of the parser's tree, but those below members that are passed over. */
+async function nodesOf(
+  connection: DuckDBConnection,
+  query: string,
+  isPassedOver: (node: Node, member: string) => boolean = () => false,
+): Promise<Node[] | undefined> {
   const [row] = await all(connection, "SELECT json_serialize_sql($1::VARCHAR) AS tree", [query]);
   const tree: unknown = JSON.parse(String(row?.tree));
   const nodes: Node[] = [];
   const walk = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
     if (!Array.isArray(node)) nodes.push(node as Node);
-    Object.values(node).forEach(walk);
+    for (const [member, value] of Object.entries(node)) if (!isPassedOver(node as Node, member)) walk(value);
   };
   walk(tree);
   return nodes[0]?.error === true ? undefined : nodes;

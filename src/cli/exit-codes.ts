@@ -71,7 +71,7 @@ export const EXIT_CODES: readonly (readonly [
     "SIGKILL",
     "Ask for less: the database did not heed an interrupt; or the system killed it, if there is no message.",
   ],
-  [143, "retry", "SIGTERM", ENDED],
+  [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", ENDED],
 ];
 
 export function hintFor(exitCode: number): string | null {

@@ -7,6 +7,9 @@ import { keepPoolSmall } from "./threadpool.ts";
 // for an answer to be written is told (`writeAll`), and progress and the log are for those who read them.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
+// By default Node opens a debugger then, to which whoever is on this machine may speak: the process holds the token.
+process.on("SIGUSR1", () => {});
+
 const OLDEST = [22, 19] as const;
 /** Whether the command ends by itself after a signal. */
 let isTaken = false;
@@ -21,6 +24,9 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 } else {
   keepPoolSmall();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, sayAndEnd);
+  // The end of a terminal, or of a session, is no reason to lose what was read.
+  for (const signal of ["SIGHUP", "SIGQUIT"] as const)
+    process.on(signal, () => process.emit("SIGTERM", "SIGTERM"));
   const program = await import("./program.ts").catch(cannotLoad);
   process.exitCode = (await program?.main(process.argv).catch(cannotLoad)) ?? 1;
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();

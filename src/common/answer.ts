@@ -30,6 +30,8 @@ export interface Column<K extends CellKind = CellKind> {
   readonly isWords?: boolean | undefined;
   /** Column of the same section that stands in where this one is empty: the ID of a thing without a name. */
   readonly standIn?: string | undefined;
+  /** Column of the same section whose text people see in brackets where it differs: what the value is shown as elsewhere. */
+  readonly beside?: string | undefined;
   /**
    * A narrow screen goes without it, the highest number first: an ID, or what other columns say too. The others are made
    * narrower then, and only where nothing else helps they go, the last one first, instants and figures last.
@@ -88,6 +90,11 @@ export interface Section<C extends Columns = Columns> {
   /** In their order, for people too, who do not see the hidden ones. */
   readonly columns: C;
   readonly rows: readonly RowOf<C>[];
+  /**
+   * Heading of a second table for people, of the rows whose `reception` is not `receiving`: destinations that receive no
+   * values. Undefined: all rows are one table.
+   */
+  readonly apart?: string | undefined;
   /** All rows, some at a time, where `rows` has the first ones alone; undefined: it has all. */
   readonly every?: (() => AsyncIterable<readonly RowOf<C>[]>) | undefined;
   /** How many rows there are; undefined: those in `rows`. */
@@ -109,14 +116,14 @@ export const FACT_COLUMNS = {
   notable: col.flag({ hidden: true }),
 } as const satisfies Columns;
 
-/** Columns that others stand in for are of the same section. */
-type StandingIn<C extends Columns> = {
-  readonly [N in keyof C]: Column & { readonly standIn?: (keyof C & string) | undefined };
+/** Columns that others name are of the same section. */
+type Naming<C extends Columns> = {
+  readonly [N in keyof C]: Column & { readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined };
 };
 
 /** A section whose columns and rows fit each other, which the compiler looks at here. */
 export function section<const C extends Columns>(
-  given: Section<C> & { readonly columns: StandingIn<C> },
+  given: Section<C> & { readonly columns: Naming<C> },
 ): Section {
   return given as unknown as Section;
 }

@@ -1,5 +1,5 @@
 import { isObject } from "../common/objects.ts";
-import type { HttpClient } from "./http/client.ts";
+import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 import { decodeBytes } from "./pages/decode.ts";
@@ -12,7 +12,7 @@ export type Probe = Awaited<ReturnType<typeof probeService>>;
 const COLUMNS = ["id", "newsroom_id", "instance"];
 
 /**
- * Requests a page of one item. `aliases`: names of fields at the service to those of the specification. Throws what the
+ * Requests a page of one item; where it cannot be read, the next one. `aliases`: names of fields at the service to those of the specification. Throws what the
  * client throws.
  */
 export async function probeService(
@@ -22,8 +22,11 @@ export async function probeService(
 ) {
   const atService = atServiceBy(aliases);
   const columns = COLUMNS.map(atService);
-  const request = listRequest({ mode: "dynamic", page: 1, perPage: 1, columns, gallery: false });
-  const { response, value } = await client.readAs(request, signal, (answer) => {
+  const ask = async (page: number) => {
+    const request = listRequest({ mode: "dynamic", page, perPage: 1, columns, gallery: false });
+    return client.readAs(request, signal, look);
+  };
+  const look = (answer: HttpResponse) => {
     const { pagination, documents } = readList(decodeBytes(answer));
     const [first] = Array.from(documents, ({ document }) => document);
     return {
@@ -32,6 +35,10 @@ export async function probeService(
       /** As the first item names it; null where there is no item, or it names none. */
       instanceId: instanceIdIn(first, atService),
     };
+  };
+  const { response, value } = await ask(1).catch(async (thrown: unknown) => {
+    if (maySplit(thrown)) return ask(2);
+    throw thrown;
   });
   return { ...value, response };
 }

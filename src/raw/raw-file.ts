@@ -266,14 +266,12 @@ function documentIn(
   return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
 }
 
-/** Of each row of a file the fingerprint and when it was observed. */
-export function fingerprintsIn(
-  file: string,
-): { readonly fingerprint: string; readonly observedAt: number }[] {
+/** Of each row of a file the fingerprint and the earlier run that read it; blank: none did. */
+export function fingerprintsIn(file: string): { readonly fingerprint: string; readonly readByRun: string }[] {
   using columns = readPart(file);
-  const instants = columns.cells("observed_at");
+  const runs = columns.cells("read_by_run");
   return columns.cells("fingerprint").map((cell, row) => {
-    return { fingerprint: textOf(cell), observedAt: Number(instants[row]) };
+    return { fingerprint: textOf(cell), readByRun: textOf(runs[row]) };
   });
 }
 

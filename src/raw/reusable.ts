@@ -12,8 +12,8 @@ export interface Reusable {
   /** Absolute path of a raw file. */
   readonly file: string;
   readonly row: number;
-  /** Microseconds since 1970 UTC: its answer's `Date`. */
-  readonly observedAt: number;
+  /** Milliseconds since 1970 UTC: start of the run that read it. */
+  readonly readAt: number;
 }
 
 export interface ReusableItems {
@@ -32,6 +32,8 @@ export interface RunBefore {
   readonly directory: string;
   /** Paths in it, proven to be as they were published. */
   readonly paths: readonly string[];
+  /** When a run began, by the clock of its machine, in milliseconds since 1970 UTC; blank: the one that read the files. */
+  readonly startOf: (run: string) => number;
 }
 
 /** Which of a run's files {@link readReusable} reads. */
@@ -42,35 +44,36 @@ export function isReusedFrom(path: string): boolean {
 const FACTS = `raw/${EXTRACT_FILE}`;
 
 /** What can be reused of a run, with the settings that it was made by. Undefined: the run has no raw documents. */
-export async function readReusable({ run, directory, paths }: RunBefore) {
+export async function readReusable({ run, directory, paths, startOf }: RunBefore) {
   if (!paths.includes(FACTS)) return undefined;
   const record = await readExtractRecord(join(directory, FACTS));
   const documents = new Map<string, Reusable>();
   for (const path of paths.filter((each) => each !== FACTS)) {
     const file = join(directory, path);
-    for (const [row, { fingerprint, observedAt }] of fingerprintsIn(file).entries()) {
-      const known = documents.get(fingerprint)?.observedAt ?? Number.NEGATIVE_INFINITY;
-      if (fingerprint !== NO_FINGERPRINT && observedAt >= known)
-        documents.set(fingerprint, { file, row, observedAt });
+    for (const [row, { fingerprint, readByRun }] of fingerprintsIn(file).entries()) {
+      const readAt = startOf(readByRun);
+      const known = documents.get(fingerprint)?.readAt ?? Number.NEGATIVE_INFINITY;
+      if (fingerprint !== NO_FINGERPRINT && readAt >= known)
+        documents.set(fingerprint, { file, row, readAt });
     }
   }
   const { detailsRejected, detailsGone, documentSettings: settings } = record;
   return { run, documents, failed: new Set([...detailsRejected, ...detailsGone]), settings };
 }
 
-const DAY_MICROS = 24 * 60 * 60 * 1_000_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Whether an item that was read at one time is to be read anew at another: within `days`, each at a time of its own, so
- * that as many are due in each night. Also where the service's clock went back: then nobody knows how old the document
- * is. Times are microseconds since 1970, by the answers' `Date`.
+ * Whether an item that a run read is to be read anew by another: within `days`, each at a time of its own, so that as
+ * many are due in each night. Also where the clock went back: then nobody knows how old the document is. Times are the
+ * starts of the runs, in milliseconds since 1970, by the clock of the machine: the service's may stand still.
  */
 export function isDue(
   id: string,
   { readAt, now, days }: { readonly readAt: number; readonly now: number; readonly days: number },
 ): boolean {
   if (days === 0 || now < readAt) return true;
-  const period = days * DAY_MICROS;
+  const period = days * DAY_MS;
   const shift = (Buffer.from(hash("sha256", id, "buffer")).readUInt32BE() / 2 ** 32) * period;
   const turnOf = (time: number) => Math.floor((time + shift) / period);
   return turnOf(now) !== turnOf(readAt);

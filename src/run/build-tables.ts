@@ -2,7 +2,7 @@
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
 import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { inspect, type Loaded } from "../audit/checks/inspect.ts";
+import { inspect, judgeCustomTables, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { assertTestsHold } from "../audit/checks/test-results.ts";
 import { runTests } from "../audit/checks/tests.ts";
@@ -74,7 +74,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
     else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
   }
   await build.createViews();
-  const tested = await testsOf(building, build);
+  const tested = await testsOf(building, build, loaded);
   const told = {
     checks: [...judged.checks, ...tested.checks],
     warnings: [...judged.warnings, ...tested.warnings],
@@ -105,7 +105,7 @@ const NOT_ASKED =
   "The tests of the pipeline were not asked, because a limited run says little about all items; a full run asks them.";
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
-async function testsOf(building: Building, build: WarehouseBuild): Promise<Judged> {
+async function testsOf(building: Building, build: WarehouseBuild, filled: Loaded): Promise<Judged> {
   const { pipeline, staging, baseline: before, landed, options } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
@@ -115,6 +115,7 @@ async function testsOf(building: Building, build: WarehouseBuild): Promise<Judge
     tests,
     database,
     before,
+    filled,
     temporaryDirectory: staging.temporary,
     personalData: treatmentIn(landed.facts),
     signal: options.signal,
@@ -140,6 +141,7 @@ function judge(
   const matching = matchingOf(facts, lookups, transformed, loaded);
   const singles = judgeSingles(facts);
   const echoes = judgeEchoes(drift);
+  const custom = judgeCustomTables(pipeline, loaded);
   const checks = [
     ...loaded.checks,
     ...accountingChecks(accounting, facts.limit !== null),
@@ -149,6 +151,7 @@ function judge(
     ...loaded.personal.checks,
     ...tables.checks,
     ...fieldTypeChecks(drift),
+    ...custom.checks,
     ...historyChecks(history, pipeline),
   ];
   assertPassed(checks);
@@ -162,6 +165,7 @@ function judge(
       ...singles.warnings,
       ...pageWarnings(facts),
       ...tables.warnings,
+      ...custom.warnings,
       ...historyWarnings(history),
     ],
     noMappedValues: matching.noMappedValues,
@@ -281,6 +285,7 @@ function statementOf(
     run: staging.run,
     sequence: staging.sequence,
     pipeline: pipeline.name,
+    destinations: [...facts.asked.destinations],
     ...conclusion,
     versions: { package: VERSION, duckdb: duckdbVersion(), node: options.nodeVersion },
     ...(replayOf !== null && { replayOf }),

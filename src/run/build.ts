@@ -32,11 +32,12 @@ export async function build(building: Building) {
   options.signal.throwIfAborted();
   const comparison = await compareWithPrevious(building, statement);
   const { changes, mappedValues } = comparison;
-  const { file, warnings } = await writeReportOf(building, statement);
+  const stated = { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
+  const { file, warnings } = await writeReportOf(building, stated);
   return {
     ...made,
     ...comparison,
-    statement: { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) },
+    statement: stated,
     /** Name of the report in the run's folder; null: it has none. */
     report: file,
     warnings: [...made.warnings, ...comparison.warnings, ...warnings],
@@ -54,8 +55,7 @@ async function writeReportOf(
       result: staging.result,
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
-      rows: statement.rows,
-      emptyColumns: statement.emptyColumns,
+      manifest: statement,
       earlier: earlierRuns(await listRuns(folder), statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };

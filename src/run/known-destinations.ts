@@ -5,6 +5,7 @@ import { hint } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { DestinationLookup } from "../extract/lookups.ts";
 import { probeDestinationNames } from "../extract/probe.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
 
 /** How long the search for names may take. */
 const SEARCH_MS = 15_000;
@@ -28,8 +29,36 @@ export async function knownDestinations(
   }
 }
 
+/** What is asked for names of destinations, and the run before, which asked for some. */
+interface Asking {
+  readonly client: Pick<HttpClient, "readAs">;
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly baseline: Baseline;
+}
+
+/**
+ * Throws `config.invalid` for names that the service does not have and the run before did not ask for: they are misspelled.
+ * A name that it asked for was right once, so that the destination was removed or renamed since: no reason to end a run.
+ */
+export async function assertNoneMisspelled(
+  found: DestinationLookup,
+  { client, aliases, signal, baseline }: Asking,
+): Promise<void> {
+  const before = baseline.kind === "run" ? baseline.manifest.destinations : [];
+  const unmatched = found.unmatched.filter(
+    ({ name, platform }) => !before.some((each) => each.name === name && each.platform === platform),
+  );
+  if (unmatched.length === 0) return;
+  const names = await knownDestinations(client, aliases, signal);
+  throw new WarehouseError(
+    "config.invalid",
+    `${missingDestinations({ ...found, unmatched }, names).join(" ")} Correct \`destinations\`, or leave it out.`,
+  );
+}
+
 /** A sentence for each destination that the service does not have. */
-export function missingDestinations(
+function missingDestinations(
   { unmatched, destinations, others }: DestinationLookup,
   names: readonly string[],
 ): string[] {

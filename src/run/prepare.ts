@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { personalFieldsSentence } from "../audit/checks/personal.ts";
 import { assertTestsFit } from "../audit/checks/tests-fit.ts";
+import { goneDestination } from "../audit/checks/unmatched.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
@@ -50,7 +51,7 @@ import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import type { PublishingRun, RunOptions } from "./context.ts";
 import { targetsOf } from "./delivery.ts";
-import { knownDestinations, missingDestinations } from "./known-destinations.ts";
+import { assertNoneMisspelled } from "./known-destinations.ts";
 import { findPersonalFields } from "./personal-fields.ts";
 import { historyWarnings, previousHistory } from "./previous-history.ts";
 import { findInterrupted, foreignSentence, keepResumable, resumeFingerprint } from "./resume.ts";
@@ -323,7 +324,7 @@ async function prepareService(
     listener.begin("personal fields");
     listener.warn(personalFieldsSentence(uncovered.map((name) => printable(name, 60))));
   }
-  if (isRehearsal) await rehearseDestinations(options, pipeline, { source, client, listener });
+  if (isRehearsal) await rehearseDestinations(options, pipeline, { source, client, listener, baseline });
   return { source, retry, personalFields };
 }
 
@@ -358,19 +359,20 @@ async function readEachKind(
 async function rehearseDestinations(
   { config, signal }: RunOptions,
   pipeline: Pipeline,
-  asked: Required<Pick<Opened, "source" | "client">> & Pick<Preparation, "listener">,
+  asked: Required<Pick<Opened, "source" | "client">> &
+    Pick<Preparation, "listener"> &
+    Pick<RunBefore, "baseline">,
 ): Promise<void> {
-  const { source, client, listener } = asked;
+  const { source, client, listener, baseline } = asked;
   listener.begin("destinations");
   const wanted = pipeline.destinations ?? source.destinations;
   if (wanted.length === 0) return listener.warn("none are configured, so there will be no mapped values");
   const lookups = createLookups(client, config.lookupMethod);
   const found = await lookups.destinations(wanted, signal);
-  if (found.unmatched.length === 0) return listener.note(`${count(wanted.length)} found`);
-  const names = await knownDestinations(client, config.aliases, signal);
-  listener.warn(
-    `${missingDestinations(found, names).join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
-  );
+  await assertNoneMisspelled(found, { client, aliases: config.aliases, signal, baseline });
+  const gone = found.unmatched.map(({ name, platform }) => goneDestination(name, platform));
+  if (gone.length > 0) listener.warn(gone.join(" "));
+  else listener.note(`${count(wanted.length)} found`);
 }
 
 /** A target that fails here fails once the run is published, with the same sentence. */

@@ -11,7 +11,7 @@ import type { PersonalFields } from "../raw/personal/fields.ts";
 import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { isReusedFrom, readReusable } from "../raw/reusable.ts";
-import type { Baseline } from "../warehouse/baseline.ts";
+import { parseRunName } from "../warehouse/layout.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
 import type { RunContext } from "./context.ts";
 
@@ -46,13 +46,19 @@ function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value)).slice(0, 16);
 }
 
+/** When a run began, by its name; a name that does not say so is of long ago. */
+function startOf(run: string): number {
+  return parseRunName(run)?.startedAt.getTime() ?? 0;
+}
+
 /** Where raw documents of the run before are missing or damaged, nothing: all items are asked for. */
 export async function reuseOf(
-  baseline: Baseline,
-  rereadDays: number,
+  { baseline, staging, options }: RunContext,
   settings: DocumentSettings,
 ): Promise<Reuse> {
-  const nothing = { run: "", documents: new Map(), failed: new Set<string>(), rereadDays, damage: null };
+  const { rereadDays } = options.config;
+  const age = { rereadDays, startedAt: startOf(staging.run) };
+  const nothing = { run: "", documents: new Map(), failed: new Set<string>(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReusedFrom(path));
@@ -61,10 +67,16 @@ export async function reuseOf(
     const damage = await damageIn(directory, files);
     if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
-    const kept = await readReusable({ run, directory, paths });
+    const readBy = manifest.replayOf ?? run;
+    const kept = await readReusable({
+      run,
+      directory,
+      paths,
+      startOf: (earlier) => startOf(earlier || readBy),
+    });
     if (kept === undefined) return nothing;
     const documents = isDeepStrictEqual(kept.settings, settings) ? kept.documents : nothing.documents;
-    return { run, documents, failed: kept.failed, rereadDays, damage: null };
+    return { run, documents, failed: kept.failed, ...age, damage: null };
   } catch (thrown) {
     return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }

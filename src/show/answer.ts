@@ -73,9 +73,11 @@ const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = 
 export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: Row): string {
   const column = columns[name];
   if (column === undefined) return "";
-  const { standIn } = column;
+  const { standIn, beside = "" } = column;
   const isEmpty = row[name] === null && standIn !== undefined;
-  return shownText(column, row[isEmpty ? standIn : name] ?? null);
+  const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
+  const other = row[beside] ?? text;
+  return other === text ? text : `${text} (${other})`;
 }
 
 /** Columns that people see, by name. */
@@ -102,9 +104,25 @@ export function answerText(answer: Answer, screen: Screen): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
-    ...sections.filter(isTold).map((section) => sectionText(section, screen)),
+    ...sections
+      .flatMap(apart)
+      .filter(isTold)
+      .map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
+}
+
+/** The tables of a section that people see: rows of destinations that receive no values have one of their own. */
+function apart(section: Section): Section[] {
+  const { apart: title, rows } = section;
+  const [first, others] = [true, false].map((receives) =>
+    rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
+  );
+  if (title === undefined || !others?.length) return [section];
+  return [
+    { ...section, rows: first ?? [] },
+    { ...section, title, lead: undefined, rows: others },
+  ];
 }
 
 /** What people get neither rows nor a sentence of is for programs. */
@@ -205,9 +223,11 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
 /** Headings of the second level with tables below, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
   let before = "";
-  for (const text of [lead, ...sections.filter((each) => isTold({ ...each, limit: 1 })), ...next].filter(
-    (each) => each !== "",
-  )) {
+  for (const text of [
+    lead,
+    ...sections.flatMap(apart).filter((each) => isTold({ ...each, limit: 1 })),
+    ...next,
+  ].filter((each) => each !== "")) {
     yield before;
     if (typeof text === "string") yield `${markdownSentence(text)}\n`;
     else yield* sectionMarkdown(text);

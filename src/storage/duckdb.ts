@@ -387,7 +387,7 @@ async function attempt<T>(step: () => Promise<T>): Promise<T> {
   }
 }
 
-const FULL = /No space left|Disk quota|temp_directory/i;
+const FULL = /No space left|Disk quota|failed to offload/i;
 const TOO_LARGE = /File too large/i;
 const DISK = /Input\/output error|Could not (write|sync)|fsync failed/i;
 /** The second is told by a checkpoint that failed for want of memory, and invalidated the database. */

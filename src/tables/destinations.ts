@@ -25,6 +25,11 @@ export const destinations = sharedTable({
       comment:
         "Whether the destination supports custom field mappings; NULL where the service was not asked.",
     }),
+    boolean("receives", {
+      comment:
+        "Whether the destination receives mapped values: the service knows it, and it supports mappings.",
+      required: true,
+    }),
   ],
 });
 
@@ -83,8 +88,9 @@ const destinationId = text("destination_id", {
   comment: "Destination; destinations.destination_id.",
   required: true,
 });
-const destinationUnsupported = boolean("destination_unsupported", {
-  comment: "Whether the destination does not support mappings; NULL where that is unknown.",
+const receives = boolean("receives", {
+  comment: "Whether the destination receives it; destinations.receives.",
+  required: true,
 });
 
 export const contentMappedValues = defineTable({
@@ -113,7 +119,7 @@ export const contentMappedValues = defineTable({
       comment: "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
     }),
     text("external_value", {
-      comment: "Value that the destination receives; NULL unless the status is `mapped`.",
+      comment: "Value for the destination; NULL unless the status is `mapped`.",
     }),
     text("status", {
       comment:
@@ -130,17 +136,21 @@ export const contentMappedValues = defineTable({
       comment: "Whether the service gave the text of the value instead of its ID.",
       required: true,
     }),
-    destinationUnsupported,
+    boolean("destination_unsupported", {
+      comment: "Whether the destination does not support mappings; NULL where that is unknown.",
+    }),
     boolean("collision", {
       comment: "Whether another field has the same external name at the destination.",
       required: true,
     }),
+    receives,
   ],
 });
 
 export const contentExternalPayloads = defineTable({
   name: "content_external_payloads",
-  comment: "Payloads: the custom field values of an item as a destination would receive them.",
+  comment:
+    "Payloads: the custom field values of an item as a destination receives them, or would if it received any.",
   stage: "derived",
   key: ["content_id", "destination_id"],
   references: [reference("content_id", "content"), reference("destination_id", "destinations")],
@@ -151,6 +161,6 @@ export const contentExternalPayloads = defineTable({
       comment: "Object with a key for each external field name, its value an array of external values.",
       required: true,
     }),
-    destinationUnsupported,
+    receives,
   ],
 });

@@ -112,9 +112,12 @@ const contentHistory = historyTable({
   ],
 });
 
-/** What a mapped value is, besides where it stands: the columns of the ledger that make a version. */
+/**
+ * What a mapped value is, besides where it stands: the columns of the ledger that make a version. `receives` follows from
+ * `destination_unsupported`.
+ */
 export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filter(
-  ({ name }) => !["content_id", "destination_id", "custom_field_id", "ordinal"].includes(name),
+  ({ name }) => !["content_id", "destination_id", "custom_field_id", "ordinal", "receives"].includes(name),
 );
 
 export const mappedValueHistory = historyTable({

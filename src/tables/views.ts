@@ -46,6 +46,7 @@ export const contentMappedWide = view({
     shown(contentMappedValues, "content_id"),
     shown(contentMappedValues, "destination_id"),
     destinationName,
+    shown(destinations, "receives"),
   ],
 });
 
@@ -59,6 +60,7 @@ export const mappingCoverageView = view({
   columns: [
     shown(contentMappedValues, "destination_id"),
     destinationName,
+    shown(destinations, "receives"),
     shown(contentMappedValues, "custom_field_id"),
     shown(customFields, "name", { name: "custom_field", comment: "Technical name of the custom field." }),
     shown(contentMappedValues, "external_field_name"),

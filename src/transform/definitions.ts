@@ -182,14 +182,21 @@ function destinationRows(
   put: Put,
 ): void {
   const table = tableNamed("destinations");
+  const at = (column: string) => table.columns.findIndex(({ name }) => name === column);
+  const [supportsAt, receivesAt] = [at("supports_custom_field_mappings"), at("receives")];
+  const putRow = (described: Pick<Entity, "attributes" | "unknown">) => {
+    const row = entityRow(table, subject, described, { receives: false });
+    row[receivesAt] = row[supportsAt] === true;
+    put(table.name, row);
+  };
   const seen = new Set<string>();
   for (const { id, answer, unknown } of destinations) {
     if (seen.has(id)) continue;
     seen.add(id);
-    put(table.name, entityRow(table, subject, { attributes: answer, unknown: own(unknown, answer) }));
+    putRow({ attributes: answer, unknown: own(unknown, answer) });
   }
   for (const id of [...named].sort()) {
-    if (!seen.has(id)) put(table.name, entityRow(table, subject, { attributes: { id }, unknown: {} }));
+    if (!seen.has(id)) putRow({ attributes: { id }, unknown: {} });
   }
 }
 

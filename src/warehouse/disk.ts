@@ -64,7 +64,7 @@ interface Full {
   readonly taken: Taken;
 }
 
-/** The failure of a run that the disk had no room for, with how much is free and how much the run takes. */
+/** The failure of a run that the disk, or the limit of a file, had no room for, with how much is free and how much the run takes. */
 export async function fullDisk({ thrown, folder, baseline, free, taken }: Full): Promise<WarehouseError> {
   const { keptBytes } = taken;
   const left = await free(folder);
@@ -73,7 +73,8 @@ export async function fullDisk({ thrown, folder, baseline, free, taken }: Full):
   const kept = keptBytes > 0 ? ` beside the ${megabytes(keptBytes)} that are kept of what was read` : "";
   const needed = megabytes(roomNeeded(baseline, taken) ?? 0);
   const again = keptBytes > 0 ? ", and run again: it goes on from there" : ", and run again";
-  const sentence = `${cause}: ${room}${kept}, and the run may take ${needed}${keptBytes > 0 ? " more" : ""}; ${MAKE_ROOM}${again}.`;
+  const wayOut = cause?.includes("EFBIG") ? "raise its limit (ulimit -f)" : MAKE_ROOM;
+  const sentence = `${cause}: ${room}${kept}, and the run may take ${needed}${keptBytes > 0 ? " more" : ""}; ${wayOut}${again}.`;
   return new WarehouseError("disk.full", sentence, { cause: thrown });
 }
 

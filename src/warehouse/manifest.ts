@@ -48,6 +48,8 @@ const statement = z.object({
   run: runIdentifier,
   sequence: count,
   pipeline: z.string(),
+  /** Destinations that were asked for by their names. */
+  destinations: z.array(z.object({ name: z.string(), platform: z.string() })),
   /** What was published: the DuckDB file, the Parquet files, or both. */
   loaders: z.array(z.enum(["duckdb", "parquet"])),
   /** `origin`: scheme, host and port of the service, e.g. `https://example.org`. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
+import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -29,46 +30,59 @@ long(
   },
 );
 
-/** Runs against a service without destinations: what each wrote. */
+const offered = (...names: string[]) =>
+  names.map((name) => ({ id: name, identification: name, platform: "External" }));
+
+/** Runs against a service that has these destinations: what each wrote. */
 async function nights(t: TestContext, pipeline = SMALL) {
   const service = await Scripted.start(t, itemsOf(2));
+  const there = offered("Shop", "Mall");
+  service.script = ({ kind }) => (kind === "destinations" ? { body: there } : undefined);
   const cwd = await temporaryFolder(t);
-  const settings = { destinations: [{ name: "Shop" }] };
+  const settings = { destinations: [{ name: "Shop" }, { name: "Mall" }] };
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const night = (flags: readonly string[]) => ran(runCommand, [pipeline, ...flags], { env, cwd });
-  return { night, cwd, service };
+  return { night, cwd, service, there };
 }
-
-async function outputOf(t: TestContext, flags: readonly string[]) {
-  return await (await nights(t)).night(flags);
-}
-
-const unknown = (name: string, platform: string) =>
-  `There is no destination "${name}" on platform "${platform}": its mapped values are missing.`;
 
 test("--destination replaces the destinations of the configuration, each with its platform", async (t) => {
+  const { night } = await nights(t);
   const names = ["Web CMS", "Print Archive:Archive", "Print: Archive"];
-  const { text } = await outputOf(t, [...names.flatMap((name) => ["--destination", name]), "--json"]);
-  assert.deepEqual(JSON.parse(text).warnings, [
-    unknown("Web CMS", "External"),
-    unknown("Print Archive", "Archive"),
-    unknown("Print: Archive", "External"),
-  ]);
+  const error = await failsWith("config.invalid", night(names.flatMap((name) => ["--destination", name])));
+  const unknown = (name: string, platform: string) =>
+    `There is no destination "${name}" on platform "${platform}". `;
+  assert.ok(
+    error.message.startsWith(
+      unknown("Web CMS", "External") +
+        unknown("Print Archive", "Archive") +
+        unknown("Print: Archive", "External"),
+    ),
+    error.message,
+  );
   for (const wrong of [":Archive", "Web CMS:"])
-    await assert.rejects(outputOf(t, ["--destination", wrong]), { code: "commander.invalidArgument" });
+    await assert.rejects(night(["--destination", wrong]), { code: "commander.invalidArgument" });
 });
 
+const gone = (name: string) =>
+  `There is no destination "${name}" on platform "External" any more: its mapped values are missing.`;
+
 test("--quiet says a warning once: of a night like the one before nothing, and again once it was gone", async (t) => {
-  const { night } = await nights(t);
-  const shop = /^\d\d:\d\d:\d\d warn {2}There is no destination "Shop" [^\n]*\n$/;
-  assert.match((await night(["--quiet"])).err, shop);
+  const { night, there } = await nights(t);
+  const quiet = async () => (await night(["--quiet"])).err;
+  const said = (name: string) => new RegExp(`^\\d\\d:\\d\\d:\\d\\d warn {2}${gone(name)}[^\\n]*\\n$`);
+  assert.equal(await quiet(), "");
+  there.splice(0, 1);
+  assert.match(await quiet(), said("Shop"));
   assert.deepEqual(await night(["--quiet"]), { text: "", err: "", exitCode: 0 });
-  const { err } = await night(["--quiet", "--destination", "Shop", "--destination", "Mall"]);
-  assert.match(err, /^[^\n]* warn {2}There is no destination "Mall" [^\n]*\n$/);
-  const { warnings, newWarnings } = JSON.parse((await night(["--destination", "Mall", "--json"])).text);
-  assert.deepEqual([warnings, newWarnings], [[unknown("Mall", "External")], []]);
-  assert.match((await night(["--quiet"])).err, /There is no destination "Shop"/);
+  there.splice(0, 1);
+  assert.match(await quiet(), said("Mall"));
+  const { warnings, newWarnings } = JSON.parse((await night(["--json"])).text);
+  assert.deepEqual([warnings, newWarnings], [[gone("Shop"), gone("Mall")], []]);
+  there.push(...offered("Shop"));
+  assert.equal(await quiet(), "");
+  there.splice(0, 1);
+  assert.match(await quiet(), said("Shop"));
 });
 
 test("--quiet says each night that an observer failed, and of checks what is new, the same no second time", async (t) => {
@@ -92,8 +106,11 @@ test("--quiet says each night that an observer failed, and of checks what is new
 });
 
 long("--quiet leaves warnings alone, as JSON where that is asked for", async (t) => {
-  const json = await outputOf(t, ["--quiet", "--log-format", "json"]);
+  const { night, there } = await nights(t);
+  await night([]);
+  there.splice(0, 1);
+  const json = await night(["--quiet", "--log-format", "json"]);
   const { time, ...line } = JSON.parse(json.err);
-  assert.deepEqual(line, { level: "warn", msg: unknown("Shop", "External") });
+  assert.deepEqual(line, { level: "warn", msg: gone("Shop") });
   assert.ok(!Number.isNaN(Date.parse(time)));
 });

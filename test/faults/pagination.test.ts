@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
-import { long } from "../long.ts";
-import { exportFrom, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
+import { few, long } from "../long.ts";
+import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
 /** Services whose listings do not tell the truth about themselves. Twelve items on pages of five unless said. */
@@ -57,6 +57,21 @@ long(
     assert.deepEqual(await publishedIds(summary.directory), [...IDS.slice(0, 5), ...IDS.slice(10)]);
   },
 );
+
+for (const cap of few([1000, 5000, 10_000], 1)) {
+  test(`D23: a listing that ends at exactly ${cap} items and says that no page follows is complete, with a warning`, async (t) => {
+    for (const items of [cap, cap + 1]) {
+      const service = await Scripted.start(t, itemsOf(items));
+      const out = await temporaryFolder(t);
+      const { directory, verdict } = await exportFrom({ url: service.url, out, config: { perPage: 1000 } });
+      const warned = await rowsOf(
+        directory,
+        "SELECT figure, detail LIKE '%look whether there are more' FROM run_checks WHERE verdict = 'warning'",
+      );
+      assert.deepEqual([verdict, warned], ["complete", items === cap ? [[String(cap), true]] : []]);
+    }
+  });
+}
 
 long("D6: an end that comes too early is not believed: the announced pages are read", async (t) => {
   const items = itemsOf(60);

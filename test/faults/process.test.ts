@@ -77,7 +77,9 @@ test("F5: a file that may not grow ends the run with 30 and the folder's name, a
   const before = await treeOf(join(out, "runs"));
   const { code, stderr } = await startRun(service, out, { shell: "ulimit -f 200;" }).ended;
   assert.equal(code, 30, stderr);
-  assert.match(stderr.trimEnd().split("\n").at(-1) ?? "", NO_ROOM);
+  const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+  assert.match(last, NO_ROOM);
+  assert.match(last, /; raise its limit \(ulimit -f\), and run again/);
   assert.ok(stderr.includes(out), stderr);
   assert.deepEqual(await treeOf(join(out, "runs")), before);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { runName } from "../../src/warehouse/layout.ts";
-import { long } from "../long.ts";
+import { long, sweep } from "../long.ts";
 import { type Night, Nights } from "./history-world.ts";
 import type { MappingWorld } from "./mapping-tables.ts";
 
@@ -53,7 +53,13 @@ function worldWith(change: (world: Draft) => void = () => {}): MappingWorld {
         ],
       },
     ],
-    destinations: [{ destinationId: "d", identification: "Web", supportsMappings: draft.supports }],
+    destinations: [
+      {
+        destinationId: "d",
+        identification: draft.supports === null ? null : "Web",
+        supportsMappings: draft.supports,
+      },
+    ],
     items: draft.there ? [{ contentId: "i", values }] : [],
   };
 }
@@ -63,7 +69,8 @@ interface Draft {
   entries: Record<string, string>;
   name: string;
   mapped: boolean;
-  supports: boolean;
+  /** Null: only mappings name the destination. */
+  supports: boolean | null;
   inputs: string[];
   there: boolean;
 }
@@ -137,6 +144,46 @@ for (const [what, change, expected] of EDITS) {
   test(`says why values change when ${what}`, async () => {
     await runNights([worldWith(), worldWith(change)]);
     assert.deepEqual(await changes(1, 2), expected);
+  });
+}
+
+for (const [before, after] of sweep(
+  [
+    [null, true],
+    [null, false],
+    [true, null],
+    [false, null],
+  ] as const,
+  2,
+)) {
+  test(`G13: a destination that is named or no longer (supports: ${before}, then ${after}) changes none of its values`, async () => {
+    const supporting = (supports: boolean | null, change: (draft: Draft) => void = () => {}) =>
+      worldWith((draft) => {
+        draft.supports = supports;
+        change(draft);
+      });
+    const edited = supporting(after, (draft) => {
+      draft.entries.b = "second";
+      draft.inputs.push("c");
+      draft.entries.c = "gamma";
+    });
+    await runNights([supporting(before), supporting(after), edited, supporting(before)]);
+    assert.deepEqual(await changes(1, 2), []);
+    assert.deepEqual(await changes(2, 3), [
+      "added | item_changed, mapping_changed | null | c | null | gamma | mapped",
+      "changed | mapping_changed | b | b | beta | second | mapped",
+    ]);
+    await runNights([supporting(before), edited]);
+    assert.deepEqual(await changes(1, 2), [
+      "added | item_changed, mapping_changed | null | c | null | gamma | mapped",
+      "changed | mapping_changed | b | b | beta | second | mapped",
+    ]);
+    const flags = (from: string) =>
+      lines(`SELECT value_id, destination_unsupported FROM ${from} ORDER BY ALL`);
+    assert.deepEqual(
+      await flags("mapped_value_history WHERE valid_to_run IS NULL"),
+      await flags("content_mapped_values"),
+    );
   });
 }
 

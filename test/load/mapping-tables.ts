@@ -115,6 +115,7 @@ const destinationRow = (destination: Destination) => ({
   identification: destination.identification,
   platform: "External",
   supports_custom_field_mappings: destination.supportsMappings,
+  receives: destination.supportsMappings === true,
 });
 
 const mappingRows = (field: FieldDefinition) =>
@@ -191,7 +192,7 @@ export interface PayloadRow {
   readonly destinationId: string;
   /** JSON text, its escapes in lower case as JSON.stringify writes them. */
   readonly payload: string;
-  readonly destinationUnsupported: boolean | null;
+  readonly receives: boolean;
 }
 
 export async function readPayloads(connection: DuckDBConnection): Promise<PayloadRow[]> {
@@ -202,7 +203,6 @@ export async function readPayloads(connection: DuckDBConnection): Promise<Payloa
     payload: String(row.payload).replace(/\\(u[0-9A-F]{4}|.)/g, (part) =>
       part.startsWith("\\u") ? part.toLowerCase() : part,
     ),
-    destinationUnsupported:
-      row.destination_unsupported === null ? null : row.destination_unsupported === true,
+    receives: row.receives === true,
   }));
 }

@@ -22,7 +22,7 @@ test("payloads of an instant with many names each are made in little memory, in 
     `CREATE TABLE run_history AS
        SELECT 1 AS sequence, TIMESTAMPTZ '2026-01-01 00:00:00+00' AS started_at, true AS passthrough;
      CREATE TABLE mapped_value_intervals AS
-       SELECT 'i' || item AS content_id, 'd' AS destination_id, false AS destination_unsupported,
+       SELECT 'i' || item AS content_id, 'd' AS destination_id, true AS receives,
          'n' || lpad((field // 2)::VARCHAR, 2, '0') AS external_field_name, 'f' || lpad(field::VARCHAR, 2, '0') AS custom_field_id,
          1 AS ordinal, 'mapped' AS status, 'v' || field AS external_value, NULL::VARCHAR AS value,
          1 AS valid_from_sequence, NULL::INTEGER AS valid_to_sequence

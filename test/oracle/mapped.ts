@@ -31,7 +31,7 @@ export function mappedRows(
         content_id: document.id,
         destination_id: destination.id,
         payload: Object.fromEntries(payload),
-        destination_unsupported: destination.unsupported,
+        receives: destination.unsupported === false,
       });
     }
   }
@@ -83,6 +83,7 @@ function mappedRow(
     mapping_id: mapping.id,
     destination_unsupported: destination.unsupported,
     collision: sharing.length > 1,
+    receives: destination.unsupported === false,
   };
   // Rule 4: only select and multiselect fields have value mappings.
   if (field.field_type !== "select" && field.field_type !== "multiselect") {

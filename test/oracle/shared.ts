@@ -187,10 +187,16 @@ export function mappingRows(
   }
   for (const { id, ...rest } of lookedUp) {
     named.delete(id);
-    emit("destinations", { destination_id: id, ...rest, extra: null });
+    const receives = rest.supports_custom_field_mappings === true;
+    emit("destinations", { destination_id: id, ...rest, receives, extra: null });
   }
   for (const id of named) {
-    const unknown = { identification: null, platform: null, supports_custom_field_mappings: null };
+    const unknown = {
+      identification: null,
+      platform: null,
+      supports_custom_field_mappings: null,
+      receives: false,
+    };
     emit("destinations", { destination_id: id, ...unknown, extra: null });
   }
 }

@@ -475,14 +475,13 @@ function payloadsOf(rows: readonly MappedValue[], passthrough: boolean) {
       const { contentId, destinationId } = first;
       const sent = group.filter((row) => payloadMembers([row], passthrough).size > 0);
       // What an unsettled run kept may say of the destination what was true before.
-      const said = sent.map((row) => row.destinationUnsupported).filter((flag) => flag !== null);
-      const destinationUnsupported = said.length === 0 ? null : said.includes(true);
+      const receives = sent.every((row) => row.destinationUnsupported === false);
       return [
         {
           content_id: contentId,
           destination_id: destinationId,
           payload: payloadJson(members),
-          destination_unsupported: destinationUnsupported,
+          receives,
         },
       ];
     });

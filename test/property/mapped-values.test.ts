@@ -206,6 +206,8 @@ function payloadRows({ ledger, payloads }: MappedItem): PayloadRow[] {
     const row = ledger.find((each) => each.destinationId === destinationId);
     if (row === undefined) return [];
     const { contentId, destinationUnsupported } = row;
-    return [{ contentId, destinationId, destinationUnsupported, payload: payloadJson(members) }];
+    return [
+      { contentId, destinationId, receives: destinationUnsupported === false, payload: payloadJson(members) },
+    ];
   });
 }

@@ -143,7 +143,8 @@ async function nightsOf(t: TestContext, { seed, nights }: { seed: number; nights
     const before = world.listed;
     world.listed = new Map();
     const begun = world.second;
-    const run = () => exportFrom({ url: world.service.url, out, config, clock: new HurriedClock() });
+    const clock = () => new HurriedClock(world.second * 1000);
+    const run = () => exportFrom({ url: world.service.url, out, config, clock: clock() });
     if (world.random(3) === 0) {
       world.refusedAfter = 1 + world.random(30);
       // Where the run asks for less, it is the night.

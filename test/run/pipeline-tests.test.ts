@@ -27,7 +27,7 @@ async function nights(t: TestContext) {
     const audit = tests.map((options) => `test(${JSON.stringify(options)})`).join(", ");
     await writeFile(
       file,
-      `import { contentTables, customFields, definePipeline, destinations, duckdb, history, listing, mappedValues, parquet, test } from "content-warehouse";
+      `import { contentTables, customFields, customTable, definePipeline, destinations, duckdb, history, integer, listing, mappedValues, parquet, test, text } from "content-warehouse";
        export default definePipeline({ name: "tested", ${stages.includes("extract:") ? "" : 'extract: [listing("dynamic")], '}${stages}, audit: [${audit}] });`,
     );
     return exportFrom({ url: service.url, out, pipelineUrl: pathToFileURL(file).href, config: settings });
@@ -106,6 +106,38 @@ test("an error ends the run with 25 before anything is published, and its tables
   await run([{ name: "five", sql: FIVE }]);
   assert.ok(service.questions.length > asked);
   assert.deepEqual(await readdir(join(out, ".staging")).catch(() => []), []);
+});
+
+test("H17: what a misspelled field leaves empty is a warning: a custom table, its column, a test that compares it", async (t) => {
+  const { out, run } = await nights(t);
+  const columns = '[text("headline", { comment: "x" }), integer("words", { comment: "x" })]';
+  const stages = `transform: [
+      contentTables({ only: ["content"] }),
+      customTable({ name: "lost", comment: "x", columns: ${columns}, rows: ({ dynamic }) => dynamic.titel ? [{ words: 1 }] : [] }),
+      customTable({ name: "headlines", comment: "x", columns: ${columns}, rows: ({ dynamic }) => [{ headline: dynamic.titel, words: 2 }] }),
+    ], load: [duckdb()]`;
+  const sqlOf = {
+    long: "FROM headlines AS h WHERE length(h.Headline) > 80",
+    paid: "SELECT title FROM content JOIN headlines USING (content_id) WHERE payment > 5",
+    // Here it is NULL that counts, or the column is shown alone, or another has values.
+    missing: "FROM headlines WHERE headline IS NOT NULL",
+    shown: "SELECT headline FROM headlines WHERE words > 2 ORDER BY headline",
+    without: "FROM headlines WHERE coalesce(headline, '') = ''",
+  };
+  const tests = Object.entries(sqlOf).map(([name, sql]) => ({ name, sql, severity: "warning" }));
+  const { warnings } = await run(tests, stages);
+  assert.deepEqual(warnings, [
+    "The pipeline has custom tables without rows: lost. Look for a misspelled field in what fills them.",
+    "The pipeline has columns of custom tables without a value: headlines.headline. Look for a misspelled field in what fills them.",
+    'The test "long" was passed over: it compares headlines.headline, which has no value in any row.',
+    'The test "paid" was passed over: it compares content.payment, which has no value in any row.',
+    'The test "without" found 12 failing rows, limit: 0; run_checks has rows of them.',
+  ]);
+  const passed = (await rowsOf(join(out, "current"), TESTS)).filter(([, verdict]) => verdict === "passed");
+  assert.deepEqual(
+    passed.map(([name]) => name),
+    ["test: missing", "test: shown"],
+  );
 });
 
 test("a query that cannot be asked is told before a request, with its name and what the engine says", async (t) => {

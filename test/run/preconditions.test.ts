@@ -242,6 +242,13 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       world.service.script = ({ kind }) => (kind === "destinations" ? { status: 403 } : undefined);
     },
   },
+  "2 destinations": {
+    "G13: a destination that neither the service nor the run before has": async (world) => {
+      await published(world);
+      world.settings.destinations = [{ name: "Websiet" }];
+      world.service.items = ITEMS.map((each) => ({ ...each, publish_destination: "Website" }));
+    },
+  },
   "2 personal fields": {
     "a personal field that there is not": ({ settings }) =>
       Object.assign(settings, { personalFields: ["x"] }),
@@ -291,6 +298,13 @@ const LATER: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     },
   },
   0: {
+    "G13: a destination that the service has no more": async (world) => {
+      world.settings.destinations = [{ name: "Website" }];
+      const body = [{ id: "d", identification: "Website", platform: "External" }];
+      world.service.script = ({ kind }) => (kind === "destinations" ? { body } : undefined);
+      assert.equal((await night(world)).exitCode, 0);
+      world.service.script = () => undefined;
+    },
     "a pipeline that lacks tables of the current run, where that is accepted": async (world) => {
       await published(world);
       world.args.splice(0, 1, THREE_TABLES, "--accept-pipeline");

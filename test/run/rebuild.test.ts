@@ -42,10 +42,12 @@ async function scripted(t: TestContext) {
   service.arrange = withColor;
   const out = await temporaryFolder(t);
   let external = "rouge";
+  /** Of the first night alone. */
+  let mall = `,{"id":"d2","identification":"Mall","platform":"External"}`;
   const answer = ({ kind }: Question) => {
     if (kind === "destinations")
       return {
-        body: `[{"id":"d1","identification":"Shop","platform":"External","contact_email":"a@b.example"}]`,
+        body: `[{"id":"d1","identification":"Shop","platform":"External","contact_email":"a@b.example"}${mall}]`,
       };
     return kind === "custom_fields" ? { body: `[${COLOR(external)}]` } : undefined;
   };
@@ -66,7 +68,11 @@ async function scripted(t: TestContext) {
     translate: (to: string) => {
       external = to;
     },
-    run: () => exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config }),
+    run: async () => {
+      const summary = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config });
+      mall = "";
+      return summary;
+    },
   };
 }
 

@@ -29,11 +29,13 @@ async function silentService(t: TestContext): Promise<{ service: Scripted; asked
 
 suite("a signal", () => {
   const signals = [
+    ["SIGHUP", 143, "Terminated"],
+    ["SIGQUIT", 143, "Terminated"],
     ["SIGTERM", 143, "Terminated"],
     ["SIGINT", 130, "Interrupted"],
   ] as const;
   for (const [signal, exitCode, word] of few(signals, 1)) {
-    test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and keeps what was read`, {
+    test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and keeps what was read; SIGUSR1 opens no debugger`, {
       timeout: 120_000,
     }, async (t) => {
       const { service, asked } = await silentService(t);
@@ -41,6 +43,8 @@ suite("a signal", () => {
       const { child, ended } = startRun(service, join(folder, "warehouse"));
       await asked;
       const sentMs = performance.now();
+      // Would open a debugger, which says so on standard error.
+      child.kill("SIGUSR1");
       child.kill(signal);
       const { code, stdout, stderr } = await ended;
       assert.deepEqual([code, stdout], [exitCode, ""]);

@@ -18,8 +18,9 @@ suite("requests", () => {
     const service = await Scripted.start(t, itemsOf(20));
     const clock = new HurriedClock();
     const begun: number[] = [];
-    service.script = ({ number }) => {
+    service.script = ({ number, kind }) => {
       begun.push(clock.elapsedMs());
+      if (kind === "destinations") return { body: [{ id: "d", identification: "Site" }] };
       return number === 5 ? { status: 503 } : undefined;
     };
     const config = {

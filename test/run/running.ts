@@ -48,10 +48,15 @@ export class HurriedClock implements Clock {
   slept: number[] = [];
   /** What happens in the world while somebody sleeps. */
   onSleep: () => Promise<void> = async () => {};
+  readonly #startedMs: number;
   #passedMs = 0;
 
+  constructor(startedMs = Date.UTC(2026, 10, 20, 2)) {
+    this.#startedMs = startedMs;
+  }
+
   now(): number {
-    return Date.UTC(2026, 10, 20, 2) + this.#passedMs;
+    return this.#startedMs + this.#passedMs;
   }
 
   elapsedMs(): number {

@@ -24,7 +24,7 @@ export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON. */
-  readonly body?: string | object;
+  readonly body?: string | Buffer | object;
 }
 
 /** An item of a listing; `full` and `dynamic` are what the two views have besides the common fields. */
@@ -99,7 +99,7 @@ export class Scripted {
     setImmediate(() => {
       const { status = 200, headers = {}, body = "" } = reply;
       response.writeHead(status, { "content-type": "application/json", date: ANSWERED, ...headers });
-      response.end(typeof body === "string" ? body : JSON.stringify(body));
+      response.end(typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
     });
   }
 

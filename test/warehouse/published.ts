@@ -38,6 +38,7 @@ export function statement(
     run,
     sequence,
     pipeline: "nightly",
+    destinations: [],
     loaders: ["duckdb", "parquet"],
     instance: { id: "instance-1", origin: "https://example.org" },
     startedAt: "2026-11-20T02:00:00.000Z",

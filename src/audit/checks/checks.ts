@@ -172,6 +172,9 @@ export interface Accounting {
   readonly complete: boolean;
 }
 
+/** Services, and search engines below them, end a list at these lengths, and say that it is whole. */
+const CAPS: ReadonlySet<number> = new Set([1000, 5000, 10_000]);
+
 /**
  * listed = loaded + rejected + vanished + unread, and the service counts what the last pass listed, unless that is the
  * first items alone.
@@ -195,6 +198,9 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
       detail: "pagination.count of the last pass",
     },
   ];
+  const mayBeMore = "services cap lists at 1,000, 5,000 or 10,000: look whether there are more";
+  if (CAPS.has(listedLast))
+    checks.push({ ...noneExpected("a list as long as a usual cap", listedLast, mayBeMore), expected: null });
   return isLimited ? checks.slice(0, 1) : checks;
 }
 

@@ -7,8 +7,8 @@ import {
   COUNTED,
   COUNTED_TEXT,
   type Counted,
+  limited,
   readDestinationCounts,
-  receiving,
   sumOf,
 } from "../mapping/value-counts.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
@@ -19,7 +19,7 @@ export async function coverageResults(
   { name, failOn, severity }: CoverageTest,
   { connection }: { readonly connection: DuckDBConnection },
 ): Promise<TestResult[]> {
-  const destinations = receiving(await readDestinationCounts(connection));
+  const destinations = limited(await readDestinationCounts(connection));
   const totals = sumOf(destinations);
   const results: TestResult[] = [];
   for (const kind of COUNTED) {

@@ -4,12 +4,13 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { printable } from "../../common/printable.ts";
 import type { WarehouseBuild } from "../../load/build-warehouse.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
+import type { Pipeline } from "../../pipeline.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import { all, scalar, toSafeInteger } from "../../storage/duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
-import { type Check, keyChecks, noneExpected, referenceChecks } from "./checks.ts";
+import { type Check, type Judged, keyChecks, noneExpected, noneNamed, referenceChecks } from "./checks.ts";
 import { type ColumnValues, misfitsIn } from "./contract.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 import { judgePersonalFields } from "./personal.ts";
@@ -52,6 +53,30 @@ export async function inspect(
     /** Columns of which some values are not of their type. */
     misfits: await misfitsIn(connection, tables, values, drift),
   };
+}
+
+/** Tables of the user's own: where one is empty, or a column of it, its functions may misspell a field. */
+export function judgeCustomTables(
+  { rows, queries }: Pick<Pipeline, "rows" | "queries">,
+  { tables, emptyColumns }: Loaded,
+): Judged {
+  const own = new Set([...Object.keys(rows), ...Object.keys(queries)]);
+  if (own.size === 0) return { checks: [], warnings: [] };
+  const emptyTables = tables
+    .filter((each) => own.has(each.table) && each.rows === 0)
+    .map(({ table }) => table);
+  const empty = emptyColumns.filter((place) => own.has(place.replace(/\..*/, "")));
+  const checks = [
+    noneNamed("custom tables without rows", emptyTables),
+    noneNamed("columns of custom tables without a value", empty),
+  ];
+  const warnings = checks
+    .filter(({ figure }) => figure > 0)
+    .map(({ name, detail }) => {
+      const text = `The pipeline has ${name}: ${detail}. Look for a misspelled field in what fills them.`;
+      return { text, check: name };
+    });
+  return { checks, warnings };
 }
 
 /** Read from what the Parquet files say of themselves, so that no value is looked at. */

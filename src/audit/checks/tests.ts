@@ -10,10 +10,11 @@ import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { columnsComparedBy, subqueryOf, tablesNamedBy } from "../sql-question.ts";
 import type { Check, Judged } from "./checks.ts";
 import { coverageResults } from "./coverage-test.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
+import type { Loaded } from "./inspect.ts";
 import { checkOf, passedOver, type TestResult, told } from "./test-results.ts";
 import { type OpenedTables, openTested, type TestedTables } from "./tested-tables.ts";
 import { cannotBeRun, refusalText } from "./tests-fit.ts";
@@ -22,6 +23,8 @@ export interface TestedRun extends TestedTables {
   readonly tests: readonly Test[];
   /** How the run treats personal data. */
   readonly personalData: Manifest["personalData"];
+  /** Columns of tables with rows, as `table.column`, and those of them without a value. */
+  readonly filled: Pick<Loaded, "columns" | "emptyColumns">;
   /** Ends the query under way. */
   readonly signal: AbortSignal;
 }
@@ -58,7 +61,12 @@ async function resultOf(test: QueryTest, asking: Asking): Promise<TestResult> {
   let rows: string | undefined;
   try {
     rows = await subqueryOf(connection, test.sql);
-    return of(told(await askedOf(test, rows, asking)));
+    const check = await askedOf(test, rows, asking);
+    const empty = check.figure > 0 ? undefined : await emptyColumn(test, reads, asking);
+    if (empty === undefined) return of(told(check));
+    return of(
+      passedOver(test, { why: `it compares ${empty}, which has no value in any row`, isDamaged: true }),
+    );
   } catch (thrown) {
     signal.throwIfAborted();
     const why = rows === undefined ? refusalText(thrown) : queryFailure(thrown);
@@ -87,6 +95,21 @@ async function namedBy({ sql }: QueryTest, connection: DuckDBConnection) {
     named.filter(({ catalog, schema }) => [catalog, schema].some(isPrevious) === is),
   );
   return { reads: [...new Set(own.map(({ table }) => table.toLowerCase()))], isCompared: before.length > 0 };
+}
+
+/** A column that a test compares and that has no value in any table that it reads; undefined: there is none. */
+async function emptyColumn(
+  { sql }: QueryTest,
+  reads: readonly string[],
+  { connection, filled }: Asking,
+): Promise<string | undefined> {
+  const compared = await columnsComparedBy(connection, sql);
+  const places = compared.map((column) => {
+    const named = new Set(reads.map((table) => `${table}.${column}`));
+    return filled.columns.filter((place) => named.has(place.toLowerCase()));
+  });
+  const isEmpty = (place: string) => filled.emptyColumns.includes(place);
+  return places.find((some) => some.length > 0 && some.every(isEmpty))?.join(" and ");
 }
 
 /** Whether its rows may hold personal values that the run before has, and this one does not. Any mention counts. */

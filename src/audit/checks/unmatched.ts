@@ -135,7 +135,12 @@ function destinationWarning(
     return { name: name ?? id, platform };
   });
   const known = [...found, ...unmatched.otherDestinations].map((each) => labelOf(each, platform));
-  return `There is no destination "${name}" on platform "${platform}": its mapped values are missing.${suggestion(name, known, "")}`;
+  return `${goneDestination(name, platform)}${suggestion(name, known, "")}`;
+}
+
+/** A name that no run had before ends the run: this one was there. */
+export function goneDestination(name: string, platform: string): string {
+  return `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)} any more: its mapped values are missing.`;
 }
 
 /** The name, with the platform where that is another than the configured one. */

@@ -23,13 +23,15 @@ const WRITTEN = [
   "mapping_value_id",
   "value_id",
   "value",
+  "display",
   "external_value",
 ] as const;
 
-type ReadColumn = Exclude<(typeof WRITTEN)[number], "custom_field" | "destination" | "value">;
+const FOR_PEOPLE = ["custom_field", "destination", "value", "display"] as const;
+type ReadColumn = Exclude<(typeof WRITTEN)[number], (typeof FOR_PEOPLE)[number]>;
 
 /** What what-if reads; a file needs all of them. */
-const READ = WRITTEN.filter((name) => !["custom_field", "destination", "value"].includes(name));
+const READ = WRITTEN.filter((name) => !FOR_PEOPLE.some((each) => each === name));
 
 export interface MappingRow {
   readonly customFieldId: string;

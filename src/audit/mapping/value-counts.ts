@@ -58,7 +58,7 @@ const PER_DESTINATION = `
     FROM content_mapped_values GROUP BY destination_id
   )
   LEFT JOIN audit_receptions USING (destination_id)
-  ORDER BY destination NULLS LAST, destination_id`;
+  ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id`;
 
 /**
  * Per destination that has values, by the tables `content_mapped_values` and `destinations`. `ignored`: IDs of those that
@@ -70,6 +70,15 @@ export async function readDestinationCounts(
 ): Promise<DestinationCounts[]> {
   await prepareReceptions(connection, ignored ?? (await ignoredDestinations(connection)));
   return rowsBy(connection, OF_DESTINATION, PER_DESTINATION);
+}
+
+const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as const;
+
+/** Whether each destination receives values, by its ID. */
+export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
+  await prepareReceptions(connection, await ignoredDestinations(connection));
+  const rows = await rowsBy(connection, OF_ID, "FROM audit_receptions");
+  return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
 
 /** Makes `audit_receptions`, which says of each destination whether it receives values. */
@@ -101,6 +110,12 @@ export function sumOf(destinations: readonly (Values & Record<"ambiguous" | "col
 /** The destinations that receive values: what coverage and limits are about. */
 export function receiving<D extends { readonly reception: Reception }>(destinations: readonly D[]): D[] {
   return destinations.filter(({ reception }) => reception === "receiving");
+}
+
+/** The destinations that limits are about: those that receive values; where none is known by more than its ID, all. */
+export function limited<D extends { readonly reception: Reception }>(destinations: readonly D[]): D[] {
+  const isNameless = destinations.every(({ reception }) => reception === "nameless");
+  return isNameless ? [...destinations] : receiving(destinations);
 }
 
 /** Whether a destination gets nothing of a value, though its field has a value mapping. */

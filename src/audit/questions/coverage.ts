@@ -36,6 +36,8 @@ export const DESTINATION = {
   destination_id: col.text({ required: true, hidden: true }),
   destination: col.text({ standIn: "destination_id" }),
 } as const;
+/** The same with whether it receives values, and if not, why. */
+export const RECEIVER = { ...DESTINATION, reception: { ...RECEPTION, hidden: true } } as const;
 export const FIELD = {
   custom_field_id: col.text({ required: true, hidden: true }),
   custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
@@ -43,10 +45,14 @@ export const FIELD = {
 
 const some = { required: true } as const;
 
+/** A select value: its internal text, and the text for people. */
+export const VALUE = {
+  value: col.text({ standIn: "value_id", beside: "display" }),
+  display: col.text({ hidden: true }),
+} as const;
+
 const COVERAGE = {
-  ...DESTINATION,
-  /** Whether the destination receives values. */
-  reception: { ...RECEPTION, hidden: true },
+  ...RECEIVER,
   ...FIELD,
   field_type: col.text({ hidden: true }),
   external_field_name: col.text({ head: "external name", dispensable: 3 }),
@@ -66,10 +72,9 @@ const COVERAGE = {
 } as const;
 
 const DESTINATIONS_COVERED = {
-  ...DESTINATION,
-  reception: { ...RECEPTION, hidden: true },
+  ...RECEIVER,
   /** The same in words. */
-  receives: col.text(some),
+  why: col.text(some),
   mapped: col.count(some),
   without_external_value: col.count({ ...some, head: "without external value" }),
   unmapped: col.count(some),
@@ -79,12 +84,11 @@ const DESTINATIONS_COVERED = {
 } as const;
 
 const VALUES = {
-  ...DESTINATION,
-  reception: { ...RECEPTION, hidden: true },
+  ...RECEIVER,
   ...FIELD,
   external_field_name: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
-  value: col.text(),
+  ...VALUE,
   status: col.text({ ...some, of: STATUSES, judged: true }),
   external_value: col.text(),
   archived: col.flag({ ...some, dispensable: 2 }),
@@ -96,13 +100,13 @@ const VALUES = {
 } as const;
 
 const UNUSED_ENTRIES = {
-  ...DESTINATION,
+  ...RECEIVER,
   ...FIELD,
   external_field_name: col.text({ hidden: true }),
   mapping_id: col.text({ hidden: true }),
   mapping_value_id: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
-  value: col.text({ standIn: "value_id" }),
+  ...VALUE,
   external_value: col.text({ dispensable: 1 }),
   reason: col.text(some),
 } as const;
@@ -114,7 +118,7 @@ const UNMAPPED_FIELDS = {
 } as const;
 
 const MANY_TO_ONE = {
-  ...DESTINATION,
+  ...RECEIVER,
   external_field_name: col.text({ head: "external name" }),
   external_value: col.text(),
   internal_values: col.count({ ...some, hidden: true }),
@@ -123,7 +127,7 @@ const MANY_TO_ONE = {
 } as const;
 
 const COLLISIONS = {
-  ...DESTINATION,
+  ...RECEIVER,
   external_field_name: col.text({ head: "external name" }),
   custom_fields: col.text({ ...some, head: "fields" }),
   uses: col.count({ ...some, dispensable: 1 }),
@@ -202,7 +206,7 @@ export function coverageAnswer(
   const { passthrough, destinations } = coverage;
   const totals = totalsOf(destinations);
   return {
-    lead: `${totalText(coverage)} in the run ${run}.`,
+    lead: totalText(coverage, run),
     facts: {
       run,
       verdict: manifest.verdict,
@@ -228,18 +232,18 @@ export function mappedTotals({ destinations }: Pick<Coverage, "destinations">) {
   return { mapped: sum.mapped, without: without(sum), possible: sum.mapped + without(sum) };
 }
 
-function totalText({ coverage, destinations, passthrough }: Coverage): string {
-  const sum = (name: "values" | "no_value_mapping") => coverage.reduce((total, row) => total + row[name], 0);
-  const { ambiguous, collision, ...all } = sumOf(destinations);
-  const lacking = without(all);
+function totalText({ coverage, destinations, passthrough }: Coverage, run: string): string {
+  const sum = (name: "values" | "no_value_mapping", rows = receiving(coverage)) =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const { ambiguous, collision, ...all } = sumOf(receiving(destinations));
   const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
-  const counting = without(sumOf(receiving(destinations)));
-  const apart =
-    counting === lacking ? "" : `, ${count(counting)} of them at destinations that receive values`;
+  const others = sum("values", coverage) - sum("values");
+  const apart = others === 0 ? "" : ` Destinations that receive none: ${counted(others, "value")} more.`;
   return (
-    `${counted(sum("values"), "value")}: ${count(lacking)} without an external value (${kinds})${apart}; ` +
+    `${counted(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
+    `${count(without(all))} without an external value (${kinds}), ` +
     `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
-    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields,`
+    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
   );
 }
 
@@ -258,36 +262,38 @@ export const COVERAGE_SECTIONS = [
 
 export function coverageSections(answered: Coverage): Section[] {
   const { coverage, destinations, values, definitions, passthrough } = answered;
-  const keyed = <K extends (typeof COVERAGE_SECTIONS)[number]>(key: K) => ({
+  const keyed = <K extends (typeof COVERAGE_SECTIONS)[number]>(key: K, title: string) => ({
     key,
+    title,
+    apart: "The same at destinations that receive no values",
     all: `--section ${key.replaceAll("_", "-")} --format csv`,
   });
   const head = sentOrNot(passthrough);
   const ofValues = [
     section({
-      ...keyed("coverage"),
-      title: "Coverage, in values",
+      ...keyed("coverage", "Coverage, in values"),
       none: "no mapped field has such a value",
       columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
       rows: coverage,
       limit: 100,
     }),
     section({
-      ...keyed("destinations"),
-      title: "Destinations",
+      ...keyed("destinations", "Destinations"),
+      apart: undefined,
       lead: LIMITS_COUNT,
       columns: DESTINATIONS_COVERED,
       rows: destinations.map((each) => ({
         ...each,
-        receives: RECEPTION_TEXT[each.reception],
+        why: RECEPTION_TEXT[each.reception],
         without_external_value: without(each),
       })),
       limit: 100,
     }),
     section({
-      ...keyed("values"),
-      title:
+      ...keyed(
+        "values",
         definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
+      ),
       columns: VALUES,
       rows: values,
     }),
@@ -296,26 +302,22 @@ export function coverageSections(answered: Coverage): Section[] {
   return [
     ...ofValues,
     section({
-      ...keyed("unused_entries"),
-      title: "Mapping entries that no item uses",
+      ...keyed("unused_entries", "Mapping entries that no item uses"),
       columns: UNUSED_ENTRIES,
       rows: definitions.unusedEntries,
     }),
     section({
-      ...keyed("unmapped_fields"),
-      title: "Fields with values that no destination maps",
+      ...keyed("unmapped_fields", "Fields with values that no destination maps"),
       columns: UNMAPPED_FIELDS,
       rows: definitions.unmappedFields,
     }),
     section({
-      ...keyed("many_to_one"),
-      title: "Many-to-one values",
+      ...keyed("many_to_one", "Many-to-one values"),
       columns: MANY_TO_ONE,
       rows: definitions.manyToOne,
     }),
     section({
-      ...keyed("collisions"),
-      title: "Name collisions",
+      ...keyed("collisions", "Name collisions"),
       columns: COLLISIONS,
       rows: definitions.collisions,
     }),

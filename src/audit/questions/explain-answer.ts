@@ -2,28 +2,30 @@
 import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
+import type { Reception } from "../../warehouse/manifest.ts";
 import type { Destination } from "../mapping/definitions.ts";
-import { type MappedValue, STATUSES } from "../mapping/mapped-value.ts";
+import { STATUSES } from "../mapping/mapped-value.ts";
+import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
-import { DESTINATION, FIELD } from "./coverage.ts";
+import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
-import { isWanted, type Outcome, outcomeText, stepsSection } from "./explain-steps.ts";
+import { isWanted, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
 import { resolveScope, type Scope, type Scoped } from "./filters.ts";
 import { type Since, sinceKey } from "./since.ts";
 
 const PAYLOADS = {
-  ...DESTINATION,
+  ...RECEIVER,
   external_field_name: col.text({ required: true, head: "external name" }),
   values: col.list({ required: true, head: "external values" }),
 } as const;
 
 const VALUES = {
-  ...DESTINATION,
+  ...RECEIVER,
   ...FIELD,
   ordinal: col.count({ required: true, hidden: true }),
   value_id: col.text({ hidden: true }),
-  value: col.text({ standIn: "value_id" }),
+  ...VALUE,
   archived: col.flag({ required: true, hidden: true }),
   status: col.text({ required: true, of: STATUSES }),
   external_field_name: col.text({ hidden: true }),
@@ -31,7 +33,10 @@ const VALUES = {
   mapping_id: col.text({ hidden: true }),
   mapping_value_id: col.text({ hidden: true }),
   ambiguous: col.flag({ required: true, hidden: true }),
+  matched_by_text: col.flag({ required: true, hidden: true }),
   collision: col.flag({ required: true, hidden: true }),
+  /** What is unusual about it, as `audit` counts it. */
+  notes: col.text(),
   /** Why it is sent, or not. */
   why: col.text({ required: true, dispensable: 1 }),
   /** The run with which it came to be so, and its start; null: the run has no history. */
@@ -99,6 +104,7 @@ export function explainAnswer(
         identification,
         lookedUp: identification !== null,
         supportsMappings,
+        reception: receptionOf(explanation, destinationId),
       })),
     },
     sections: [
@@ -130,31 +136,68 @@ function minute(iso: string): string {
 }
 
 function valueSections(
-  { definitions, ledger, payloads, passthrough, since }: ItemExplanation,
+  explanation: ItemExplanation,
   destinations: readonly Destination[],
   scope: Scope,
 ): Section[] {
+  const { definitions, ledger, payloads, passthrough, since } = explanation;
   const names = new Map(destinations.map((each) => [each.destinationId, each.identification]));
   const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
   const wanted = ledger.filter(
     (row) => isWanted(scope.destinationIds, row.destinationId) && isWanted(scope.fieldIds, row.customFieldId),
   );
-  const at = (id: string) => ({ destination_id: id, destination: names.get(id) ?? null });
+  const isApart = (id: string) => receptionOf(explanation, id) !== "receiving";
+  wanted.sort((a, b) => Number(isApart(a.destinationId)) - Number(isApart(b.destinationId)));
+  const at = (id: string) => ({
+    destination_id: id,
+    destination: names.get(id) ?? null,
+    reception: receptionOf(explanation, id),
+  });
   const byDestination = [...Map.groupBy(wanted, ({ destinationId }) => destinationId)];
   const sent = byDestination.map(([id, some]) => {
     const external = new Set(some.map(({ externalFieldName }) => externalFieldName));
     return { id, members: [...(payloads.get(id) ?? [])].filter(([name]) => external.has(name)) };
   });
-  const without = sent.filter(({ members }) => members.length === 0);
+  const without = sent.filter(({ id, members }) => members.length === 0 && !isApart(id));
   const receive = without.length === 1 ? "receives" : "receive";
   const of = scope.fieldIds === undefined ? "of this item" : "by this field";
   const who = without.map(({ id }) => names.get(id) ?? id);
   const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
-  const lead = [...notesOf(destinations, definitions.destinations), ...nothing].join(" ");
+  const others = destinations
+    .map(({ destinationId: id, identification }) => ({ id, name: identification ?? id }))
+    .filter(({ id }) => isApart(id))
+    .map(({ id, name }) => `${name} (${RECEPTION_TEXT[receptionOf(explanation, id)]})`);
+  const apart = others.length === 0 ? [] : [`No values go to ${listed(others, "and")}.`];
+  const lead = [...nothing, ...apart].join(" ");
+  const values = wanted.map((row) => {
+    const field = fields.get(row.customFieldId);
+    return {
+      ...at(row.destinationId),
+      custom_field_id: row.customFieldId,
+      custom_field: field?.name ?? null,
+      ordinal: row.ordinal,
+      value_id: row.valueId,
+      value: row.value,
+      display: field?.selectValues.find(({ valueId }) => valueId === row.valueId)?.display ?? null,
+      archived: row.valueArchived,
+      status: row.status,
+      external_field_name: row.externalFieldName,
+      external_value: row.externalValue,
+      mapping_id: row.mappingId,
+      mapping_value_id: row.mappingValueId,
+      ambiguous: row.ambiguous,
+      matched_by_text: row.matchedByText,
+      collision: row.collision,
+      notes: notesOf(explanation, row).join("; ") || null,
+      why: outcomeText(row, field?.fieldType ?? null, passthrough),
+      ...sinceCells(since?.get(sinceKey(row))),
+    };
+  });
   return [
     section({
       key: "payloads",
       title: "What destinations receive",
+      apart: "What others would get, if they received values",
       ...(lead === "" ? {} : { lead }),
       none: whyNothing({ values: ledger.length, wanted: wanted.length }),
       columns: PAYLOADS,
@@ -166,25 +209,9 @@ function valueSections(
     section({
       key: "values",
       title: "What became of each value",
+      apart: "What would become of each value at destinations that receive none",
       columns: VALUES,
-      rows: wanted.map((row) => ({
-        ...at(row.destinationId),
-        custom_field_id: row.customFieldId,
-        custom_field: fields.get(row.customFieldId)?.name ?? null,
-        ordinal: row.ordinal,
-        value_id: row.valueId,
-        value: row.value,
-        archived: row.valueArchived,
-        status: row.status,
-        external_field_name: row.externalFieldName,
-        external_value: row.externalValue,
-        mapping_id: row.mappingId,
-        mapping_value_id: row.mappingValueId,
-        ambiguous: row.ambiguous,
-        collision: row.collision,
-        why: whyOf(row, fields.get(row.customFieldId)?.fieldType ?? null, passthrough),
-        ...sinceCells(since?.get(sinceKey(row))),
-      })),
+      rows: values,
       limit: 1000,
     }),
   ];
@@ -209,31 +236,8 @@ function sinceCells(
   };
 }
 
-/** Why a value is sent, or not. */
-function whyOf(
-  row: Outcome & Pick<MappedValue, "valueArchived">,
-  fieldType: string | null,
-  passthrough: boolean,
-): string {
-  const why = outcomeText(row, fieldType, passthrough);
-  return row.valueArchived ? `${why}; the value is archived` : why;
-}
-
-const NOTHING = ", so it receives nothing; the table has what it would receive.";
-
-/** A destination that is known by its ID alone receives nothing only where others have names. */
-function notesOf(destinations: readonly Destination[], all: readonly Destination[]): string[] {
-  const unsupported = destinations.filter(({ supportsMappings }) => supportsMappings === false);
-  const isAsked = all.some(({ identification }) => identification !== null);
-  const nameless = destinations.filter(({ identification }) => identification === null);
-  return [
-    ...unsupported.map(
-      (each) => `${each.identification ?? each.destinationId} says that it supports no mappings${NOTHING}`,
-    ),
-    ...nameless.map(
-      ({ destinationId }) => `The destination ${destinationId} was not looked up${isAsked ? NOTHING : "."}`,
-    ),
-  ];
+function receptionOf({ receptions }: ItemExplanation, destinationId: string): Reception {
+  return receptions.get(destinationId) ?? "nameless";
 }
 
 /** Fields of which the item has values, and that a destination has no mapping for. */

@@ -1,7 +1,7 @@
 /** An explanation by the rules of the mapping procedure, from an item's mapped values and the definitions they name. */
 import { col, type RowOf, type Section, section } from "../../common/answer.ts";
 import { listed } from "../../common/nearest.ts";
-import type { Destination, FieldDefinition, Mapping } from "../mapping/definitions.ts";
+import type { Destination, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
 import type { MappedValue } from "../mapping/mapped-value.ts";
 import { DESTINATION } from "./coverage.ts";
 import { pointerTo } from "./evidence.ts";
@@ -91,7 +91,7 @@ function mappingsAt({ mappings }: FieldDefinition, { destinationId }: Destinatio
 
 /** Rules 2 to 6. */
 function fieldSteps(explanation: ItemExplanation, destination: Destination, field: FieldDefinition): Step[] {
-  const { ledger, values, evidence, passthrough } = explanation;
+  const { ledger, evidence, passthrough } = explanation;
   const { customFieldId, fieldType } = field;
   const mappings = mappingsAt(field, destination);
   const rule2 = {
@@ -108,7 +108,7 @@ function fieldSteps(explanation: ItemExplanation, destination: Destination, fiel
     (row) => row.destinationId === destination.destinationId && row.customFieldId === customFieldId,
   );
   const given = rows.flatMap((row) => {
-    const value = values.find((each) => each.customFieldId === customFieldId && each.ordinal === row.ordinal);
+    const value = itemValueOf(explanation, row);
     return [
       { rule: 5, input: value?.input ?? null, result: readText(row, field, value), evidence: place },
       {
@@ -181,11 +181,10 @@ function readText(row: MappedValue, { selectValues }: FieldDefinition, value: It
   if (row.status === "no_value_mapping") return "a value as it is";
   if (row.valueId === null) return "neither an ID nor the text of any value of the field";
   const offered = selectValues.find(({ valueId }) => valueId === row.valueId);
-  const text = offered?.display ?? offered?.value;
   const own =
     offered === undefined
       ? ", which the field does not offer"
-      : `: ${text == null ? "it has no text" : `"${text}"`}${offered.archived ? ", which is archived" : ""}`;
+      : `: ${selectValueText(offered)}${offered.archived ? ", which is archived" : ""}`;
   if (!row.matchedByText) {
     if (value?.inputIsId === true) return `a value ID, as custom_field_value_ids says${own}`;
     return offered === undefined
@@ -193,11 +192,15 @@ function readText(row: MappedValue, { selectValues }: FieldDefinition, value: It
       : `the ID of a value of the field${own}`;
   }
   const input = value?.input;
-  const fits = selectValues.filter((each) => each.value === input || each.display === input);
-  const ids = fits.map(({ valueId }) => valueId);
+  const ids = fittingValues(selectValues, input).map(({ valueId }) => valueId);
   const several = ids.length < 2 ? "" : `; it fits ${ids.join(", ")}, so this is ambiguous`;
   const what = offered?.value === input ? "the text of a value" : "what people are shown for a value";
   return `no ID, but ${what}${own}${several}`;
+}
+
+/** Select values of a text, in source order. */
+function fittingValues(selectValues: readonly SelectValue[], text: string | null | undefined): SelectValue[] {
+  return selectValues.filter(({ value, display }) => value === text || display === text);
 }
 
 function otherEntriesText({ valueId }: MappedValue, { entries }: Mapping): string {
@@ -207,7 +210,55 @@ function otherEntriesText({ valueId }: MappedValue, { entries }: Mapping): strin
   return `; ${listed(others, "and")} would fit too, the first in source order counts: ambiguous`;
 }
 
-export type Outcome = Pick<
+/** The internal text, and the text for people where it differs. */
+function selectValueText({ value, display }: SelectValue): string {
+  if (value === null) return display === null ? "it has no text" : `shown as "${display}"`;
+  return display === null || display === value ? `"${value}"` : `"${value}", shown as "${display}"`;
+}
+
+function itemValueOf({ values }: ItemExplanation, row: MappedValue): ItemValue | undefined {
+  return values.find((each) => each.customFieldId === row.customFieldId && each.ordinal === row.ordinal);
+}
+
+/** What is unusual about a mapped value. */
+export function notesOf(explanation: ItemExplanation, row: MappedValue): string[] {
+  const { definitions } = explanation;
+  const { destinationId, customFieldId, externalFieldName, externalValue, status } = row;
+  const others = definitions
+    .fieldsNamed(destinationId, externalFieldName ?? "")
+    .filter((id) => id !== customFieldId)
+    .map((id) => definitions.fields.find((field) => field.customFieldId === id)?.name ?? id);
+  return [
+    ...(status === "mapped" && externalValue === null ? ["its entry has no external value"] : []),
+    ...(externalFieldName === null ? ["its mapping has no external name"] : []),
+    ...(row.matchedByText ? [`matched by text "${itemValueOf(explanation, row)?.input}"`] : []),
+    ...ambiguityOf(explanation, row),
+    ...(row.collision ? [`collision with ${listed(others, "and")}`] : []),
+    ...(row.valueArchived ? ["archived"] : []),
+  ];
+}
+
+/** What fits where several entries, mappings or select values do; the first counts. */
+function ambiguityOf(explanation: ItemExplanation, row: MappedValue): string[] {
+  if (!row.ambiguous) return [];
+  const { destinationId, customFieldId, valueId } = row;
+  const field = explanation.definitions.fields.find((each) => each.customFieldId === customFieldId);
+  const input = row.matchedByText ? itemValueOf(explanation, row)?.input : undefined;
+  const values = fittingValues(field?.selectValues ?? [], input)
+    .toSorted((a, b) => Number(b.value === input) - Number(a.value === input))
+    .map(selectValueText);
+  const mappings = field?.mappings.filter((mapping) => mapping.destinationId === destinationId) ?? [];
+  const sent = mappings.flatMap(({ externalFieldName, entries }) => {
+    if (row.status === "no_value_mapping") return `as "${externalFieldName}"`;
+    const fitting = entries.filter((entry) => valueId !== null && entry.valueId === valueId);
+    if (fitting.length === 0) return "nothing";
+    return fitting.map(({ externalValue }) => (externalValue === null ? "nothing" : `"${externalValue}"`));
+  });
+  const candidates = [values, sent].filter(({ length }) => length > 1);
+  return candidates.map((texts) => `ambiguous: ${listed(texts, "or")}`);
+}
+
+type Outcome = Pick<
   MappedValue,
   "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId"
 >;

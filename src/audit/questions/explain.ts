@@ -5,6 +5,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
+import { readReceptions } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { contradicted, findEvidence } from "./evidence.ts";
 import { notFound } from "./filters.ts";
@@ -47,6 +48,8 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     item,
     values,
     definitions: await readDefinitions(connection),
+    /** By destination ID. */
+    receptions: await readReceptions(connection),
     ledger: await readLedger(connection, contentId),
     payloads: await readPayloads(connection, contentId),
     /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */

@@ -15,10 +15,11 @@ import { rowsBy } from "../../storage/rows-by.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
+import { ignoredDestinations, prepareReceptions, receiving } from "../mapping/value-counts.ts";
 import type { Question } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { listOf } from "../rows-listed.ts";
-import { DESTINATION, FIELD, itemBounds } from "./coverage.ts";
+import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 const SENT = {
@@ -42,7 +43,7 @@ function withWords<R extends RowOf<typeof SENT>>(row: R) {
 }
 
 const GROUPS = {
-  ...DESTINATION,
+  ...RECEIVER,
   ...FIELD,
   items: col.count({ required: true }),
   values: col.count({ required: true }),
@@ -52,10 +53,10 @@ const GROUPS = {
 } as const;
 
 const VALUES = {
-  ...DESTINATION,
+  ...RECEIVER,
   ...FIELD,
   value_id: col.text({ hidden: true }),
-  value: col.text(),
+  ...VALUE,
   ...SENT,
   items: col.count({ required: true }),
 } as const;
@@ -64,13 +65,15 @@ const VALUES = {
 const ITEMS = {
   content_id: col.name({ required: true, head: "item", dispensable: 1 }),
   title: col.text({ standIn: "content_id" }),
-  ...DESTINATION,
+  ...RECEIVER,
   ...FIELD,
   ordinal: col.count({ required: true, hidden: true }),
   value_id: col.text({ hidden: true }),
   value: col.text({ hidden: true }),
   ...SENT,
 } as const;
+
+const APART = "The same at destinations that receive no values";
 
 /** Keys of the parts of the answer. */
 export const WHAT_IF = ["groups", "values", "items"] as const;
@@ -81,10 +84,13 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
     choose: async () => ({ wanted: run }),
     async answer({ run, connection }) {
       const { entries, groups, byValue, ...changed } = await whatIf(connection, rows);
+      const received = receiving(groups).reduce((total, each) => total + each.values, 0);
+      const apart =
+        received === changed.values ? "" : `, ${count(received)} of them at destinations that receive values`;
       const came =
         changed.values === 0
           ? `No external value would change in the run ${run}.`
-          : `${counted(changed.values, "external value")} of ${counted(changed.items, "item")} would change in the run ${run}.`;
+          : `${counted(changed.values, "external value")} of ${counted(changed.items, "item")} would change in the run ${run}${apart}.`;
       const none = "";
       const items = loadSql("audit_what_if_items");
       return {
@@ -94,6 +100,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
           section({
             key: "groups",
             title: "Changes by destination and field",
+            apart: APART,
             none,
             columns: GROUPS,
             rows: groups,
@@ -102,6 +109,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
           section({
             key: "values",
             title: "What would change, by value",
+            apart: APART,
             none,
             columns: { ...VALUES, ...WORDS },
             rows: byValue.map(withWords),
@@ -134,6 +142,7 @@ export async function whatIf(
 ) {
   await assertKnown(connection, rows);
   const passthrough = await sendsAsIs(connection);
+  await prepareReceptions(connection, await ignoredDestinations(connection));
   const bounds = await itemBounds(connection, rowsPerRange);
   const published = await scalar(connection, ENTRIES);
   await replaceMappings(connection, rows);

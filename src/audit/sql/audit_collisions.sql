@@ -13,7 +13,8 @@ uses AS (
 )
 SELECT
   shared_names.destination_id,
-  any_value(destinations.identification) AS destination,
+  destinations.destination,
+  destinations.reception,
   shared_names.external_field_name,
   string_agg(
     coalesce(custom_fields.name, shared_names.custom_field_id), ', ' ORDER BY shared_names.custom_field_id
@@ -21,9 +22,13 @@ SELECT
   coalesce(sum(uses.uses), 0)::BIGINT AS uses
 FROM shared_names
 LEFT JOIN uses USING (destination_id, custom_field_id)
-LEFT JOIN destinations USING (destination_id)
+JOIN audit_receptions AS destinations USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
-GROUP BY shared_names.destination_id, shared_names.external_field_name
+GROUP BY
+  shared_names.destination_id,
+  destinations.destination,
+  destinations.reception,
+  shared_names.external_field_name
 HAVING count(*) > 1
   AND bool_or(shared_names.custom_field_id IN (SELECT custom_field_id FROM audit_fields))
-ORDER BY destination NULLS LAST, shared_names.destination_id, shared_names.external_field_name
+ORDER BY destinations.reception <> 'receiving', destination NULLS LAST, shared_names.destination_id, shared_names.external_field_name

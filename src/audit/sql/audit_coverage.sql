@@ -77,4 +77,9 @@ LEFT JOIN entry_counts USING (destination_id, custom_field_id)
 LEFT JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 WHERE ($1::VARCHAR IS NULL AND $2::VARCHAR IS NULL) OR value_counts.uses > 0
-ORDER BY destination NULLS LAST, target.destination_id, custom_field NULLS LAST, target.custom_field_id
+ORDER BY
+  reception <> 'receiving',
+  destination NULLS LAST,
+  target.destination_id,
+  custom_field NULLS LAST,
+  target.custom_field_id

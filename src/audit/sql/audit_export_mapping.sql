@@ -8,7 +8,8 @@ SELECT
   mapping.external_field_name,
   entry.mapping_value_id,
   entry.value_id,
-  coalesce(offered.display, offered.value) AS value,
+  offered.value,
+  offered.display,
   entry.external_value
 FROM custom_field_mappings AS mapping
 LEFT JOIN custom_field_mapping_values AS entry USING (mapping_id)

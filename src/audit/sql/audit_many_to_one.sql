@@ -6,7 +6,8 @@ WITH uses AS (
 )
 SELECT
   target.destination_id,
-  destinations.identification AS destination,
+  destinations.destination,
+  destinations.reception,
   target.external_field_name,
   answer.external_value,
   count(*)::BIGINT AS internal_values,
@@ -20,9 +21,14 @@ SEMI JOIN audit_destinations ON audit_destinations.destination_id = target.desti
 SEMI JOIN audit_fields ON audit_fields.custom_field_id = target.custom_field_id
 JOIN mapping_answers AS answer ON answer.mapping_id = target.mapping_id
 LEFT JOIN uses ON uses.mapping_value_id = answer.mapping_value_id
-LEFT JOIN destinations ON destinations.destination_id = target.destination_id
+JOIN audit_receptions AS destinations ON destinations.destination_id = target.destination_id
 LEFT JOIN custom_fields ON custom_fields.custom_field_id = target.custom_field_id
 WHERE answer.status = 'mapped' AND answer.external_value IS NOT NULL
-GROUP BY ALL
+GROUP BY
+  target.destination_id,
+  destinations.destination,
+  destinations.reception,
+  target.external_field_name,
+  answer.external_value
 HAVING count(*) > 1
-ORDER BY uses DESC, destination NULLS LAST, target.external_field_name, answer.external_value
+ORDER BY destinations.reception <> 'receiving', uses DESC, destination NULLS LAST, target.external_field_name, answer.external_value

@@ -1,7 +1,8 @@
 -- Mapping entries that no item uses, and why where that is known: another one for the same value ID comes first.
 SELECT
   mapping.destination_id,
-  destinations.identification AS destination,
+  destinations.destination,
+  destinations.reception,
   mapping.custom_field_id,
   custom_fields.name AS custom_field,
   mapping.external_field_name,
@@ -9,6 +10,7 @@ SELECT
   entry.mapping_value_id,
   entry.value_id,
   offered.value,
+  offered.display,
   entry.external_value,
   CASE
     WHEN mapping.mapping_id <> target.mapping_id THEN 'an earlier mapping of the field for the destination counts'
@@ -27,6 +29,12 @@ LEFT JOIN mapping_targets AS target
 LEFT JOIN mapping_answers AS answer ON answer.mapping_id = mapping.mapping_id AND answer.value_id = entry.value_id
 LEFT JOIN custom_field_select_values AS offered
   ON offered.custom_field_id = mapping.custom_field_id AND offered.value_id = entry.value_id
-LEFT JOIN destinations ON destinations.destination_id = mapping.destination_id
+JOIN audit_receptions AS destinations ON destinations.destination_id = mapping.destination_id
 LEFT JOIN custom_fields ON custom_fields.custom_field_id = mapping.custom_field_id
-ORDER BY destination NULLS LAST, mapping.destination_id, custom_field NULLS LAST, mapping.ordinal, entry.ordinal
+ORDER BY
+  reception <> 'receiving',
+  destination NULLS LAST,
+  mapping.destination_id,
+  custom_field NULLS LAST,
+  mapping.ordinal,
+  entry.ordinal

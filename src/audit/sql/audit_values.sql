@@ -31,6 +31,7 @@ SELECT
   target.external_field_name,
   counts.value_id,
   counts.value,
+  offered.display,
   counts.status,
   counts.external_value,
   counts.archived,
@@ -43,11 +44,13 @@ FROM counts
 LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
 LEFT JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
+LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
 WHERE NOT $3::BOOLEAN
   OR counts.status IN (/* without_external_value */)
   OR counts.archived
   OR counts.ambiguous > 0
 ORDER BY
+  reception <> 'receiving',
   counts.items DESC,
   destination NULLS LAST,
   custom_field NULLS LAST,

@@ -13,7 +13,8 @@ WITH of_item AS (
 )
 SELECT
   of_item.destination_id,
-  destinations.identification AS destination,
+  receptions.destination,
+  receptions.reception,
   of_item.custom_field_id,
   custom_fields.name AS custom_field,
   count(*)::BIGINT AS items,
@@ -22,7 +23,13 @@ SELECT
   sum(of_item.lost)::BIGINT AS lost,
   sum(of_item.changed)::BIGINT AS changed
 FROM of_item
-LEFT JOIN destinations USING (destination_id)
+JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 GROUP BY ALL
-ORDER BY items DESC, destination NULLS LAST, of_item.destination_id, custom_field NULLS LAST, of_item.custom_field_id
+ORDER BY
+  max(receptions.reception <> 'receiving'),
+  items DESC,
+  destination NULLS LAST,
+  of_item.destination_id,
+  custom_field NULLS LAST,
+  of_item.custom_field_id

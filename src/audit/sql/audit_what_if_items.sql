@@ -3,7 +3,8 @@ SELECT
   content_id,
   content.title,
   changes.destination_id,
-  destinations.identification AS destination,
+  receptions.destination,
+  receptions.reception,
   changes.custom_field_id,
   custom_fields.name AS custom_field,
   changes.ordinal,
@@ -16,6 +17,6 @@ SELECT
   changes.external_value_after
 FROM what_if_changes AS changes
 LEFT JOIN content USING (content_id)
-LEFT JOIN destinations USING (destination_id)
+JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 ORDER BY content_id, changes.destination_id, changes.custom_field_id, changes.ordinal

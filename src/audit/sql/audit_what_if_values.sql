@@ -26,11 +26,13 @@ of_value AS (
 )
 SELECT
   of_value.destination_id,
-  destinations.identification AS destination,
+  receptions.destination,
+  receptions.reception,
   of_value.custom_field_id,
   custom_fields.name AS custom_field,
   of_value.value_id,
   of_value.value,
+  offered.display,
   of_value.change,
   of_value.name_before,
   of_value.external_value_before,
@@ -38,9 +40,11 @@ SELECT
   of_value.external_value_after,
   of_value.items
 FROM of_value
-LEFT JOIN destinations USING (destination_id)
+JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
+LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
 ORDER BY
+  reception <> 'receiving',
   of_value.items DESC,
   destination NULLS LAST,
   of_value.destination_id,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping } from "../../audit/mapping/mapping-file.ts";
-import { COUNTED, COUNTED_TEXT, type Counted, receiving, sumOf } from "../../audit/mapping/value-counts.ts";
+import { COUNTED, COUNTED_TEXT, type Counted, limited, sumOf } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import {
   COVERAGE_SECTIONS,
@@ -101,11 +101,11 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: O
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {
-  const totals = sumOf(receiving(destinations));
+  const totals = sumOf(limited(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = receiving(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = limited(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
     return `${count(totals[kind])} ${COUNTED_TEXT[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });

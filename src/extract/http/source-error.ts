@@ -35,5 +35,5 @@ export class SourceError extends WarehouseError {
 }
 
 export function tooDeep(): SourceError {
-  return new SourceError("source.protocol", "The service sent JSON that is nested too deeply to read.");
+  return new SourceError("source.damaged", "The service sent JSON that is nested too deeply to read.");
 }

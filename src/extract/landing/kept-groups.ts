@@ -40,8 +40,8 @@ export interface SingleRead {
   readonly rejects: readonly Reject[];
   /** Null: the service refused the request, or failed at it, or was not asked. */
   readonly record: RequestRecord | null;
-  /** When an earlier run was given the document that stands in for an answer, in microseconds; null: it was asked for. */
-  readonly reusedFrom: number | null;
+  /** Whether the document of an earlier run stands in for an answer. */
+  readonly isReused: boolean;
 }
 
 /** Of the pass that its pages are of. */

@@ -1,7 +1,7 @@
 /**
  * Reads the pages of a pass, one by one. Of one that cannot be read, because it is too large or no JSON, items are asked
  * for in smaller pages at the same places, so that one item costs itself and no other. An item that no request gives is
- * named by its entry in a list without documents.
+ * named by its entry in a list without documents, of whichever mode: then all passes list it alike.
  */
 import type { Pagination } from "../../api/envelope.ts";
 import type { ExtractContext } from "../context.ts";
@@ -48,13 +48,15 @@ type ReadPart = Pick<PageRead, "result" | "record">;
 
 /** A page that is read in parts, and what came of them. */
 interface Split {
-  readonly at: { readonly page: number; readonly place: Place };
-  readonly landing: StageLanding<PageRead>;
+  readonly at: PageToRead;
   /** Why it cannot be read as one. */
   readonly failure: SourceError;
   readonly results: PageResult[];
   readonly records: RequestRecord[];
+  /** Of items that are listed. */
   readonly rejects: Reject[];
+  /** Of items that nobody can name. */
+  readonly nameless: Reject[];
   readonly unread: string[];
   /** Whether some part could not be read. */
   failed: boolean;
@@ -86,19 +88,19 @@ export class PageReader {
    * what is on a page meanwhile.
    */
   async read(at: PageToRead, first: Pagination | undefined): Promise<PageRead> {
-    const { landing, perPage } = this.#pass;
-    const { page, place } = at;
+    const { perPage } = this.#pass;
+    const { page } = at;
     try {
       const read = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
       return { page, ...read, split: null };
     } catch (failure) {
-      if (landing === undefined || place === undefined || !maySplit(failure)) throw failure;
-      const { per_page: granted } = first ?? (await this.firstPageNow());
+      if (!maySplit(failure)) throw failure;
+      const granted = first?.per_page ?? (await this.#granted());
       if (granted > perPage) throw failure;
-      const came = { results: [], records: [], rejects: [], unread: [], failed: false };
-      const split: Split = { at: { page, place }, landing, failure, ...came };
+      const came = { results: [], records: [], rejects: [], nameless: [], unread: [], failed: false };
+      const split: Split = { at, failure, ...came };
       const whole = { page, perPage: granted, offset: 0 };
-      await (granted === 1 ? this.#item(split, whole) : this.#parts(split, whole));
+      await (granted === 1 ? this.#item(split, whole, failure) : this.#parts(split, whole));
       return merged(split, whole, first?.count);
     }
   }
@@ -106,18 +108,31 @@ export class PageReader {
   /** What the listing says of itself, by another request without documents. */
   async firstPageNow(): Promise<Pagination> {
     const part = { page: 1, perPage: this.#pass.perPage, offset: 0 };
-    const { result, record } = await this.#part(
-      { page: 1, place: undefined },
-      this.#viewWithoutDocuments,
-      part,
-    );
+    const { result, record } = await this.#withoutDocuments({ page: 1, place: undefined }, part);
     this.#context.journal.requests.add({ ...record, page: null, position: null });
     return result.answer.pagination;
   }
 
-  /** IDs and times alone: such a page is small, whatever its items hold. */
-  get #viewWithoutDocuments(): View {
-    return { mode: this.#pass.mode === "dynamic" ? "dynamic" : "basic", columns: [], landing: undefined };
+  /** As many items a page as were asked for, where the first page cannot be read. */
+  async #granted(): Promise<number> {
+    try {
+      return (await this.firstPageNow()).per_page;
+    } catch (thrown) {
+      if (!maySplit(thrown)) throw thrown;
+      return this.#pass.perPage;
+    }
+  }
+
+  /** IDs and times alone: such a page is small, whatever its items hold. Where one mode cannot be read, the other may be. */
+  async #withoutDocuments(at: PageToRead, part: Part): Promise<ReadPart> {
+    const view = (mode: ListMode): View => ({ mode, columns: [], landing: undefined });
+    const isDynamic = this.#pass.mode === "dynamic";
+    try {
+      return await this.#part(at, view(isDynamic ? "dynamic" : "basic"), part);
+    } catch (thrown) {
+      if (!maySplit(thrown)) throw thrown;
+      return this.#part(at, view(isDynamic ? "basic" : "dynamic"), part);
+    }
   }
 
   async #parts(split: Split, { page, perPage, offset }: Part): Promise<void> {
@@ -130,7 +145,7 @@ export class PageReader {
       } catch (thrown) {
         if (!maySplit(thrown)) throw thrown;
         split.failed = true;
-        await (size === 1 ? this.#item(split, part) : this.#parts(split, part));
+        await (size === 1 ? this.#item(split, part, thrown) : this.#parts(split, part));
       }
       const last = split.results.at(-1)?.answer.pagination;
       if (last !== undefined && part.page * size >= last.count) return;
@@ -138,37 +153,50 @@ export class PageReader {
   }
 
   /** An item whose page of its own cannot be read. */
-  async #item(split: Split, part: Part): Promise<void> {
+  async #item(split: Split, part: Part, failure: SourceError): Promise<void> {
     split.failed = true;
-    const { at, landing } = split;
-    const listed = await this.#listed(split, part);
-    add(split, part, listed);
-    const [item] = listed.result.items;
-    if (item === undefined) return;
-    const { mode, columns } = this.#pass;
-    const { count } = listed.result.answer.pagination;
-    this.#budget ??= new FailureBudget(all(count), this.#context.settings.singlesLimits);
+    const { at } = split;
+    const listed = await this.#listed(split, part, failure);
+    const [item] = listed?.result.items ?? [];
+    const { mode, columns, landing } = this.#pass;
+    const { place } = at;
+    if (item === undefined || landing === undefined || place === undefined) return;
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    const single = { ...item, ...at, listed: item, landing, shape, columns, whole: true } as const;
-    const answer = await answerOf(this.#context, single, this.#budget, this.#signal);
+    const single = {
+      ...item,
+      page: at.page,
+      place,
+      listed: item,
+      landing,
+      shape,
+      columns,
+      whole: true,
+    } as const;
+    const answer = await answerOf(this.#context, single, this.#failures(split), this.#signal);
     if (answer.record !== null) split.records.push(answer.record);
     split.rejects.push(...answer.rejects);
     if (answer.gone) split.rejects.push(this.#reject(at, part, item.id, GONE));
     if (answer.read === null) split.unread.push(item.id);
   }
 
-  async #listed({ at, results, records }: Split, part: Part): Promise<ReadPart> {
+  /** Undefined: nobody can name the item. */
+  async #listed(split: Split, part: Part, failure: SourceError): Promise<ReadPart | undefined> {
     try {
-      return await this.#part(at, this.#viewWithoutDocuments, part);
+      const listed = await this.#withoutDocuments(split.at, part);
+      add(split, part, listed);
+      return listed;
     } catch (thrown) {
-      const before = results.at(-1);
-      const [record] = records;
-      if (!maySplit(thrown) || before === undefined || record === undefined) throw thrown;
-      const { count } = before.answer.pagination;
-      const rejects = [this.#reject(at, part, null, thrown.message)];
-      const answer = { pagination: { current: part.page, per_page: part.perPage, count, pages: count } };
-      return { result: { answer, rows: 1, items: [], rejects, decodedBytes: 0 }, record };
+      if (!maySplit(thrown)) throw thrown;
+      this.#failures(split).reject("", failure);
+      split.nameless.push(this.#reject(split.at, part, null, failure.message));
+      return undefined;
     }
+  }
+
+  #failures({ results }: Split): FailureBudget {
+    const count = results.at(-1)?.answer.pagination.count ?? this.#pass.perPage;
+    this.#budget ??= new FailureBudget(all(count), this.#context.settings.singlesLimits);
+    return this.#budget;
   }
 
   /** `contentId`: null where nobody can name the item. */
@@ -229,7 +257,7 @@ function add({ results, records, failure }: Split, part: Part, { result, record 
 
 /** The page as one answer would have been. `known`: the service's total, as the first page has it. */
 function merged(
-  { results, failure, failed, ...split }: Split,
+  { results, failure, failed, nameless, ...split }: Split,
   whole: Part,
   known: number | undefined,
 ): PageRead {
@@ -237,9 +265,9 @@ function merged(
   if (record === undefined || (!failed && failure.code === "source.too_large")) throw failure;
   const result = {
     answer: { pagination: paginationOf(whole, results, known) },
-    rows: results.reduce((sum, { rows }) => sum + rows, 0),
+    rows: results.reduce((sum, { rows }) => sum + rows, nameless.length),
     items: results.flatMap(({ items }) => items),
-    rejects: results.flatMap(({ rejects }) => rejects),
+    rejects: [...results.flatMap(({ rejects }) => rejects), ...nameless],
     decodedBytes: Math.max(...results.map(({ decodedBytes }) => decodedBytes)),
   };
   const { rejects, unread } = split;

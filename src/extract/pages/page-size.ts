@@ -9,6 +9,7 @@ import { SourceError } from "../http/source-error.ts";
 import { observedAtOf, recordOf } from "../journal.ts";
 import { decodeBytes } from "./decode.ts";
 import { readList } from "./envelope.ts";
+import { maySplit } from "./page-reader.ts";
 
 export type PerPage = number | "auto";
 
@@ -132,8 +133,8 @@ export class PageSizes {
       try {
         return await ask(perPage, patient);
       } catch (thrown) {
-        if (!mayBeOfTheSize(thrown) || (patient && thrown.code !== "source.too_large")) throw thrown;
-        if (isOfTheSize(thrown) || attempts === ATTEMPTS) return undefined;
+        if (!mayBeOfTheSize(thrown) || (patient && !maySplit(thrown))) throw thrown;
+        if (patient || isOfTheSize(thrown) || attempts === ATTEMPTS) return undefined;
       }
     }
   }

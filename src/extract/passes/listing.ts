@@ -29,8 +29,6 @@ export interface PassRequest extends PassOfPages {
 
 export interface Listed extends ListedItem {
   readonly page: number;
-  /** Microseconds since 1970 UTC: the `Date` of the page. */
-  readonly observedAt: number;
 }
 
 export interface Pass extends ComparedPass, LandedPass {
@@ -243,7 +241,6 @@ class PassReader {
     this.#context.journal.rejects.push(...(split?.rejects ?? []));
     this.#unread.push(...(split?.unread ?? []));
     const known = this.#snapshot.distinct;
-    const observedAt = Math.max(...records.map((each) => each.observedAt));
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;
     if (landing !== undefined) this.#context.itemIndex.weighPage(pass, page, bytesPerRow);
@@ -256,7 +253,7 @@ class PassReader {
       this.#context.itemIndex.weigh(item.id, bytesPerRow);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((each) => isFresh(seconds, each))) this.#fresh.push(item.id);
-      this.#note({ ...item, page, observedAt });
+      this.#note({ ...item, page });
     }
     if (page > this.#pagesCounted && this.#snapshot.distinct === known) this.#barren += 1;
     this.#bytes += records.reduce((sum, { bytes }) => sum + bytes, 0);

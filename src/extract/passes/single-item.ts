@@ -169,7 +169,7 @@ export async function answerOf(
     budget.reject(id, thrown);
     const place = { mode: "item", pass: landing.pass, page, position, contentId: id };
     const reject = { ...place, reason, document: "null" };
-    return { id, shape, gone: false, read: null, rejects: [reject], record: null, reusedFrom: null };
+    return { id, shape, gone: false, read: null, rejects: [reject], record: null, isReused: false };
   }
 }
 
@@ -193,7 +193,7 @@ async function askSingle(context: ExtractContext, single: Single, signal: AbortS
     gone: response.status !== 200,
     read: updatedAt === undefined ? null : { updatedAt },
     rejects,
-    reusedFrom: null,
+    isReused: false,
     record: recordOf(response, {
       mode: "item",
       pass: landing.pass,

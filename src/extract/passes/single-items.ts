@@ -23,6 +23,8 @@ export interface DetailsRead {
 /** What may stand in for requests. */
 export interface Reuse extends ReusableItems {
   readonly rereadDays: number;
+  /** Start of this run, in milliseconds since 1970 UTC. */
+  readonly startedAt: number;
   /** What is wrong with the run before, in a clause; null: nothing, or there is none. */
   readonly damage: string | null;
 }
@@ -60,7 +62,7 @@ class DetailsReader {
     for (const item of wanted) {
       const document = reuse.documents.get(item.fingerprint);
       if (document === undefined) continue;
-      const age = { readAt: document.observedAt, now: item.observedAt, days: reuse.rereadDays };
+      const age = { readAt: document.readAt, now: reuse.startedAt, days: reuse.rereadDays };
       if (!isDue(item.id, age)) this.#reusable.set(item.id, document);
     }
     const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
@@ -124,10 +126,10 @@ class DetailsReader {
       });
       await this.#landing.copy(place.group, { rawFile: document.file, run: this.#run, items });
     }
-    for (const { item, place, document } of found) {
+    for (const { item, place } of found) {
       const { id, updatedAt } = item;
       const answer = { id, shape: "dynamic", gone: false, read: { updatedAt }, rejects: [] } as const;
-      this.#answered(item, place, { ...answer, record: null, reusedFrom: document.observedAt });
+      this.#answered(item, place, { ...answer, record: null, isReused: true });
     }
   }
 
@@ -144,12 +146,12 @@ class DetailsReader {
   }
 
   #count(item: Listed, answer: SingleRead): void {
-    const { gone, read, record, reusedFrom } = answer;
+    const { gone, read, record, isReused } = answer;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(answer)) this.#rejected.push(item.id);
-    if (reusedFrom !== null) this.#reused += 1;
+    if (isReused) this.#reused += 1;
     if (gone) {
       this.#gone.push(item.id);
       this.#budget.assertFewGone(item.id);

@@ -13,6 +13,6 @@ WITH given AS (
 payloads AS (
   /* payloads */
 )
-SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, destination_unsupported
+SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, receives
 FROM payloads
 ORDER BY content_id, destination_id

@@ -46,7 +46,8 @@ SELECT
   target.several_mappings OR item.fits_several OR coalesce(answer.several_entries, false) AS ambiguous,
   item.matched_by_text,
   target.destination_unsupported,
-  target.collision
+  target.collision,
+  coalesce(NOT target.destination_unsupported, false) AS receives
 FROM identified AS item
 JOIN mapping_targets AS target USING (custom_field_id)
 LEFT JOIN mapping_answers AS answer

@@ -13,7 +13,7 @@ WITH sent AS (
 entries AS (
   SELECT
     /* payload_of */,
-    any_value(destination_unsupported) AS destination_unsupported,
+    bool_and(receives) AS receives,
     list_sort(
       list(
         {
@@ -42,5 +42,5 @@ SELECT
     ),
     ''
   ) || ']}' AS payload,
-  destination_unsupported
+  receives
 FROM entries

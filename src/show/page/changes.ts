@@ -8,14 +8,16 @@ import type { RunAccount } from "../../audit/questions/account.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
+import { counted } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
-import type { PagePart } from "./page.ts";
+import type { PagePart, Point } from "./page.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
-/** What a page says of changes; `compared`: with which run, and what the comparison came to, where there is one. */
+/** What a page says of changes; `compared`: what the comparison with the run before came to, where there is one. */
 export interface RunChanges {
   readonly part: PagePart;
-  readonly compared: (PageDiff["totals"] & { readonly before: RunPair["before"] }) | undefined;
+  /** `largest`: the changes of mapped values that touch most items come first. */
+  readonly compared: (PageDiff["totals"] & { readonly largest: readonly Point[] }) | undefined;
 }
 
 interface Comparable {
@@ -42,7 +44,7 @@ export async function changesOf(
   const sections = [...(diff?.sections ?? []), ...content];
   return {
     part: { id: "changes", name: "Changes", command, lead, sections },
-    compared: pair && diff && { ...diff.totals, before: pair.before },
+    compared: diff && { ...diff.totals, largest: largestOf(diff.sections) },
   };
 }
 
@@ -85,4 +87,25 @@ const BEGINS =
 
 function comparedRun({ run, sequence, verdict }: RunPair["before"]): RunPair["before"] {
   return { run, sequence, verdict };
+}
+
+/** Changes that the first screen has room for. */
+const LARGEST = 5;
+
+/** Rows of what changed as lines: `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
+function largestOf(sections: readonly Section[]): Point[] {
+  const rows = sections.find(({ key }) => key === "lines")?.rows ?? [];
+  return rows.slice(0, LARGEST).map((row) => {
+    const text = (name: string) => String(row[name] ?? "");
+    // Without the status: the line says what is sent.
+    const side = (name: "before" | "after") => text(name).replace(/ \[[^\]"]*\]$/, "") || "nothing";
+    const destination = text("destination") || text("destination_id");
+    const field = `${text("custom_field") || text("custom_field_id")} ${text("value")}`.trimEnd();
+    const cause = text("causes").replaceAll(" ", ", ").replaceAll("_changed", " edited").replaceAll("_", " ");
+    return {
+      id: "changes-lines",
+      what: `${destination}, ${field}: ${side("before")} → ${side("after")}`,
+      more: `${counted(Number(row.items), "item")}, ${cause}`,
+    };
+  });
 }

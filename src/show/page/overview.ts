@@ -1,46 +1,55 @@
-/** The first screen: is this run good, and what needs attention? Its figures are those of the answers below it. */
+/**
+ * The first screen: is this run good, and what is new for who operates it, analyses it or audits it? Its figures are
+ * those of the answers below it.
+ */
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
 import {
   apartTexts,
-  isWithoutExternalValue,
   kindsText,
+  type MappedCounts,
   mappedCounts,
+  RECEPTION_TEXT,
   receiving,
   sumOf,
-  without,
+  withoutOf,
 } from "../../audit/mapping/value-counts.ts";
 import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
+import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { count, counted, percent } from "../../common/figures.ts";
 import { firstOf } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import type { RunChanges } from "./changes.ts";
-import type { Overview, Point } from "./page.ts";
+import type { Overview, Point, Reader } from "./page.ts";
 
 interface OverviewFacts {
   readonly account: RunAccount;
   readonly checks: readonly RunCheck[];
+  /** Of the run before; undefined: there is none to compare with. */
+  readonly checksBefore: readonly RunCheck[] | undefined;
   readonly coverage: Coverage;
   readonly drift: DriftReport;
+  /** Items against the run before; undefined: not compared. */
+  readonly changes: Manifest["changes"];
   /** What mapped values and payloads came to since the run before; undefined: nothing tells. */
   readonly changed: RunChanges["compared"];
-  /** Number of the run that the drift is compared with. */
-  readonly comparedWith: number | undefined;
+  readonly earlier: EarlierRuns;
   /** Mapped values that are not sent all the same. */
   readonly unsent: number;
 }
 
 export function overviewOf(facts: OverviewFacts): Overview {
-  const { account, checks, coverage } = facts;
-  const { verdict, reason } = account;
+  const { account, checks } = facts;
+  const { verdict, reason, itemsLoaded, itemsListed } = account;
   const isComplete = verdict === "complete";
-  const warned = checks.filter((check) => check.verdict !== "passed");
+  const warned = checks.filter(isWarning);
   const lacking = warned.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const hasOtherTimes = isComplete && warned.some(({ check_name }) => check_name === SAME_TIMES_CHECK);
   const why = [
-    `${WHYS[verdict]}${isComplete || reason === null ? "" : `: ${reason}`}.`,
+    `${count(itemsLoaded)} of ${counted(itemsListed, "item")}; ${WHYS[verdict]}${isComplete || reason === null ? "" : `: ${reason}`}.`,
     ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
     ...(lacking === undefined ? [] : [lacking.detail ?? ""]),
   ];
@@ -48,9 +57,7 @@ export function overviewOf(facts: OverviewFacts): Overview {
     isGood: isComplete && lacking === undefined,
     verdict: `${WORDS[verdict]}${lacking === undefined ? "" : ", without mapped values"}`,
     why: why.join(" "),
-    figures: figures(facts),
-    points: [...runPoints(facts), ...driftPoints(facts), ...mappingPoints(facts)],
-    nothing: nothing(coverage),
+    readers: [operator(facts), analyst(facts), auditor(facts)],
   };
 }
 
@@ -61,71 +68,149 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 };
 
 const WHYS: Readonly<Record<Verdict, string>> = {
-  complete:
-    "Two passes over the listing agreed with each other, and with the service’s own count of its items",
-  unsettled: "The answers of the service do not agree, so items may be missing or may have changed meanwhile",
-  limited: "A first look, which says nothing of other items",
+  complete: "two passes and the service’s own count agree",
+  unsettled: "the answers of the service do not agree, so items may be missing or may have changed meanwhile",
+  limited: "a first look, which says nothing of other items",
 };
 
-function figures({ account, checks, coverage, changed }: OverviewFacts): Overview["figures"] {
-  const { mapped, possible } = mappedTotals(coverage);
-  const passed = checks.filter(({ verdict }) => verdict === "passed").length;
-  // Where no value could be looked at, neither figure is good.
-  const none = nothingPossible(coverage);
-  return [
-    { name: "Items loaded", value: count(account.itemsLoaded), note: itemsNote(account) },
-    {
-      name: "Values mapped",
-      value: none === undefined ? percent(mapped, possible) : "none",
-      note:
-        none ??
-        `${count(mapped)} of ${count(possible)} values of fields with a value mapping, ${AT_RECEIVERS}`,
-    },
-    {
-      name: "Without an external value",
-      value: none === undefined ? counted(possible - mapped, "value") : "not known",
-      note: none ?? withoutNote(coverage),
-    },
-    ...(changed === undefined ? [] : [changedFigure(changed)]),
-    {
-      name: "Checks",
-      value: passed === checks.length ? "all passed" : counted(checks.length - passed, "warning"),
-      note: `${count(passed)} of ${count(checks.length)} passed`,
-    },
-  ];
+/** What sentences name of a list; its section has the others. */
+const NAMED = 3;
+
+function isWarning({ verdict }: RunCheck): boolean {
+  return verdict !== "passed";
 }
 
-const AT_RECEIVERS = "at destinations that receive values";
-
-/** Of what the head counts, and of all values without an external value what stands apart from it. */
-function withoutNote({ destinations }: Coverage): string {
-  const { unmapped, unknown_value: unknown } = sumOf(receiving(destinations));
-  const kinds = `${kindsText({ unmapped, unknown })}, ${AT_RECEIVERS}`;
-  const apart = apartTexts(mappedCounts(destinations));
-  const all = `${count(without(sumOf(destinations)))} without an external value`;
-  return apart.length === 0 ? kinds : `${kinds}; of ${all}, ${apart.join(", ")}`;
-}
-
-/** Items whose payloads differ, apart from those of which a destination is sent the same. */
-function changedFigure({ before, items, payloads, payloadItems }: NonNullable<RunChanges["compared"]>) {
-  const others = items - payloadItems;
-  const differ =
-    payloads === 0
-      ? "no payload differs"
-      : `${counted(payloads, "payload")} ${payloads === 1 ? "differs" : "differ"}`;
-  const alike = `${counted(others, payloads === 0 ? "item" : "other item")} changed without a payload change`;
+/** What is new: failed checks, rejects, drift. Warnings that the run before had too are a count. */
+function operator({ account, checks, checksBefore, drift, earlier }: OverviewFacts): Reader {
+  const { itemsRejected, itemsRemoved, itemsUnread } = account;
+  const known = new Set(checksBefore?.filter(isWarning).map(({ check_name }) => check_name));
+  const warned = checks.filter(isWarning);
+  const fresh = warned.filter(({ check_name }) => !known.has(check_name));
+  const named = fresh.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
+  const isFirst = checksBefore === undefined;
+  const newIn = (part: DriftPart) =>
+    drift[part].filter((line) => isFirst || part === "vanishedFields" || isNew(line));
   return {
-    name: `Changed since run ${before.sequence}`,
-    value: counted(payloadItems, "item"),
-    note: items === 0 ? "every mapped value is as it was" : others === 0 ? differ : `${differ}; ${alike}`,
+    name: "Operator",
+    figures: [
+      {
+        id: "run-checks",
+        what: counted(fresh.length, isFirst ? "warning" : "new warning"),
+        more: isFirst
+          ? `of ${counted(checks.length, "check")}`
+          : `${count(warned.length - fresh.length)} known`,
+      },
+      { id: "run-rejects", what: `${count(itemsRejected)} rejected` },
+      ...lineOf(itemsRemoved, "run-passes", `${count(itemsRemoved)} gone since listed`),
+      ...lineOf(itemsUnread, "run-passes", `${count(itemsUnread)} listed too late to be read`),
+      { id: "drift-newFields", what: counted(newIn("newFields").length, "new field") },
+    ],
+    lines: [
+      ...lineOf(fresh.length, "run-checks", isFirst ? "Warnings" : "New warnings", firstOf(named, NAMED)),
+      ...DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
+        const lines = newIn(part).map(({ path, count: times, items, before }) => {
+          const often = items === null ? counted(times, "time") : counted(items, "item");
+          return `${path} (${times === 0 ? `had ${counted(before ?? 0, "value")}` : often})`;
+        });
+        const since = earlier.before === undefined ? "" : ` since run ${earlier.before.sequence}`;
+        const what = `${counted(lines.length, "field")} ${DRIFTS[part]}${since}`;
+        return lineOf(lines.length, `drift-${part}`, what, firstOf(lines, NAMED));
+      }),
+    ],
   };
 }
 
-function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: RunAccount): string {
-  const parts = [`${count(itemsListed)} listed`, `${count(itemsRejected)} rejected`];
-  if (itemsRemoved > 0) parts.push(`${count(itemsRemoved)} gone since`);
-  if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
-  return parts.join(", ");
+/** None where nothing was counted. `id`: address of the section that has all of them. */
+function lineOf(number: number, id: string, what: string, more = ""): Point[] {
+  return number === 0 ? [] : [{ id, what, more }];
+}
+
+const DRIFTS: Readonly<Record<Exclude<DriftPart, "policy">, string>> = {
+  newFields: "not in the specification",
+  vanishedFields: "without values",
+  changedTypes: "of another type",
+  outsideContract: "with values outside the contract",
+  contradictions: "in which answers contradict each other",
+};
+
+/** Nights of the line, this one included. */
+const NIGHTS = 14;
+const BARS = "▁▂▃▄▅▆▇█";
+
+/** Items that are new, edited or removed, in this night and in those before it. */
+function analyst({ account, changes, earlier }: OverviewFacts): Reader {
+  const name = "Analyst";
+  if (changes === undefined) {
+    const more = earlier.previous === null ? "the first run" : "not compared with the run before";
+    return { name, figures: [{ id: "items", what: counted(account.itemsLoaded, "item"), more }], lines: [] };
+  }
+  const nights = [changes, ...earlier.listed].slice(0, NIGHTS).flatMap((night) => {
+    const { new: added, changed, removed } = night;
+    return added === null || removed === null ? [] : [added + (changed ?? 0) + removed];
+  });
+  const most = Math.max(1, ...nights);
+  const bars = nights.map((items) => BARS[Math.ceil((items / most) * (BARS.length - 1))]).reverse();
+  const { new: added, changed, removed } = changes;
+  const id = "changes-content";
+  const figures = [
+    { id, what: `${counted(added, "item")} new` },
+    ...(changed === null ? [] : [{ id, what: `${count(changed)} edited` }]),
+    { id, what: `${count(removed)} removed` },
+    ...lineOf(
+      nights.length - 1,
+      "runs",
+      bars.join(""),
+      `in the last ${nights.length} nights, up to ${counted(most, "item")}`,
+    ),
+  ];
+  return { name, figures, lines: [] };
+}
+
+/** Destinations that the screen has room for. */
+const SHOWN = 5;
+
+/** Of each destination that receives values, the share that is mapped, now and before; the largest changes; what is wanting. */
+function auditor({ coverage, changed, earlier, unsent }: OverviewFacts): Reader {
+  const counts = mappedCounts(coverage.destinations);
+  const nothing = nothingPossible(coverage);
+  const shares = sharesOf(counts, earlier.before?.manifest.mappedValues);
+  const others = Math.max(0, shares.length - SHOWN);
+  return {
+    name: "Auditor",
+    figures: [
+      ...(nothing === undefined ? [] : [{ id: "coverage", what: "No value to look at", more: nothing }]),
+      ...shares.slice(0, SHOWN),
+      ...lineOf(others, "coverage-destinations", counted(others, "more destination")),
+    ],
+    lines: [
+      ...(changed === undefined ? [] : [changedLine(changed), ...changed.largest]),
+      ...(nothing === undefined ? wanting(coverage, counts, unsent) : []),
+    ],
+  };
+}
+
+/** Destinations that receive values, and those that did in the run before. */
+function sharesOf({ destinations }: MappedCounts, before: MappedCounts | undefined): Point[] {
+  const id = "coverage-destinations";
+  const shareIn = (counts: Pick<MappedCounts, "destinations"> | undefined, destination: string) => {
+    const [each] = receiving(counts?.destinations ?? []).filter((other) => other.id === destination);
+    const possible = each === undefined ? 0 : each.mapped + withoutOf(each);
+    return each === undefined || possible === 0 ? undefined : percent(each.mapped, possible);
+  };
+  return destinations.flatMap((each): Point[] => {
+    const name = each.name ?? each.id;
+    const [now, then] = [shareIn({ destinations }, each.id), shareIn(before, each.id)];
+    const gone = { id, what: `${name} receives values no longer`, more: RECEPTION_TEXT[each.reception] };
+    if (now === undefined) return then === undefined ? [] : [gone];
+    const more = before === undefined ? "" : then === undefined ? "receives values now" : `was ${then}`;
+    return [{ id, what: `${now} mapped at ${name}`, more }];
+  });
+}
+
+/** Items whose mapped values changed, and those of them of which a destination gets something else. */
+function changedLine({ items, payloads, payloadItems }: NonNullable<RunChanges["compared"]>): Point {
+  const differing = `payloads that differ: ${count(payloads)}, of ${counted(payloadItems, "item")}`;
+  return { id: "changes", what: `${counted(items, "item")} whose mapped values changed`, more: differing };
 }
 
 /** Why there is no value to look at, in a clause; undefined: there is one. */
@@ -136,102 +221,30 @@ export function nothingPossible(coverage: Coverage): string | undefined {
     : "no item has a value of a field with a value mapping";
 }
 
-function nothing(coverage: Coverage): string {
-  const why = nothingPossible(coverage);
-  return why === undefined
-    ? "Nothing: every check passed, and every value of a field with a value mapping is mapped at each destination that receives values."
-    : `Every check passed. Mapped values were not looked at: ${why}.`;
-}
-
-/** What sentences name of a list; its section has the others. */
-const NAMED = 3;
-
-function runPoints({ account: { itemsRejected: rejected }, checks }: OverviewFacts): Point[] {
-  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
-  const named = warnings.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
-  return [
-    ...point(
-      rejected,
-      "run-rejects",
-      `${counted(rejected, "item")} ${rejected === 1 ? "was" : "were"} rejected`,
-    ),
-    ...point(
-      warnings.length,
-      "run-checks",
-      `${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}`,
-      firstOf(named, NAMED),
-    ),
-  ];
-}
-
-/** None where nothing was counted. `id`: address of the section that has all of them. */
-function point(number: number, id: string, what: string, more?: string): Point[] {
-  return number === 0 ? [] : [{ id, what, more }];
-}
-
-const DRIFTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => string>> = {
-  newFields: (fields) => `new ${fields}`,
-  vanishedFields: (fields) => `${fields} without values`,
-  changedTypes: (fields) => `${fields} of another type`,
-  outsideContract: (fields) => `${fields} with values outside the contract`,
-  contradictions: (fields) => `${fields} in which answers contradict each other`,
-};
-
-/** What is new since the run before; where there is none to compare with, all that departs from the contract. */
-function driftPoints({ drift, comparedWith }: OverviewFacts): Point[] {
-  return DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
-    const isAll = comparedWith === undefined || part === "vanishedFields";
-    const lines = drift[part].filter((line) => isAll || isNew(line));
-    const since = comparedWith === undefined ? "" : ` since run ${comparedWith}`;
-    const what = `${count(lines.length)} ${DRIFTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
-    const named = lines.map(({ path, count: times, items, before }) => {
-      const often = items === null ? counted(times, "time") : counted(items, "item");
-      return `${path} (${times === 0 ? `had ${counted(before ?? 0, "value")}` : often})`;
-    });
-    return point(lines.length, `drift-${part}`, what, firstOf(named, NAMED));
-  });
-}
-
-function mappingPoints({ coverage, unsent }: OverviewFacts): Point[] {
-  const { definitions, destinations, values } = coverage;
+/** What destinations that receive values do not get, or get in doubt; of the others, how many values are without. */
+function wanting({ definitions, destinations }: Coverage, counts: MappedCounts, unsent: number): Point[] {
   const receivers = receiving(destinations);
-  const { ambiguous } = sumOf(receivers);
-  const lacking = receiving(values).filter(isWithoutExternalValue);
-  const collisions = (definitions?.collisions ?? []).filter(({ destination_id }) =>
-    receivers.some((each) => each.destination_id === destination_id),
-  );
-  const lackingNames = lacking.map((row) => {
-    const value = JSON.stringify(row.value ?? row.value_id ?? "");
-    const where = `${row.custom_field ?? row.custom_field_id} for ${row.destination ?? row.destination_id}`;
-    return `${value} of ${where} (${counted(row.items, "item")})`;
-  });
-  const collisionNames = collisions.map(
-    (row) => `${row.external_field_name} at ${row.destination ?? row.destination_id} (${row.custom_fields})`,
-  );
+  const { unmapped, unknown_value: unknown, ambiguous } = sumOf(receivers);
+  const collisions = (definitions?.collisions ?? [])
+    .filter(({ destination_id }) => receivers.some((each) => each.destination_id === destination_id))
+    .map(
+      (row) =>
+        `${row.external_field_name} at ${row.destination ?? row.destination_id} (${row.custom_fields})`,
+    );
+  const kinds = [kindsText({ unmapped, unknown }), ...apartTexts(counts).map((text) => `also ${text}`)];
   return [
-    ...point(
-      lacking.length,
-      "coverage-without",
-      `${counted(lacking.length, "value")} unmapped or unknown`,
-      firstOf(lackingNames, NAMED),
-    ),
-    ...point(
-      unsent,
-      "items",
-      `${counted(unsent, "mapped value")} ${unsent === 1 ? "is" : "are"} not sent`,
-      "the entry has no external value, or the mapping names no field at the destination",
-    ),
-    ...point(
+    {
+      id: "coverage-without",
+      what: `${counted(unmapped + unknown, "value")} without an external value`,
+      more: kinds.join("; "),
+    },
+    ...lineOf(unsent, "items", `${counted(unsent, "mapped value")} not sent`, "no external value or name"),
+    ...lineOf(
       collisions.length,
       "coverage-collisions",
       `${counted(collisions.length, "external name")} of several fields`,
-      firstOf(collisionNames, NAMED),
+      firstOf(collisions, NAMED),
     ),
-    ...point(
-      ambiguous,
-      "items",
-      `${counted(ambiguous, "value")} ${ambiguous === 1 ? "is" : "are"} ambiguous`,
-      "several entries, select values or mappings fit, of which the first was used",
-    ),
+    ...lineOf(ambiguous, "items", counted(ambiguous, "ambiguous value"), "several fit; the first was used"),
   ];
 }

@@ -1,7 +1,7 @@
 /** A page of answers: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Answer } from "../../common/answer.ts";
+import type { Answer, Section } from "../../common/answer.ts";
 import { INVISIBLE } from "../../common/printable.ts";
 import { foreign, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
 import { sectionMarkup } from "./table.ts";
@@ -27,26 +27,33 @@ export interface Page {
   /** The first screen. */
   readonly overview: Overview;
   readonly parts: readonly PagePart[];
+  /** Of the items; false: there are none. */
+  readonly search: Markup | false;
   /** Rows of the items, as JSON that is gzipped. */
   readonly items: Buffer;
 }
 
-/** What needs attention. */
+/** A figure with its noun, or a line. */
 export interface Point {
   /** Address of the section that has all of it. */
   readonly id: string;
   readonly what: string;
-  readonly more: string | undefined;
+  readonly more?: string | undefined;
+}
+
+/** What one kind of reader looks for first. */
+export interface Reader {
+  readonly name: string;
+  readonly figures: readonly Point[];
+  readonly lines: readonly Point[];
 }
 
 export interface Overview {
   readonly isGood: boolean;
   readonly verdict: string;
+  /** The evidence. */
   readonly why: string;
-  readonly figures: readonly { readonly name: string; readonly value: string; readonly note: string }[];
-  readonly points: readonly Point[];
-  /** Said where nothing needs attention. */
-  readonly nothing: string;
+  readonly readers: readonly Reader[];
 }
 
 export async function pageMarkup(page: Page): Promise<string> {
@@ -61,7 +68,6 @@ export async function pageMarkup(page: Page): Promise<string> {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  const addresses = [{ id: "overview", name: "Overview" }, ...page.parts];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -78,11 +84,12 @@ export async function pageMarkup(page: Page): Promise<string> {
 <body>
 <a class="skip" href="#main">Skip to the report</a>
 <header>
-<p class="wordmark">content-warehouse</p>
 <h1>${page.heading}</h1>
 <p class="subtitle">${page.subtitle}</p>
 </header>
-<nav aria-label="Sections"><ul>${addresses.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
+<div class="bar"><div>
+<nav aria-label="Sections"><ul>${page.parts.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
+${page.search}</div></div>
 <main id="main" tabindex="-1">
 ${overviewMarkup(page.overview)}${page.parts.map(partMarkup)}</main>
 <footer><p>${page.foot}</p></footer>
@@ -93,30 +100,41 @@ ${overviewMarkup(page.overview)}${page.parts.map(partMarkup)}</main>
 `.text;
 }
 
-function overviewMarkup({ isGood, verdict, why, figures, points, nothing }: Overview): Markup {
-  const list = points.map(
-    ({ id, what, more }) =>
-      html`<li><a href="#${id}">${what}</a>${more !== undefined && html`: ${foreign(more)}`}.</li>\n`,
-  );
+function overviewMarkup({ isGood, verdict, why, readers }: Overview): Markup {
   return html`<section id="overview" aria-labelledby="overview-title">
 <h2 id="overview-title" class="visually-hidden">Overview</h2>
-<div class="verdict ${isGood ? "good" : "poor"}">
-<p class="verdict-word"><span aria-hidden="true">${isGood ? "✓" : "!"}</span>${verdict}</p>
-<p class="verdict-why">${foreign(why)}</p>
-</div>
-<dl class="figures">${figures.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${foreign(note)}</span></dd></div>`)}</dl>
-<h3>What needs attention</h3>
-${points.length === 0 ? html`<p class="empty">${nothing}</p>` : html`<ul class="attention">${list}</ul>`}
-</section>
+<p class="verdict ${isGood ? "good" : "poor"}"><strong><span aria-hidden="true">${isGood ? "✓" : "!"}</span> ${verdict}</strong>: ${foreign(why)}</p>
+${readers.map(readerMarkup)}</section>
 `;
 }
 
+function readerMarkup({ name, figures, lines }: Reader): Markup {
+  return html`<div class="reader">
+<h3>${name}</h3>
+<ul class="figures">${figures.map(pointMarkup)}</ul>
+${lines.length > 0 && html`<ul class="lines">${lines.map(pointMarkup)}</ul>\n`}</div>
+`;
+}
+
+/** A number at its beginning stands out. */
+function pointMarkup({ id, what, more = "" }: Point): Markup {
+  const [, figure, noun = what] = /^([\d.,]+%?) (.*)$/s.exec(what) ?? [];
+  return html`<li><a href="#${id}">${figure !== undefined && html`<strong>${figure}</strong> `}${foreign(noun)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`;
+}
+
 function partMarkup({ id, name, lead = "", sections, next = [], command, body }: PagePart): Markup {
+  const markup = (some: readonly Section[]) =>
+    some.map((section) => sectionMarkup(section, `${id}-${section.key}`, command));
+  const full = sections.filter(({ rows }) => rows.length > 0);
+  const empty = sections.filter(({ rows }) => rows.length === 0);
+  const titles = empty.map(({ title }) => title).join(", ");
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title"><a href="#${id}">${name}</a></h2>
-${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${sections.map((section) =>
-  sectionMarkup(section, `${id}-${section.key}`, command),
-)}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}</section>
+${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${markup(full)}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}${
+  empty.length > 0 &&
+  html`<details class="none"><summary>Without rows: ${titles}</summary>
+${markup(empty)}</details>`
+}</section>
 `;
 }
 

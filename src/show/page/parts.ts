@@ -19,15 +19,18 @@ export function itemsPart({ total, shown }: ReportedItems): PagePart {
     command: "explain",
     lead: total === 0 ? "The service listed no item." : shown < total ? rest : "",
     sections: [],
-    ...(shown > 0 && { body: SEARCH }),
+    ...(shown > 0 && { body: FOUND }),
   };
 }
 
-const SEARCH = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
-<form id="search" role="search" aria-label="Items" hidden>
-<label for="words">Title, ID, content type, field, value, destination or status</label>
-<input id="words" type="search" autocomplete="off" spellcheck="false">
+/** The script shows it. */
+export const SEARCH = html`<form id="search" role="search" aria-label="Items" hidden>
+<label for="words">Find item</label>
+<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, type, field, value, status">
 </form>
+`;
+
+const FOUND = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
 <p id="found" role="status" class="note"></p>
 <div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
 <caption class="visually-hidden">Items</caption>

@@ -22,11 +22,12 @@ import {
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { together } from "../../storage/parallel.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { changesOf } from "./changes.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf } from "./overview.ts";
 import { type PagePart, pageMarkup } from "./page.ts";
-import { coveragePart, driftPart, itemsPart, runsPart } from "./parts.ts";
+import { coveragePart, driftPart, itemsPart, runsPart, SEARCH } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** Name of the report in the folder of a run. */
@@ -36,7 +37,7 @@ export const REPORT_FILE = "report.html";
 export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Has its Parquet files. */
   readonly directory: string;
-  readonly manifest: Fullness;
+  readonly manifest: Fullness & Pick<Manifest, "changes">;
   readonly earlier: EarlierRuns;
 }
 
@@ -45,6 +46,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const { connection, manifest, earlier } = run;
   const account = await readAccount(connection);
   const checks = await readChecks(connection);
+  const checksBefore = earlier.before && (await readChecks(connection, "before_run_checks"));
   // The page outlives the run before, from which somebody may have been erased: it shows no value of that run.
   const before = earlier.before?.manifest;
   const drift = await driftOf({ connection, now: manifest, before, showsBefore: false });
@@ -56,8 +58,6 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
   const { sequence, verdict, packageVersion } = account;
   const instance = await instanceName(connection, account, Object.keys(manifest.rows));
-  const comparedWith = earlier.before?.sequence;
-  const { unsent } = items;
   return pageMarkup({
     name: `${instance}, run ${sequence}: ${verdict} · content-warehouse`,
     generator: `content-warehouse ${packageVersion}`,
@@ -66,20 +66,23 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     overview: overviewOf({
       account,
       checks,
+      checksBefore,
       coverage,
       drift,
+      changes: manifest.changes,
       changed: changed.compared,
-      comparedWith,
-      unsent,
+      earlier,
+      unsent: items.unsent,
     }),
     parts: [
       coveragePart(coverage, sequence),
       changed.part,
-      itemsPart(items),
       driftPart(drift, earlier, sequence),
       await runPart(run, account, checks),
       runsPart(earlier),
+      itemsPart(items),
     ],
+    search: items.shown > 0 && SEARCH,
     items: items.packed,
     foot: foot(account),
   });
@@ -104,11 +107,10 @@ async function runPart(
   return { id: "run", name: "Run", command: `runs show ${account.sequence}`, sections, next };
 }
 
-/** Under the name of the instance. */
-function subtitle({ run, sequence, startedAt, endedAt, instanceUrl, pipeline }: RunAccount): Markup {
-  const built = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
-  const service = instanceUrl === SAMPLE ? "the sample" : foreign(instanceUrl);
-  return html`Run ${sequence}, <code>${run}</code>: ${service}, read by the pipeline ${foreign(pipeline)} on <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>; its tables were built ${built} later.`;
+/** Beside the name of the instance; the script adds how long ago that was. */
+function subtitle({ sequence, startedAt, endedAt }: RunAccount): Markup {
+  const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
+  return html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>, ${took}<span id="age"></span>`;
 }
 
 function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "manifest">): TableSize[] {
@@ -123,14 +125,16 @@ function parquetFiles(directory: string, table: string): string[] {
   return filesIn(join(directory, "parquet", table));
 }
 
-function foot({ packageVersion, duckdbVersion, nodeVersion, personalData }: RunAccount): Markup {
-  return html`Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
+function foot(account: RunAccount): Markup {
+  const { run, instanceUrl, pipeline, packageVersion, duckdbVersion, nodeVersion, personalData } = account;
+  const service = instanceUrl === SAMPLE ? "the sample" : foreign(instanceUrl);
+  return html`Run <code>${run}</code> of ${service}, read by the pipeline ${foreign(pipeline)}. Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
 }
 
 /** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
 const MEMORY_LIMIT_MB = 200;
 
-interface ReportRequest extends Fullness, Pick<ReportedRun, "earlier"> {
+interface ReportRequest extends Pick<ReportedRun, "manifest" | "earlier"> {
   /** Folder that becomes that of the run; gets the report. */
   readonly result: string;
   /** Closed database with all tables of the run; undefined: their Parquet files in the result are read. */
@@ -144,13 +148,13 @@ interface ReportRequest extends Fullness, Pick<ReportedRun, "earlier"> {
  * none: false.
  */
 export async function writeReport(request: ReportRequest): Promise<boolean> {
-  const { result, rows, emptyColumns, database, temporaryDirectory } = request;
+  const { result, manifest, database, temporaryDirectory } = request;
   const file = join(result, REPORT_FILE);
   // A run that was killed may have left a part of one.
   await rm(file, { force: true });
-  if (missingTables(rows).length > 0) return false;
+  if (missingTables(manifest.rows).length > 0) return false;
   const own = {
-    tables: Object.keys(rows),
+    tables: Object.keys(manifest.rows),
     source: { directory: result, database, filesOf: (table: string) => parquetFiles(result, table) },
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
@@ -161,7 +165,6 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
   const earlier = both === undefined ? { ...request.earlier, before: undefined } : request.earlier;
   await using tables = both ?? (await openViews(own));
   const { connection } = tables;
-  const manifest = { rows, emptyColumns };
   const page = await reportOf({
     connection,
     connect: () => tables.connect(),

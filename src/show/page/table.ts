@@ -7,8 +7,6 @@ import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 
 /** Rows of a table in a page; the command that gives the same answer has all. */
 export const ROWS_LIMIT = 500;
-/** A table of more rows is folded at first. */
-const ROWS_OPEN = 10;
 /** Longest text of a cell, in characters. */
 const TEXT_LIMIT = 300;
 
@@ -17,12 +15,11 @@ const TEXT_LIMIT = 300;
  * gives the same answer.
  */
 export function sectionMarkup(section: Section, id: string, command: string): Markup {
-  const { title, lead, none = "none", rows, total = rows.length, all = "--format json", limit } = section;
-  if (rows.length === 0) return html`<p class="empty" id="${id}">${title}: ${none}</p>\n`;
+  const { title, lead, none = "none", rows, total = rows.length, all = "--format json" } = section;
+  if (rows.length === 0) return html`<p class="note" id="${id}">${title}: ${none}</p>\n`;
   const shown = rows.slice(0, Math.min(total, ROWS_LIMIT));
   const more = total - shown.length;
-  const isOpen = limit !== 0 && total <= ROWS_OPEN;
-  return html`<details class="answer" id="${id}"${isOpen && html` open`}>
+  return html`<details class="answer" id="${id}">
 <summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span></summary>
 ${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<p class="note"><a href="#${id}">Link to this section</a></p>
 <div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>

@@ -16,6 +16,8 @@ const WEB = {
   platform: "External",
   supports_custom_field_mappings: true,
 };
+const CSM = { ...WEB, id: "d-2", identification: "Web CSM" };
+const SHOP = { ...WEB, id: "d-3", identification: "Shop" };
 const REGION = {
   id: "f-1",
   name: "region",
@@ -40,27 +42,36 @@ function itemWith(columns: readonly string[] | "full", value: string): Json {
 }
 
 interface Offered {
+  /** What the service had in a night before. */
+  readonly before?: readonly Json[];
   readonly destinations?: readonly Json[];
   readonly fields?: readonly Json[];
   /** Of the item's field. */
   readonly value?: string;
 }
 
-/** The nightly run against a service that has one item. */
+/** The nightly run against a service that has one item; the second one where there was something before. */
 async function night(t: TestContext, config: Partial<Config>, offered: Offered = {}): Promise<RunSummary> {
-  const { destinations = [WEB], fields = [REGION], value = "v-1" } = offered;
+  const { before, destinations = [WEB], fields = [REGION], value = "v-1" } = offered;
+  let found = before ?? destinations;
   const service = await Scripted.start(t, []);
   service.script = ({ kind, mode, columns }) => {
-    if (kind === "destinations") return { body: destinations };
+    if (kind === "destinations") return { body: found };
     if (kind === "custom_fields") return { body: fields };
     service.items = [itemWith(mode === "dynamic" ? columns : "full", value)];
     return undefined;
   };
   const out = join(await temporaryFolder(t), "warehouse");
-  return exportFrom({ url: service.url, out, pipelineUrl: MAPPING, threads: 1, config });
+  const run = () => exportFrom({ url: service.url, out, pipelineUrl: MAPPING, threads: 1, config });
+  if (before !== undefined) await run();
+  found = destinations;
+  return run();
 }
 
 const named = (...names: string[]) => names.map((name) => ({ name, platform: "External" }));
+
+const NOT_THERE =
+  "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE '%does not have' ORDER BY check_name";
 
 async function checksOf({ directory }: RunSummary): Promise<unknown[]> {
   const [row] = await rowsOf(
@@ -75,7 +86,7 @@ suite("a run without mapped values for its destinations", () => {
     [
       "says that the service has none of them",
       { destinations: named("Web CSM", "Shop") },
-      {},
+      { before: [CSM, SHOP] },
       /: the service has none of "Web CSM" and "Shop"\.$/,
     ],
     [
@@ -144,19 +155,32 @@ suite("a run without mapped values for its destinations", () => {
 suite("what the configuration names and the service does not have", () => {
   test("is told with the nearest name that is known", async (t) => {
     const config = { destinations: named("Web CMS", "Web CSM"), customFields: ["regoin", "wholly else"] };
-    const { warnings } = await night(t, config);
-    assert.deepEqual(warnings, [
-      'There is no destination "Web CSM" on platform "External": its mapped values are missing. The nearest is "Web CMS".',
+    const summary = await night(t, config, { before: [WEB, CSM] });
+    assert.deepEqual(await rowsOf(summary.directory, NOT_THERE), [
+      ["warning", "1", "Web CSM"],
+      ["warning", "2", "regoin, wholly else"],
+    ]);
+    assert.deepEqual(summary.warnings, [
+      'There is no destination "Web CSM" on platform "External" any more: its mapped values are missing. The nearest is "Web CMS".',
       'The service knows no custom field "regoin". The nearest is "region".',
       'The service knows no custom field "wholly else".',
     ]);
   });
 
   long("is told with the platform where a service that looks loosely has it on another", async (t) => {
-    const { warnings } = await night(t, { destinations: [{ name: "Web CMS", platform: "Mail" }] });
+    const destinations = [{ name: "Web CMS", platform: "Mail" }];
+    const { warnings } = await night(t, { destinations }, { before: [{ ...WEB, platform: "Mail" }] });
     assert.equal(
       warnings[1],
-      'There is no destination "Web CMS" on platform "Mail": its mapped values are missing. The nearest is "Web CMS (External)".',
+      'There is no destination "Web CMS" on platform "Mail" any more: its mapped values are missing. The nearest is "Web CMS (External)".',
+    );
+  });
+
+  test("G13: ends the run before it reads anything, if it is a destination that the run before did not ask for", async (t) => {
+    const error = await failsWith("config.invalid", night(t, { destinations: named("Web CMS", "Web CSM") }));
+    assert.equal(
+      error.message,
+      'There is no destination "Web CSM" on platform "External" (did you mean "Web CMS"?). Correct `destinations`, or leave it out.',
     );
   });
 

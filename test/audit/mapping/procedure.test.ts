@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
-import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
+import type { ItemExplanation } from "../../../src/audit/questions/explain.ts";
+import { notesOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
+import type { Reception } from "../../../src/warehouse/manifest.ts";
 import { assertLedger } from "../assert-ledger.ts";
 import { MAPPING_EXAMPLES, type MappingExample } from "./mapping-examples.ts";
 import { mapItem, payloadJson } from "./procedure.ts";
@@ -20,14 +22,31 @@ for (const example of MAPPING_EXAMPLES) {
   });
 }
 
-/** Results of the steps of an example, by their rules. */
-function stepsOf(example: MappingExample): (readonly [rule: unknown, result: string])[] {
+/** Facts of an example as `explain` has them. */
+function explanationOf(example: MappingExample): ItemExplanation {
   const { definitions, ledger, payloads } = map(example);
   const { values, passthrough } = example;
   const item = { contentId: "item", slug: null, title: null, contentType: null, updatedAt: null };
   const evidence = { document: undefined, reused: [], lookups: [] };
-  const found = { item, values, definitions, ledger, payloads, passthrough, evidence, since: undefined };
-  const fieldIds = definitions.fields.map(({ customFieldId }) => customFieldId);
+  const receptions = new Map<string, Reception>();
+  const found = {
+    item,
+    values,
+    definitions,
+    receptions,
+    ledger,
+    payloads,
+    passthrough,
+    evidence,
+    since: undefined,
+  };
+  return found;
+}
+
+/** Results of the steps of an example, by their rules. */
+function stepsOf(example: MappingExample): (readonly [rule: unknown, result: string])[] {
+  const found = explanationOf(example);
+  const fieldIds = found.definitions.fields.map(({ customFieldId }) => customFieldId);
   return stepsSection(found, { fieldIds }).rows.map(({ rule, result }) => [rule, String(result)]);
 }
 
@@ -38,7 +57,7 @@ test("an explanation has what each rule found, in the order of the rules", () =>
     [2, "the mapping m1"],
     [3, 'called "Region", with 2 entries'],
     [4, "it has value mappings: each value is looked up"],
-    [5, 'the ID of a value of the field: "Europe"'],
+    [5, 'the ID of a value of the field: "emea", shown as "Europe"'],
     [6, 'the entry m1.0 makes it "EU"'],
     [7, '["EU"]'],
   ]);
@@ -75,4 +94,34 @@ test("an explanation shows every mapping, entry and select value that fits, not 
     "there is m1 too",
     "it fits v9, v1",
   ]);
+});
+
+test("H20: the row of a value names what is unusual about it: exactly its flags, and both candidates", () => {
+  const seen = MAPPING_EXAMPLES.flatMap((example) => {
+    const explanation = explanationOf(example);
+    return explanation.ledger.flatMap((row) => {
+      const notes = notesOf(explanation, row);
+      const flags = {
+        "matched by text": row.matchedByText,
+        "ambiguous:": row.ambiguous,
+        "collision with": row.collision,
+        archived: row.valueArchived,
+      };
+      for (const [word, isSet] of Object.entries(flags))
+        assert.equal(
+          notes.some((note) => note.startsWith(word)),
+          isSet,
+          `${example.title}: ${word}`,
+        );
+      return notes;
+    });
+  });
+  for (const note of [
+    'ambiguous: "first" or "second"',
+    'ambiguous: nothing or "only in the second"',
+    'ambiguous: "both", shown as "y" or "x", shown as "both"',
+    'matched by text "Europe"',
+    "collision with region",
+  ])
+    assert.ok(seen.includes(note), note);
 });

@@ -2,13 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type DestinationCounts,
+  limited,
   mappedCounts,
   readDestinationCounts,
   sumOf,
   without,
 } from "../../../src/audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../../src/audit/open-run.ts";
-import { type Coverage, type CoverageFilter, coverageOf } from "../../../src/audit/questions/coverage.ts";
+import {
+  type Coverage,
+  type CoverageFilter,
+  coverageOf,
+  coverageSections,
+} from "../../../src/audit/questions/coverage.ts";
 import { resolveScope } from "../../../src/audit/questions/filters.ts";
 import { all, execute, type Row } from "../../../src/storage/duckdb.ts";
 import { long } from "../../long.ts";
@@ -156,6 +162,29 @@ test("the totals are the sums of the coverage, and the values add up to them", a
   }
 });
 
+/** Disagreements about whether a destination receives values: a row of each table that has the column. */
+const MISSTATED = `
+  SELECT coalesce(supports_custom_field_mappings, false) AS expected, receives FROM destinations
+  UNION ALL SELECT d.receives, m.receives FROM content_mapped_values m JOIN destinations d USING (destination_id)
+  UNION ALL SELECT d.receives, p.receives FROM content_external_payloads p JOIN destinations d USING (destination_id)
+  UNION ALL SELECT d.receives, w.receives FROM published.content_mapped_wide w JOIN destinations d USING (destination_id)
+  UNION ALL SELECT d.receives, c.receives FROM published.mapping_coverage c JOIN destinations d USING (destination_id)
+  UNION ALL SELECT d.receives, i.receives FROM published.mapped_value_intervals i JOIN destinations d USING (destination_id)`;
+
+test("H18: each table says alike which destinations receive values, and rows of these come first", async () => {
+  await using run = await opened(warehouses.nightly);
+  const counts = `SELECT count(*)::INTEGER AS rows, count(DISTINCT receives)::INTEGER AS kinds,
+    count_if(expected IS DISTINCT FROM receives)::INTEGER AS wrong FROM (${MISSTATED})`;
+  const [{ rows, ...found } = {}] = await all(run.connection, counts);
+  assert.ok(Number(rows) > 18_000, String(rows));
+  assert.deepEqual(found, { kinds: 2, wrong: 0 });
+  for (const { key, rows } of coverageSections(await coverageOf(run.connection, ALL))) {
+    const apart = rows.map(({ reception }) => reception !== undefined && reception !== "receiving");
+    assert.deepEqual(apart, apart.toSorted(), key);
+    if (["coverage", "destinations", "values"].includes(key)) assert.ok(apart.includes(true), key);
+  }
+});
+
 const BY_RECEPTION = `
   SELECT reception, count(*) FILTER (WHERE status = 'unmapped') AS unmapped,
     count(*) FILTER (WHERE status = 'unknown_value') AS unknown_value
@@ -190,7 +219,7 @@ test("what destinations receive none of is counted apart, in all answers as one 
   assert.deepEqual(run.manifest.mappedValues, mappedCounts(await readDestinationCounts(run.connection)));
 });
 
-test("a destination that is ignored is counted apart, and where none has a name all count", async () => {
+test("a destination that is ignored is counted apart, and where none has a name limits are about all", async () => {
   await using run = await opened(warehouses.nightly);
   const { connection } = run;
   const [printArchive = ""] =
@@ -198,18 +227,18 @@ test("a destination that is ignored is counted apart, and where none has a name 
   const ignoring = await readDestinationCounts(connection, [printArchive]);
   assert.deepEqual(
     ignoring.map(({ reception }) => reception),
-    ["receiving", "ignored", "receiving", "nameless"],
+    ["receiving", "receiving", "ignored", "nameless"],
   );
   await execute(
     connection,
     `CREATE TEMP TABLE destinations AS
      SELECT destination_id, NULL::VARCHAR AS identification, NULL::VARCHAR AS platform,
-       NULL::BOOLEAN AS supports_custom_field_mappings
+       false AS receives
      FROM main.destinations`,
   );
   const unnamed = await readDestinationCounts(connection);
-  assert.deepEqual(new Set(unnamed.map(({ reception }) => reception)), new Set(["receiving"]));
-  assert.equal(without(sumOf(unnamed)), 835);
+  assert.deepEqual(new Set(unnamed.map(({ reception }) => reception)), new Set(["nameless"]));
+  assert.equal(without(sumOf(limited(unnamed))), 835);
 });
 
 test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {

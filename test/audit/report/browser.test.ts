@@ -69,9 +69,15 @@ const found = (page: Page) => page.locator("#found").textContent();
 
 test("the first screen says whether the run is good, and what needs attention", { skip }, async (t) => {
   const { page } = await open(t);
-  assert.match((await page.locator(".verdict").textContent()) ?? "", /Complete\s*Two passes/);
-  assert.ok(await page.locator(".attention li").first().isVisible());
-  assert.equal(await page.locator(".figures strong").first().textContent(), either("500", "499"));
+  const total = either("500", "499");
+  assert.match(
+    (await page.locator(".verdict").textContent()) ?? "",
+    new RegExp(`Complete: ${total} of ${total} items; `),
+  );
+  assert.deepEqual(await page.locator(".reader h3").allTextContents(), ["Operator", "Analyst", "Auditor"]);
+  assert.match((await page.locator(".subtitle").textContent()) ?? "", / UTC, [^,]+ s, less than 1 h ago$/);
+  const { y = 0, height = 0 } = (await page.locator("#overview").boundingBox()) ?? {};
+  assert.ok(y > 0 && y + height <= 800, `${y} ${height}`);
 });
 
 test("an item is found by its title, ID or a value, and shows its payloads with mapping and entry", {
@@ -117,7 +123,25 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
   assert.ok((await dialog.textContent())?.includes(`content-warehouse explain ${id} --steps`));
   await page.keyboard.press("Escape");
   assert.ok(await dialog.isHidden());
-  assert.match(page.url(), /#items$/);
+  assert.equal(await page.evaluate("location.hash"), `#find=${id}`);
+});
+
+test("the address has the words of the search, and an address with words finds what they find", {
+  skip,
+}, async (t) => {
+  const { page } = await open(t, {}, "#find=no+item+has+100%25+of+this");
+  assert.match((await found(page)) ?? "", /^0 of /);
+  assert.equal(await words(page).inputValue(), "no item has 100% of this");
+  await words(page).fill("Page & more");
+  assert.equal(await page.evaluate("location.hash"), "#find=Page+%26+more");
+  await words(page).fill("");
+  assert.equal(await page.evaluate("location.hash"), "#items");
+  await page.evaluate("location.hash = 'find=%E0%A4%A'");
+  await page.locator("#found", { hasText: /^0 of / }).waitFor();
+  await words(page).fill("Product");
+  const top = (await page.locator("#items").boundingBox())?.y ?? -1;
+  assert.ok(top >= 0 && top < 200, "what is found is in sight, below the search");
+  assert.ok(await words(page).isVisible());
 });
 
 test("an address of an item that the page does not have says so", { skip }, async (t) => {

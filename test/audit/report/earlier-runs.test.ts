@@ -89,8 +89,7 @@ test("a run before whose database cannot be opened leaves the page without a com
     result,
     database: join(result, "warehouse.duckdb"),
     temporaryDirectory: join(folder, "spilled"),
-    rows: sample.rows,
-    emptyColumns: sample.emptyColumns,
+    manifest: sample,
     earlier: {
       previous: 41,
       before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest: sample },

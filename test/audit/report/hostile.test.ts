@@ -23,7 +23,7 @@ const ELEMENTS =
   "meta nav noscript p pre script section small span strong style summary table tbody td th thead time title tr ul";
 const ATTRIBUTES =
   "aria-hidden aria-label aria-labelledby autocomplete charset class content data-value datetime for hidden href http-equiv " +
-  "id lang name open role scope spellcheck tabindex type";
+  "id lang name open placeholder role scope spellcheck tabindex type";
 
 test("hostile texts make no element, no attribute and no address", () => {
   const elements = new Set(ELEMENTS.split(" "));

@@ -1,7 +1,8 @@
-/** Each tile and sentence of the first screen, and the sections behind them, against tables that say something else. */
+/** Each figure and line of the first screen, and the sections behind them, against tables that say something else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EarlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
+import { listedRun } from "../../../src/audit/questions/runs.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
 import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
 import { few } from "../../long.ts";
@@ -37,19 +38,15 @@ async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
   const page = parsePage(html);
   const textsOf = (selector: string) =>
     page.all(selector).map(({ textContent }) => textContent.replaceAll(/\s+/g, " ").trim());
-  const tile = (name: string) => {
-    const found = page.all(".figures div").find((each) => each.first("dt")?.textContent === name);
-    return ["strong", "span"].map((part) => found?.first(part)?.textContent);
-  };
   const [verdict = ""] = textsOf(".verdict");
   return {
     html,
-    tile,
     verdict,
     heading: textsOf("h1")[0],
     isGreen: page.first(".verdict.good") !== undefined,
-    attention: textsOf(".attention li"),
-    empty: textsOf(".empty"),
+    /** Figures of all readers, and their lines. */
+    figures: textsOf(".figures li"),
+    lines: textsOf(".lines li"),
     section: (id: string) => textsOf(`#${id}`)[0] ?? "",
     records: (caption: string) => tableRecords(page, caption),
   };
@@ -60,7 +57,6 @@ function cells(records: readonly Readonly<Record<string, string>>[], ...heads: r
   return records.map((record) => heads.map((head) => record[head]));
 }
 
-const figure = (value: number) => value.toLocaleString("en-US");
 const replacing = (columns: string) => `SELECT * REPLACE (${columns}) FROM {}`;
 
 const REJECTS = `SELECT * FROM (VALUES
@@ -73,58 +69,110 @@ test("items: loaded, listed, rejected, gone and not read are those of the run", 
     "1504 AS items_listed, 1500 AS items_loaded, 2 AS items_rejected, 1 AS items_removed, 1 AS items_unread",
   );
   const page = await pageOf({ tables: { run, run_rejects: REJECTS } });
-  assert.deepEqual(page.tile("Items loaded"), [
-    "1,500",
-    "1,504 listed, 2 rejected, 1 gone since, 1 listed too late to be read",
+  assert.match(page.verdict, /^✓ Complete: 1,500 of 1,504 items; two passes /);
+  assert.deepEqual(page.figures.slice(1, 4), [
+    "2 rejected",
+    "1 gone since listed",
+    "1 listed too late to be read",
   ]);
-  assert.ok(page.attention.includes("2 items were rejected."));
+  assert.ok(page.figures.includes("1,500 items the first run"));
   assert.deepEqual(cells(page.records("Rejects"), "item", "mode", "page", "position", "reason"), [
     ["aa11", "dynamic", "2", "7", "the item's id is a number"],
     ["", "item", "", "", "its title is <b>no</b> text"],
   ]);
 });
 
-test("values mapped and those without an external value are counts of the mapped values", async () => {
+test("the share that each destination has mapped, and values without an external value, are counts of the mapped values", async () => {
   const page = await plainPage();
   await using run = await opened(out);
   const [counts] = await all(
     run.connection,
     `SELECT count_if(receives AND status = 'unmapped')::INT AS unmapped,
-       count_if(receives AND status = 'unknown_value')::INT AS unknown,
-       count_if(receives AND status = 'mapped')::INT AS mapped,
-       count_if(receives AND status IN ('unmapped', 'unknown_value'))::INT AS lacking
+       count_if(receives AND status = 'unknown_value')::INT AS unknown
      FROM (
        SELECT status, identification IS NOT NULL AND supports_custom_field_mappings AS receives
        FROM content_mapped_values JOIN destinations USING (destination_id)
      )`,
   );
-  const [mapped = 0, lacking = 0] = [counts?.mapped, counts?.lacking].map(Number);
   const [unmapped = 0, unknown = 0] = [counts?.unmapped, counts?.unknown].map(Number);
-  const possible = mapped + lacking;
-  assert.deepEqual(page.tile("Values mapped"), [
-    `${((mapped / possible) * 100).toFixed(1)}%`,
-    `${figure(mapped)} of ${figure(possible)} values of fields with a value mapping, at destinations that receive values`,
-  ]);
-  assert.deepEqual(page.tile("Without an external value"), [
-    `${figure(lacking)} values`,
-    `${figure(unmapped)} unmapped, ${figure(unknown)} unknown, at destinations that receive values; of 835 without an external value, 173 at Print Archive (supports no mappings), 212 at 20ff76a286238f962af5b190 (known by its ID alone)`,
+  assert.ok(
+    page.lines.includes(
+      `${unmapped + unknown} values without an external value ${unmapped} unmapped, ${unknown} unknown; also 173 at Print Archive (supports no mappings); also 212 at 20ff76a286238f962af5b190 (known by its ID alone)`,
+    ),
+    page.lines.join("\n"),
+  );
+  const shares = await all(
+    run.connection,
+    `SELECT identification AS name, count_if(status = 'mapped') / count(*) AS share
+     FROM content_mapped_values JOIN destinations USING (destination_id)
+     WHERE status <> 'no_value_mapping' AND supports_custom_field_mappings AND identification IS NOT NULL
+     GROUP BY name ORDER BY name`,
+  );
+  assert.deepEqual(
+    page.figures.filter((each) => each.includes("%")),
+    shares.map(({ name, share }) => `${(100 * Number(share)).toFixed(1)}% mapped at ${name}`),
+  );
+});
+
+test("beside its share a destination has that of the night before; one that receives values since, or no longer, says so", async () => {
+  await using run = await opened(out);
+  const { manifest, directory } = run;
+  const counts = { mapped: 1, unmapped: 1, unknown: 0 };
+  const values = manifest.mappedValues ?? assert.fail();
+  const before = {
+    ...{ run: "000041-20261119T020000Z", sequence: 41, directory },
+    manifest: {
+      ...manifest,
+      mappedValues: {
+        ...values,
+        destinations: values.destinations.map((each) => ({
+          ...each,
+          ...counts,
+          reception: each.name === "Web CMS" ? ("unsupported" as const) : ("receiving" as const),
+        })),
+      },
+    },
+  };
+  const same = Object.fromEntries(Object.keys(manifest.rows).map((name) => [`before_${name}`, "FROM {}"]));
+  const page = await pageOf({ tables: same, earlier: { previous: 41, before, listed: [] } });
+  assert.deepEqual(page.figures.slice(-4), [
+    "91.1% mapped at Partner Portal was 50.0%",
+    "Print Archive receives values no longer supports no mappings",
+    "93.1% mapped at Web CMS receives values now",
+    "20ff76a286238f962af5b190 receives values no longer known by its ID alone",
   ]);
 });
 
-test("values without an external value are named, those of most items first, and the others counted", async () => {
+test("the items of the night are new, edited and removed, with a line over the kept nights", async () => {
+  await using run = await opened(out);
+  const [changes, night] = [
+    { new: 1, changed: 1234, removed: 2 },
+    { new: 0, changed: null, removed: 0 },
+  ];
+  const listed = Array.from({ length: 20 }, () => ({ ...listedRun(run.manifest, ""), ...night }));
+  const earlier = { previous: 41, before: undefined, listed };
+  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes }, earlier });
+  const texts = parsePage(html)
+    .all(".figures li")
+    .map(({ textContent }) => textContent.trim());
+  assert.deepEqual(texts.slice(3, 7), [
+    "1 item new",
+    "1,234 edited",
+    "2 removed",
+    "▁▁▁▁▁▁▁▁▁▁▁▁▁█ in the last 14 nights, up to 1,237 items",
+  ]);
+});
+
+test("ambiguous values and shared names are counted, and values without an external value stand with most items first", async () => {
   const page = await plainPage();
   await using run = await opened(out);
   const ambiguous = await scalar(
     run.connection,
     "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
   );
+  assert.ok(page.lines.includes(`${ambiguous} ambiguous values several fit; the first was used`));
   assert.ok(
-    page.attention.includes(
-      `${ambiguous} values are ambiguous: several entries, select values or mappings fit, of which the first was used.`,
-    ),
-  );
-  assert.ok(
-    page.attention.includes("1 external name of several fields: market at Web CMS (launch_market, region)."),
+    page.lines.includes("1 external name of several fields market at Web CMS (launch_market, region)"),
   );
   const rows = page.records("Values without an external value");
   const apart = new Set(["Print Archive", "20ff76a286238f962af5b190"]);
@@ -134,14 +182,15 @@ test("values without an external value are named, those of most items first, and
     counting,
     "those of destinations that receive values first",
   );
-  const first = counting
-    .slice(0, 3)
-    .map((row) => `"${row.value}" of ${row.field} for ${row.destination} (${row.items} items)`);
-  const told = `${counting.length} values unmapped or unknown: ${first.join(", ")} and ${counting.length - 3} more.`;
-  assert.ok(page.attention.includes(told), page.attention.join("\n"));
+  const items = counting.map((row) => Number(row.items));
+  assert.ok(items.length > 3);
+  assert.deepEqual(
+    items,
+    items.toSorted((a, b) => b - a),
+  );
 });
 
-test("where every value is mapped, the tiles and the list say so", async () => {
+test("where every value is mapped and every check passed, the figures say so", async () => {
   const page = await pageOf({
     tables: {
       content_mapped_values: "FROM {} WHERE status = 'mapped' AND NOT ambiguous AND NOT collision",
@@ -151,18 +200,10 @@ test("where every value is mapped, the tiles and the list say so", async () => {
       custom_field_mappings: "FROM {} WHERE external_field_name <> 'market'",
     },
   });
-  assert.equal(page.tile("Values mapped")[0], "100%");
-  assert.deepEqual(page.tile("Without an external value"), [
-    "0 values",
-    "0 unmapped, 0 unknown, at destinations that receive values",
-  ]);
-  assert.equal(page.tile("Checks")[0], "all passed");
-  assert.deepEqual(page.attention, []);
-  assert.ok(
-    page.empty.includes(
-      "Nothing: every check passed, and every value of a field with a value mapping is mapped at each destination that receives values.",
-    ),
-  );
+  assert.match(page.figures.join("\n"), /^0 warnings of \d+ checks\n0 rejected\n0 new fields\n/);
+  const shares = page.figures.filter((each) => each.includes("%"));
+  assert.ok(shares.length > 1 && shares.every((each) => each.startsWith("100% mapped at ")));
+  assert.deepEqual(page.lines, ["0 values without an external value 0 unmapped, 0 unknown"]);
 });
 
 for (const [name, tables, why] of [
@@ -181,15 +222,15 @@ for (const [name, tables, why] of [
     const passed = { run_checks: replacing("'passed' AS verdict"), run_drift: "FROM {} LIMIT 0" };
     const named = { destinations: replacing("coalesce(identification, 'Blog') AS identification") };
     const page = await pageOf({ tables: { ...tables, ...passed, ...named } });
-    assert.deepEqual(page.tile("Values mapped"), ["none", why]);
-    assert.deepEqual(page.tile("Without an external value"), ["not known", why]);
+    assert.equal(page.figures.at(-1), `No value to look at ${why}`);
+    assert.deepEqual(page.lines, []);
     assert.ok(page.section("coverage").includes(`There is no value to look at: ${why}.`));
     const told = page.html.replaceAll(/<script type="text\/plain".*?<\/script>/gs, "");
     assert.doesNotMatch(told, /[Ee]very value/);
   });
 }
 
-test("checks: the tile, the list and the section count those that did not pass", async () => {
+test("checks: those that warn are counted and named; beside a run before, the new ones alone", async () => {
   const page = await plainPage();
   await using run = await opened(out);
   const rows = await all(
@@ -198,16 +239,24 @@ test("checks: the tile, the list and the section count those that did not pass",
   );
   const warnings = rows.filter(({ verdict }) => verdict !== "passed");
   assert.ok(warnings.length > 3);
-  assert.deepEqual(page.tile("Checks"), [
-    `${warnings.length} warnings`,
-    `${rows.length - warnings.length} of ${rows.length} passed`,
-  ]);
-  const [told] = page.attention.filter((each) => each.startsWith(`${warnings.length} checks warn:`));
+  assert.equal(page.figures[0], `${warnings.length} warnings of ${rows.length} checks`);
+  const [told = ""] = page.lines;
   assert.match(
-    told ?? "",
-    /: destinations in mappings that have no name: 1, foreign key content\.assignee_id → users: 2, /,
+    told,
+    /^Warnings destinations in mappings that have no name: 1, foreign key content\.assignee_id → users: 2, /,
   );
-  assert.ok(told?.endsWith(` and ${warnings.length - 3} more.`));
+  assert.ok(told.endsWith(` and ${warnings.length - 3} more`));
+  const { manifest, directory } = run;
+  const before = { run: "000041-20261119T020000Z", sequence: 41, directory, manifest };
+  const same = Object.fromEntries(Object.keys(manifest.rows).map((name) => [`before_${name}`, "FROM {}"]));
+  const name = "destinations in mappings that have no name";
+  const passed = `SELECT * REPLACE (CASE WHEN check_name = '${name}' THEN 'passed' ELSE verdict END AS verdict) FROM {}`;
+  const beside = await pageOf({
+    tables: { ...same, before_run_checks: passed },
+    earlier: { previous: 41, before, listed: [] },
+  });
+  assert.equal(beside.figures[0], `1 new warning ${warnings.length - 1} known`);
+  assert.equal(beside.lines[0], `New warnings ${name}: 1`);
 });
 
 test("what a pipeline tests is named before references", async () => {
@@ -215,8 +264,8 @@ test("what a pipeline tests is named before references", async () => {
   const rows = names.map((name) => `('${name}', 'warning', 1, 0, 'detail', NULL::VARCHAR)`);
   const columns = "check_name, verdict, figure, expected, detail, examples";
   const checks = `SELECT * FROM (VALUES ${rows.join(", ")}) AS checks(${columns})`;
-  const { attention } = await pageOf({ tables: { run_checks: checks } });
-  assert.match(attention[0] ?? "", /test: of mine.*values of x\.y.*content\.new_id → content/);
+  const { lines } = await pageOf({ tables: { run_checks: checks } });
+  assert.match(lines[0] ?? "", /test: of mine.*values of x\.y.*content\.new_id → content/);
 });
 
 test("the title is the instance's name; where nobody knows it, the host of the service", async () => {
@@ -237,14 +286,17 @@ test("the title is the instance's name; where nobody knows it, the host of the s
 test("the verdict is green for a complete run alone, and never without its mapped values", async () => {
   const complete = await plainPage();
   assert.ok(complete.isGreen);
-  assert.match(complete.verdict, /Complete Two passes over the listing agreed/);
+  assert.equal(
+    complete.verdict,
+    "✓ Complete: 500 of 500 items; two passes and the service’s own count agree.",
+  );
   const unsettled = await pageOf({
     tables: { run: replacing("'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason") },
   });
   assert.ok(!unsettled.isGreen);
   assert.match(
     unsettled.verdict,
-    /Unsettled The answers of the service do not agree, .* meanwhile: pass 2 <b>differs<\/b>\.$/,
+    /^! Unsettled: 500 of 500 items; the answers of the service do not agree, .* meanwhile: pass 2 <b>differs<\/b>\.$/,
   );
   const check = "check_name = 'mapped values for the configured destinations'";
   const lacking = await pageOf({
@@ -255,7 +307,10 @@ test("the verdict is green for a complete run alone, and never without its mappe
     },
   });
   assert.ok(!lacking.isGreen);
-  assert.match(lacking.verdict, /Complete, without mapped values Two passes .* There are none\.$/);
+  assert.match(
+    lacking.verdict,
+    /Complete, without mapped values: 500 of 500 items; two passes .* There are none\.$/,
+  );
 });
 
 test("values without a value mapping are not sent, or sent as is where the pipeline sends them", async () => {
@@ -285,9 +340,8 @@ test("mapped values that are not sent all the same are counted", async () => {
     },
   });
   assert.ok(
-    page.attention.includes(
-      `${number} mapped values are not sent: the entry has no external value, or the mapping names no field at the destination.`,
-    ),
+    page.lines.includes(`${number} mapped values not sent no external value or name`),
+    page.lines.join("\n"),
   );
 });
 
@@ -335,18 +389,19 @@ test("drift: what is new since the run before needs attention, and the policy's 
     },
     earlier: { previous: 41, before, listed: [] },
   });
-  assert.ok(page.attention.includes("1 new field since run 41: ai_<b> (3 times)."));
-  assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
+  assert.ok(page.figures.includes("1 new field"));
+  assert.ok(page.lines.includes("1 field not in the specification since run 41 ai_<b> (3 times)"));
+  assert.ok(page.lines.includes("1 field without values since run 41 gone (had 6 values)"));
   const counting = await pageOf({
     tables: {
       run_drift: `SELECT * REPLACE (2 AS items) FROM (${DRIFT("('ai', 'unknown_field', 4, 'aa11', 'a summary')")})`,
     },
   });
   assert.ok(
-    counting.attention.some((each) => each.endsWith("new field: ai (2 items).")),
-    counting.attention.join("\n"),
+    counting.lines.includes("1 field not in the specification ai (2 items)"),
+    counting.lines.join("\n"),
   );
-  assert.ok(page.attention.every((each) => !each.includes("rank") && !each.includes("owner.email")));
+  assert.ok(page.lines.every((each) => !each.includes("rank") && !each.includes("owner.email")));
   assert.ok(!page.html.includes("only-before"), "nothing that is only in the run before");
   assert.match(
     page.section("drift"),
@@ -359,7 +414,7 @@ test("drift: without a run before it says so, and does not say that nothing vani
   const first = await pageOf({
     tables: { run_drift: DRIFT("('ai', 'unknown_field', 3, 'aa11', 'a summary')") },
   });
-  assert.ok(first.attention.includes("1 new field: ai (3 times)."));
+  assert.ok(first.lines.includes("1 field not in the specification ai (3 times)"));
   assert.match(
     first.section("drift"),
     /This is the first run.*Changed types: none Values outside the contract: none Answers that contradict each other: none/,

@@ -5,8 +5,10 @@ import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from "no
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
+import { all } from "../../../src/storage/duckdb.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { few, long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
@@ -30,11 +32,11 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   }
   assert.match(
     text.replaceAll("\n", " "),
-    /^[\d,]+ values: 835 without an external value \(825 unmapped, 10 unknown\), 450 of them at destinations that receive values; [\d,]+ not sent \(no value mapping\), \d+ ambiguous, \d+ sent under a name shared by several fields, in the run 000001-\S+Z\. /,
+    /^6,770 values at destinations that receive values, in the run 000001-\S+Z: 450 without an external value \(442 unmapped, 8 unknown\), 1,095 not sent \(no value mapping\), 396 ambiguous, 493 sent under a name shared by several fields\. Destinations that receive none: 960 values more\. /,
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   const heads = text.split("\n").filter((line) => line.startsWith("┌"));
-  assert.equal(heads.length, 7, "a part is one table");
+  assert.equal(heads.length, 10, "a part is one table, or two where destinations receive no values");
   assert.match(text, /\nleft out: external name, items, archived, ambiguous, collision, unused; widen\n/);
   assert.match(await audit(), /│ field +│ external name +│ items │.*│ collision │ unused │\n/);
 });
@@ -69,6 +71,22 @@ test("json has the parts by name with every column, and csv has one part", async
     await audit("--format", "csv", "--section", "collisions"),
     /^destination_id,.*\n.*,market,"launch_market, region",\d+\n$/,
   );
+});
+
+/** Values of the audit that the exported mapping has, by their IDs: how many, and how many of which text it names alike. */
+const JOINED = (values: string, mapping: string) => `
+  SELECT count(*)::INTEGER AS rows, count_if(v.value = m.value)::INTEGER AS alike,
+    count_if(v.display = m.display)::INTEGER AS displayed_alike, count_if(m.value <> m.display)::INTEGER AS differing
+  FROM read_csv('${values}', all_varchar := true) v
+  JOIN read_csv('${mapping}', all_varchar := true) m USING (destination_id, custom_field_id, value_id)`;
+
+test("H19: the exported mapping and the values join by `value`, the internal text, and by `display`", async () => {
+  const [values, mapping] = [join(out, "..", "values.csv"), join(out, "..", "joined.csv")];
+  await writeFile(values, await audit("--section", "values", "--format", "csv", "--export-mapping", mapping));
+  const connection = await (await DuckDBInstance.create()).connect();
+  const [{ rows, differing, ...alike } = {}] = await all(connection, JOINED(values, mapping));
+  assert.ok(Number(rows) > 20 && Number(differing) > 0, `${rows} rows, in ${differing} the texts differ`);
+  assert.deepEqual(alike, { alike: rows, displayed_alike: rows });
 });
 
 test("with --fail-on too many values end with 25 and a sentence, after the answer", async () => {
@@ -163,7 +181,7 @@ test("a disk without room ends with 30 and leaves the file as it was, and a whol
   await audit("--export-mapping", file);
   assert.match(
     await readFile(file, "utf8"),
-    /^custom_field_id,custom_field,destination_id,destination,mapping_id,external_field_name,mapping_value_id,value_id,value,external_value\n/,
+    /^custom_field_id,custom_field,destination_id,destination,mapping_id,external_field_name,mapping_value_id,value_id,value,display,external_value\n/,
   );
   assert.deepEqual([(await stat(file)).mode & 0o777, await readdir(folder)], [0o640, ["mapping.csv"]]);
 });

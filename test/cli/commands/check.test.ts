@@ -88,7 +88,7 @@ test("the service is asked for one item, for full items and for each destination
       ["list", 1000],
     ],
   );
-  assert.deepEqual([step("destinations")?.status, exitCode], ["warning", 0]);
+  assert.deepEqual([step("destinations")?.status, exitCode], ["failed", 2]);
   assert.match(
     step("destinations")?.detail ?? "",
     /^There is no destination "Website" on platform "External"/,
@@ -96,18 +96,18 @@ test("the service is asked for one item, for full items and for each destination
   assert.equal(step("configuration")?.detail, "content-warehouse.config.json");
 });
 
-test("a missing destination is a warning, whatever becomes of the search for what is meant, and that looks nothing up", async (t) => {
+test("a missing destination fails, whatever becomes of the search for what is meant, and that looks nothing up", async (t) => {
   const cwd = await temporaryFolder(t);
   const items = itemsOf(30).map((each, index) => ({ ...each, publish_destination: `Site ${index}` }));
   const service = await Scripted.start(t, items);
   const destinations = ["External", "Archive", "Print"].map((platform) => ({ name: "Website", platform }));
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ destinations }));
   const missing = await found(cwd, at(service));
-  assert.equal(missing.step("destinations")?.status, "warning");
+  assert.equal(missing.step("destinations")?.status, "failed");
   assert.equal(service.asked("destinations").length, destinations.length);
   service.script = ({ columns }) => (columns.includes("publish_destination") ? { status: 500 } : undefined);
   const unhinted = await found(cwd, at(service));
-  assert.equal(unhinted.step("destinations")?.status, "warning");
+  assert.equal(unhinted.step("destinations")?.status, "failed");
   assert.match(
     unhinted.step("destinations")?.detail ?? "",
     /^There is no destination "Website" on platform "External"\. /,

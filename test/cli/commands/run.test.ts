@@ -137,7 +137,7 @@ suite("a run against a service", () => {
           export const title = text("title", { comment: "Title." });`,
         [`own.${extension}`]: `import { contentTables, customTable, definePipeline, duckdb, listing } from "content-warehouse";
           import { title } from "./title.${extension}";
-          const titles = customTable({ name: "titles", comment: "Titles.", columns: [title], rows: () => [{}] });
+          const titles = customTable({ name: "titles", comment: "Titles.", columns: [title], rows: () => [{ title: "A title" }] });
           export default definePipeline({
             name: "own",
             extract: [listing("dynamic")],

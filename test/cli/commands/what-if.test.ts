@@ -47,6 +47,18 @@ test("a screen gets the changes by destination and field, by value, and item by 
   assert.equal(json.items[0].external_value_after, "=Far North");
 });
 
+test("changes at a destination that receives no values stand apart, and are not counted among the others", async () => {
+  const text = await whatIf(await edited("both.csv", /,(Foot|D)\n/g, ",$1!\n"));
+  const [received = "", apart = ""] = text.split("The same at destinations that receive no values");
+  assert.match(
+    received,
+    /^126 external values of 75 items would change .*, 75 of them at destinations that receive values\. /,
+  );
+  assert.match(received, /│ Partner Portal │/);
+  assert.doesNotMatch(received, /│ Print Archive /);
+  assert.match(apart, /│ Print Archive │ product_line │ +51 │/);
+});
+
 test("a screen of 80 has every name and value whole, as the mapping and the filters take them", async () => {
   const mapping = await edited("long.csv", /,T1 North\n/g, ",Northern Territory\n");
   const long = join(out, "..", "longer.csv");

@@ -46,7 +46,7 @@ entry_places AS (
 texts AS (
   SELECT
     custom_field_id, value_id,
-    coalesce(is_now.display, is_now.value, was.display, was.value) AS value_text
+    coalesce(is_now.value, was.value, is_now.display, was.display) AS value_text
   FROM value_sides
 ),
 changes AS (

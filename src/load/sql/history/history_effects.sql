@@ -35,4 +35,10 @@ answered AS (
 SELECT asked.question
 FROM history_questions AS asked
 LEFT JOIN answered ON answered.question = asked.question AND answered.destination_id = asked.destination_id
-WHERE asked.epoch = $3 AND answered.answer IS DISTINCT FROM asked.answer
+WHERE asked.epoch = $3
+  AND answered.answer IS DISTINCT FROM
+  CASE
+    WHEN answered.answer.destination_unsupported IS NULL OR asked.answer.destination_unsupported IS NULL
+      THEN struct_update(asked.answer, destination_unsupported := answered.answer.destination_unsupported)
+    ELSE asked.answer
+  END

@@ -7,7 +7,7 @@
 -- $3  this run
 -- $4  its start
 SELECT
-  ledger.* EXCLUDE (ordinal),
+  ledger.* EXCLUDE (ordinal, receives),
   ledger.ordinal + 1 AS value_number,
   CASE WHEN ledger.matched_by_text THEN text.matched_text END AS matched_text,
   $3 AS valid_from_run,

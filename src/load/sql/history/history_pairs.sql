@@ -10,6 +10,7 @@
 --           kept      the run cannot know
 --           returned  the item was removed, and has come back with this value
 --           lost      the item was removed, and has come back without it
+-- differs   a destination that is named now, or no longer, is known better or worse: that is no change of its values
 -- question  digest of what is to be asked of the definitions as they were; NULL: nothing
 WITH known_fields AS (
   SELECT custom_field_id
@@ -34,7 +35,12 @@ pairs AS (
     now.own_text,
     now.answer,
     now.ordinals,
-    now.answer IS DISTINCT FROM before.answer AS differs,
+    now.answer IS DISTINCT FROM
+    CASE
+      WHEN now.answer.destination_unsupported IS NULL OR before.answer.destination_unsupported IS NULL
+        THEN struct_update(before.answer, destination_unsupported := now.answer.destination_unsupported)
+      ELSE before.answer
+    END AS differs,
     CASE
       WHEN before.answer IS NULL THEN 'opened'
       WHEN before.state = 'returned' THEN CASE WHEN now.answer IS NULL THEN 'lost' ELSE 'returned' END

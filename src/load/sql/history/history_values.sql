@@ -18,7 +18,8 @@ compared AS (
     destination_id,
     custom_field_id,
     value_number,
-    unnest(answer_before),
+    -- What is known of the destination may be another while the version goes on.
+    unnest(CASE WHEN event = 'same' THEN answer ELSE answer_before END),
     CASE WHEN answer_before.matched_by_text THEN input END AS matched_text,
     valid_from_run,
     valid_from,

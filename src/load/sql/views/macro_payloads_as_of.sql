@@ -14,5 +14,5 @@ given AS (
 payloads AS (
   /* payloads */
 )
-SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, destination_unsupported
+SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, receives
 FROM payloads

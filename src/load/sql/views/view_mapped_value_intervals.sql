@@ -75,6 +75,7 @@ SELECT
   placed.custom_field_id,
   CAST(placed.ordinal AS INTEGER) AS ordinal,
   /* value_columns */,
+  coalesce(NOT placed.destination_unsupported, false) AS receives,
   placed.value_number,
   CAST(placed.copy AS INTEGER) AS copy,
   first.run AS valid_from_run,

@@ -61,6 +61,7 @@ counted AS (
 SELECT
   counted.destination_id,
   coalesce(destinations.identification, counted.destination_id) AS destination,
+  destinations.receives,
   counted.custom_field_id,
   custom_fields.name AS custom_field,
   counted.external_field_name,

@@ -2,7 +2,6 @@
 // markup, no address, no code. `INVISIBLE` is declared for all of the package, and stands before this script.
 (async () => {
   const PAGE_SIZE = 50;
-  const NAMED_ITEM = /^#item=(.*)$/;
   const byId = (id) => document.getElementById(id);
   const count = (number) => number.toLocaleString("en-US");
 
@@ -30,6 +29,14 @@
   const named = (name, id) => (name === null ? code(id) : foreign(name));
   const note = (...parts) => element("p", { class: "note" }, parts);
   const small = (...parts) => element("small", {}, parts);
+  /** What the address says: `#item=ID`, `#find=WORDS`. */
+  const addressed = (name) => new URLSearchParams(location.hash.slice(1)).get(name);
+
+  // How old the run is, when somebody looks.
+  const hours = Math.floor((Date.now() - Date.parse(document.querySelector("time").dateTime)) / 36e5);
+  const age =
+    hours < 1 ? "less than 1 h" : hours < 48 ? `${hours} h` : `${count(Math.floor(hours / 24))} days`;
+  byId("age").textContent = `, ${age} ago`;
 
   /** What the address names is shown, also where it is folded. */
   function unfoldNamed() {
@@ -71,16 +78,18 @@
 
   // The list.
 
+  const words = byId("words");
   let found = items;
   let shown = 0;
 
   function search() {
-    const text = byId("words").value.trim().toLowerCase();
+    const text = words.value.trim().toLowerCase();
     found = items.filter((item) => item.search.includes(text));
     shown = 0;
     byId("item-rows").replaceChildren();
     byId("item-table").hidden = found.length === 0;
     showMore();
+    if (text !== "") byId("items").scrollIntoView();
   }
 
   function showMore() {
@@ -110,17 +119,30 @@
     );
   }
 
+  /** The address has the words, so that what they find can be sent to somebody. */
+  function nameSearch() {
+    const find = words.value.trim();
+    history.replaceState(null, "", find === "" ? "#items" : `#${new URLSearchParams({ find })}`);
+  }
+
+  function searchNamed() {
+    const find = addressed("find");
+    if (find === null) return;
+    words.value = find;
+    search();
+  }
+
   // One item. The address names it, so that it can be sent to somebody.
 
   const dialog = byId("item");
 
   function openNamed() {
-    const id = NAMED_ITEM.exec(location.hash)?.[1];
-    if (id === undefined) {
+    const id = addressed("item");
+    if (id === null) {
       dialog.close();
       return;
     }
-    const item = items.find((each) => encodeURIComponent(each.id) === id);
+    const item = items.find((each) => each.id === id);
     dialog.replaceChildren(...(item === undefined ? missing(id) : itemParts(item)));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
@@ -197,17 +219,22 @@
   }
 
   dialog.addEventListener("close", () => {
-    if (NAMED_ITEM.test(location.hash)) history.replaceState(null, "", "#items");
+    if (addressed("item") !== null) nameSearch();
   });
   addEventListener("hashchange", openNamed);
+  addEventListener("hashchange", searchNamed);
   byId("search").hidden = false;
   byId("search").addEventListener("submit", (event) => event.preventDefault());
-  byId("words").addEventListener("input", search);
+  words.addEventListener("input", () => {
+    nameSearch();
+    search();
+  });
   byId("more").addEventListener("click", () => {
     const before = shown;
     showMore();
     byId("item-rows").children[before]?.querySelector("a")?.focus();
   });
   search();
+  searchNamed();
   openNamed();
 })();

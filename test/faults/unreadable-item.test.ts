@@ -1,0 +1,72 @@
+/** One item that cannot be read, whatever is asked for. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { few } from "../long.ts";
+import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
+import { itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
+
+const ITEMS = 40;
+const ids = itemsOf(ITEMS).map(({ id }) => id);
+
+/** What stands in the place of the item's title. */
+const BAD: Readonly<Record<string, string>> = {
+  "C5: NaN": "NaN",
+  "C1: a bad byte": '"\u00ff"',
+  "C7: a control character": '"\u0001"',
+  "C10: deep nesting": "[".repeat(200_000) + "]".repeat(200_000),
+  "A16: more than 32 MB": `"${"x".repeat(33 * 1024 * 1024)}"`,
+};
+
+type Mode = Question["mode"];
+
+/** Where the item is listed, and which modes can be read. */
+const PLACES: readonly (readonly [place: number, readable: readonly Mode[]])[] = [
+  [7, ["basic"]],
+  [7, []],
+  [0, ["basic"]],
+  [0, []],
+  [ITEMS - 1, ["basic"]],
+  [7, ["dynamic"]],
+];
+
+const CASES = Object.entries(BAD).flatMap(([what, bad]) => PLACES.map((at) => ({ what, bad, at })));
+
+for (const { what, bad, at } of few(CASES, 3)) {
+  const [place, readable] = at;
+  const where = `item ${place}, ${readable.length === 0 ? "in all modes" : `readable in ${readable.join()}`}`;
+  test(`${what} in ${where}: a reject, and the run is complete`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const poison = ids[place] ?? "";
+    service.script = (question): Reply | undefined => {
+      const { kind, mode, id, columns } = question;
+      const isReadable = kind === "list" && readable.includes(mode) && columns.length === 0;
+      if (isReadable || (kind !== "list" && id !== poison)) return undefined;
+      const found = service.items.find((each) => (each as { id: string }).id === poison);
+      const body = JSON.stringify(kind === "list" ? listBody(service.items, question) : { response: found });
+      const title = JSON.stringify(`Title of ${poison}`);
+      return {
+        body: Buffer.from(
+          body.replace(title, () => bad),
+          "latin1",
+        ),
+      };
+    };
+    const out = await temporaryFolder(t);
+    const config = { perPage: 10 };
+    const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+    const { accounting, verdict, reasons, directory } = summary;
+    assert.deepEqual([verdict, reasons], ["complete", []]);
+    assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS - 1, 1]);
+    assert.deepEqual(
+      await publishedIds(directory),
+      ids.filter((id) => id !== poison),
+    );
+    const rejects = await rowsOf(directory, "SELECT DISTINCT content_id FROM run_rejects");
+    // Where only IDs and times are read, nobody looks into what is nested deeply.
+    const isNamed = readable.length > 0 || what.startsWith("C10");
+    assert.deepEqual(rejects, [[isNamed ? poison : null]]);
+    assert.equal(summary.passes.length, 2);
+    // A clean run asks for 8 pages; in each pass the halves of one, five items, an entry and the item, most of it twice.
+    assert.ok(service.questions.length <= 8 + 2 * 18, `${service.questions.length} requests`);
+  });
+}
