@@ -243,7 +243,7 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   const [told = ""] = page.lines;
   assert.match(
     told,
-    /^Warnings destinations in mappings that have no name: 1, foreign key content\.assignee_id → users: 2, /,
+    /^Warnings custom fields that look personal and are published: 1, destinations in mappings that have no name: 1, /,
   );
   assert.ok(told.endsWith(` and ${warnings.length - 3} more`));
   const { manifest, directory } = run;
