@@ -29,45 +29,31 @@ export async function knownDestinations(
   }
 }
 
-/** What is asked for names of destinations, and the run before, which asked for some. */
-interface Asking {
-  readonly client: Pick<HttpClient, "readAs">;
-  readonly aliases: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  readonly baseline: Baseline;
-}
-
 /**
  * Throws `config.invalid` for names that the service does not have and the run before did not ask for: they are misspelled.
- * A name that it asked for was right once, so that the destination was removed or renamed since: no reason to end a run.
+ * A name that it asked for was right once: the destination was removed or renamed since, which is no reason to end a run.
  */
 export async function assertNoneMisspelled(
-  found: DestinationLookup,
-  { client, aliases, signal, baseline }: Asking,
+  { unmatched, destinations, others }: DestinationLookup,
+  baseline: Baseline,
+  namesAtService: () => Promise<readonly string[]>,
 ): Promise<void> {
   const before = baseline.kind === "run" ? baseline.manifest.destinations : [];
-  const unmatched = found.unmatched.filter(
+  const misspelled = unmatched.filter(
     ({ name, platform }) => !before.some((each) => each.name === name && each.platform === platform),
   );
-  if (unmatched.length === 0) return;
-  const names = await knownDestinations(client, aliases, signal);
-  throw new WarehouseError(
-    "config.invalid",
-    `${missingDestinations({ ...found, unmatched }, names).join(" ")} Correct \`destinations\`, or leave it out.`,
-  );
-}
-
-/** A sentence for each destination that the service does not have. */
-function missingDestinations(
-  { unmatched, destinations, others }: DestinationLookup,
-  names: readonly string[],
-): string[] {
+  if (misspelled.length === 0) return;
+  const names = await namesAtService();
   const answered = [...destinations, ...others].map(
     ({ identification, id }) => settledText(identification) ?? id,
   );
-  return unmatched.map(({ name, platform }) => {
+  const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
     return `${no}${hint(name, [...names, ...answered])}.`;
   });
+  throw new WarehouseError(
+    "config.invalid",
+    `${sentences.join(" ")} Correct \`destinations\` or --destination.`,
+  );
 }

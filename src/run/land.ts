@@ -22,7 +22,7 @@ import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
 import { type RunContext, reportProgress } from "./context.ts";
 import { factsOf, wantedDestinations } from "./facts.ts";
-import { assertNoneMisspelled } from "./known-destinations.ts";
+import { assertNoneMisspelled, knownDestinations } from "./known-destinations.ts";
 import { policyOf } from "./personal-fields.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
@@ -37,12 +37,9 @@ export async function land(run: RunContext): Promise<Landed> {
     const wanted = wantedBy(run.pipeline, config);
     const destinations = await lookups.destinations(wantedDestinations(run), signal);
     recordLookups(run, destinations);
-    await assertNoneMisspelled(destinations, {
-      client,
-      aliases: config.aliases,
-      signal,
-      baseline: run.baseline,
-    });
+    await assertNoneMisspelled(destinations, run.baseline, () =>
+      knownDestinations(client, config.aliases, signal),
+    );
     reportProgress(run, "lookups", 1, 2);
     const { extraction, landed, fieldNames } = await extractItems(run, client, wanted);
     judgeAnswers(config, extraction, run.journal);

@@ -51,7 +51,7 @@ import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import type { PublishingRun, RunOptions } from "./context.ts";
 import { targetsOf } from "./delivery.ts";
-import { assertNoneMisspelled } from "./known-destinations.ts";
+import { assertNoneMisspelled, knownDestinations } from "./known-destinations.ts";
 import { findPersonalFields } from "./personal-fields.ts";
 import { historyWarnings, previousHistory } from "./previous-history.ts";
 import { findInterrupted, foreignSentence, keepResumable, resumeFingerprint } from "./resume.ts";
@@ -369,7 +369,7 @@ async function rehearseDestinations(
   if (wanted.length === 0) return listener.warn("none are configured, so there will be no mapped values");
   const lookups = createLookups(client, config.lookupMethod);
   const found = await lookups.destinations(wanted, signal);
-  await assertNoneMisspelled(found, { client, aliases: config.aliases, signal, baseline });
+  await assertNoneMisspelled(found, baseline, () => knownDestinations(client, config.aliases, signal));
   const gone = found.unmatched.map(({ name, platform }) => goneDestination(name, platform));
   if (gone.length > 0) listener.warn(gone.join(" "));
   else listener.note(`${count(wanted.length)} found`);

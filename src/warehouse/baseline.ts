@@ -115,9 +115,9 @@ export function assertKeepsTables(
   { isAccepted, root }: { readonly isAccepted: boolean; readonly root: string },
 ): void {
   if (before.kind !== "run" || isAccepted) return;
-  const made = new Set([...tables, ...RUN_TABLES].map((table) => table.name));
-  const all = Object.keys(before.manifest.rows);
-  const lacking = all.filter((table) => !made.has(table));
+  const isOneOf = (some: readonly Table[]) => (table: string) => some.some((each) => each.name === table);
+  const all = Object.keys(before.manifest.rows).filter((table) => !isOneOf(RUN_TABLES)(table));
+  const lacking = all.filter((table) => !isOneOf(tables)(table));
   if (lacking.length === 0) return;
   throw new WarehouseError(
     "config.invalid",

@@ -97,7 +97,7 @@ const statement = z.object({
     .optional(),
   /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
   ratePerSecond: z.number().positive().optional(),
-  /** How often and how long the service answered nobody while the run read it; absent: never. */
+  /** How often the service answered nobody, and how long the run waited for it in all; absent: never. */
   outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
   /** The most that the run took up on the disk while it was made. The next run needs it. */
   peakBytes: count,

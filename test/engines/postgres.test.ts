@@ -70,7 +70,7 @@ function command(words: readonly string[], env: Env = {}): Promise<Outcome> {
 
 function run(pipeline: string, env?: Env): Promise<Outcome> {
   const named = pipeline === NIGHTLY ? pipeline : packagePath(pipeline);
-  return command(["run", named, "--sample"], env);
+  return command(["run", named, "--sample", "--accept-pipeline"], env);
 }
 
 /** Gives what is printed. */

@@ -180,7 +180,7 @@ suite("what the configuration names and the service does not have", () => {
     const error = await failsWith("config.invalid", night(t, { destinations: named("Web CMS", "Web CSM") }));
     assert.equal(
       error.message,
-      'There is no destination "Web CSM" on platform "External" (did you mean "Web CMS"?). Correct `destinations`, or leave it out.',
+      'There is no destination "Web CSM" on platform "External" (did you mean "Web CMS"?). Correct `destinations` or --destination.',
     );
   });
 
