@@ -137,8 +137,8 @@ test("beside its share a destination has that of the night before; one that rece
   const page = await pageOf({ tables: same, earlier: { previous: 41, before, listed: [] } });
   assert.deepEqual(page.figures.slice(-4), [
     "91.1% mapped at Partner Portal was 50.0%",
-    "Print Archive receives values no longer supports no mappings",
     "93.1% mapped at Web CMS receives values now",
+    "Print Archive receives values no longer supports no mappings",
     "20ff76a286238f962af5b190 receives values no longer known by its ID alone",
   ]);
 });
@@ -243,7 +243,7 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   const [told = ""] = page.lines;
   assert.match(
     told,
-    /^Warnings destinations in mappings that have no name: 1, foreign key content\.assignee_id → users: 2, /,
+    /^Warnings destinations in mappings that have no name: 1, values of content_wide\.expiry_date that are not of its type: 2, /,
   );
   assert.ok(told.endsWith(` and ${warnings.length - 3} more`));
   const { manifest, directory } = run;
