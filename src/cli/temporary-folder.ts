@@ -1,9 +1,7 @@
 import { addAbortListener } from "node:events";
-import { lstat, readdir, rm } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { beforeEnd } from "../common/clock.ts";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { makeTemporaryFolder } from "../common/temporary-folder.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
 import { StopSignals } from "./command.ts";
@@ -44,15 +42,13 @@ export async function withTemporaryFolder<T>(
 }
 
 /**
- * Makes a folder for what a command needs while it works, and removes it afterwards. What killed commands left is removed
- * first. Throws `config.output` where none can be made, and `disk.io` where the disk refuses one.
+ * Makes a folder for what a command needs while it works, and removes it afterwards. Throws `config.output` where none can be made, and `disk.io` where the disk refuses one.
  */
 export async function inTemporaryFolder<T>(
   purpose: string,
   use: (directory: string) => Promise<T>,
 ): Promise<T> {
-  await removeAbandoned();
-  const directory = makeTemporaryFolder(`content-warehouse-${purpose}-${process.pid}-${host()}-`);
+  const directory = await makeTemporaryFolder(purpose);
   try {
     return await use(directory);
   } finally {
@@ -73,37 +69,4 @@ export function interruptStatementsOn(signal: AbortSignal): Disposable {
       clearInterval(every);
     },
   };
-}
-
-/** Letters, digits and dots alone, so that the parts of a folder's name can be told apart. */
-const host = (): string => hostname().replace(/[^A-Za-z0-9.]/g, "_");
-
-/** `content-warehouse-sql-4711-host-Ab12Cd`: whose folder it is stands in its name. */
-const OWNED = /^content-warehouse-[a-z]+-(\d+)-([A-Za-z0-9._]+)-\w{6}$/;
-
-/** Folders of commands of this host that are no longer there; what is another user's, or cannot be removed, stays. */
-async function removeAbandoned(): Promise<void> {
-  const names = await readdir(tmpdir()).catch(() => []);
-  for (const name of names) {
-    const [, pid, owner] = OWNED.exec(name) ?? [];
-    if (pid === undefined || owner !== host() || isRunning(Number(pid))) continue;
-    const folder = join(tmpdir(), name);
-    if (await isOwn(folder)) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-/** The superuser could remove what is another's; a link could lead anywhere. */
-async function isOwn(folder: string): Promise<boolean> {
-  const found = await lstat(folder).catch(() => undefined);
-  return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    // It is there, and not ours.
-    return codeOf(thrown) === "EPERM";
-  }
 }

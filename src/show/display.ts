@@ -39,6 +39,8 @@ const REDRAW_MS = 100;
 const LINE_MS = 3000;
 
 interface Timed extends Progress {
+  /** Of the times before that the stage began. */
+  readonly earlier: number;
   readonly startedMs: number;
   readonly atMs: number;
 }
@@ -86,20 +88,22 @@ export function createStatusLine({ write, columns }: Pick<DisplayOptions, "write
 function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number): Timed {
   const before = known.get(progress.stage);
   // A stage that begins anew, such as a further pass, counts from its own beginning.
+  const isAnew = before !== undefined && progress.done <= before.done && before.done === before.total;
   const startedMs = before === undefined || progress.done < before.done ? nowMs : before.startedMs;
-  const state = { ...progress, startedMs, atMs: nowMs };
+  const earlier = (before?.earlier ?? 0) + (isAnew && progress.stage === "items" ? before.done : 0);
+  const state = { ...progress, earlier, startedMs, atMs: nowMs };
   known.set(progress.stage, state);
   return state;
 }
 
 function details(state: Timed): string {
-  const { stage, done, total, items, bytes, startedMs, atMs, perSecond } = state;
+  const { stage, done, total, earlier, items, bytes, startedMs, atMs, perSecond } = state;
   if (stage === "publish") return done === total ? "done" : "verifying the files";
   // Each target counts in units of its own.
   if (stage === "deliver") return `${total ? Math.floor((100 * done) / total) : 0} %`;
   const seconds = (atMs - startedMs) / 1000;
   const parts = [
-    `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${STAGES[stage][1]}`.trimEnd(),
+    `${count(earlier + done)}${total === undefined ? "" : ` of ${count(earlier + total)}`} ${STAGES[stage][1]}`.trimEnd(),
   ];
   // Near the beginning, so that a narrow terminal shows it.
   if (total !== undefined && done > 0 && done < total && seconds >= 1) {

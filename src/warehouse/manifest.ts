@@ -69,7 +69,7 @@ const statement = z.object({
   /** What became of the listed items. */
   items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }),
   /** Items against the run before; `changed`: with another `updated_at`, null where a run has none. Absent: not compared. */
-  changes: z.object({ new: count, changed: count.nullable(), removed: count }).optional(),
+  changes: z.object({ new: count, edited: count.nullable(), removed: count }).optional(),
   /** Values with an external value and without one; absent where the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).optional(),
   /** Rows by table, all tables. */
@@ -97,7 +97,7 @@ const statement = z.object({
     .optional(),
   /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
   ratePerSecond: z.number().positive().optional(),
-  /** How often and how long the service answered nobody while the run read it; absent: never. */
+  /** How often the service answered nobody, and how long the run waited for it in all; absent: never. */
   outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
   /** The most that the run took up on the disk while it was made. The next run needs it. */
   peakBytes: count,

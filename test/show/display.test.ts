@@ -43,6 +43,14 @@ suite("where the output is no terminal", () => {
     assert.equal(take(), "delivery: 32 %\n");
   });
 
+  test("single items that are asked for later count on", () => {
+    const { display, take, wait } = displayed(undefined);
+    for (const done of [199, 200]) display.onProgress(progress("items", done, 200));
+    wait(3000);
+    display.onProgress(progress("items", 1, 3));
+    assert.equal(take(), "single items: 201 of 203 items\n");
+  });
+
   test("a line comes every three seconds, with what was done, of how much, how fast, and how long it takes", () => {
     const { display, take, wait } = displayed(undefined);
     display.onProgress(progress("lookups", 1, 2));

@@ -3,7 +3,7 @@
 --
 -- $1  longest text, in characters; longer ones are cut
 --
--- sent  what the destination receives; NULL: nothing
+-- sent  what the destination receives, or would if it received values; NULL: nothing
 SELECT
   chosen.place,
   ledger.destination_id,
@@ -13,7 +13,8 @@ SELECT
   to_json(
     {
       'destination_id': ledger.destination_id,
-      'destination': destinations.identification,
+      'destination': receptions.destination,
+      'reception': receptions.reception,
       'custom_field_id': ledger.custom_field_id,
       'custom_field': custom_fields.name,
       'external_field_name': ledger.external_field_name,
@@ -47,7 +48,7 @@ SELECT
 FROM content_mapped_values AS ledger
 JOIN report_chosen AS chosen USING (content_id)
 CROSS JOIN run
-LEFT JOIN destinations ON destinations.destination_id = ledger.destination_id
+LEFT JOIN audit_receptions AS receptions ON receptions.destination_id = ledger.destination_id
 LEFT JOIN custom_fields ON custom_fields.custom_field_id = ledger.custom_field_id
 LEFT JOIN report_since AS since
   ON since.content_id = ledger.content_id

@@ -253,7 +253,7 @@ export class Retry {
     if (!isOutage(failure) || this.#options.outageMinutes === 0) return false;
     // Its answer came in the last outage, and was read only now.
     if (sentMs < this.#overMs) return true;
-    this.#inquiry ??= this.#inquire(failure, check, signal).finally(() => {
+    this.#inquiry ??= this.#inquire({ failure, sentMs }, check, signal).finally(() => {
       this.#inquiry = null;
       this.#isOut = false;
     });
@@ -261,27 +261,34 @@ export class Retry {
   }
 
   async #inquire(
-    first: SourceError,
+    first: { readonly failure: SourceError; readonly sentMs: number },
     check: Attempts<unknown>["check"],
     signal: AbortSignal,
   ): Promise<boolean> {
     const { clock, random, deadline, outageMinutes } = this.#options;
     const sinceMs = clock.elapsedMs();
     // A gateway that says so knows the service.
-    const isThere = this.#isKnown || GATEWAY.has(first.status ?? 0);
+    const isThere = this.#isKnown || GATEWAY.has(first.failure.status ?? 0);
     const mostMs = isThere ? outageMinutes * 60_000 : NEVER_ANSWERED_MS;
     const untilMs = Math.min(sinceMs + mostMs, deadline?.atMs ?? Number.POSITIVE_INFINITY);
-    let failure = first;
+    let { failure } = first;
+    let outUntilMs = sinceMs;
     try {
       for (let pauses = 1; ; pauses++) {
         const leftMs = untilMs - clock.elapsedMs();
         if (leftMs <= 0) {
-          this.#gaveUp = this.#inVain(failure, { sinceMs, isThere, isDeadline: untilMs === deadline?.atMs });
+          this.#gaveUp = this.#inVain(failure, {
+            sinceMs: first.sentMs,
+            isThere,
+            isDeadline: untilMs === deadline?.atMs,
+          });
           throw this.#gaveUp;
         }
+        const askedMs = clock.elapsedMs();
         const failed = await this.#checked(() => check(Math.min(MAX_CHECK_MS, leftMs)), signal);
         if (failed === null) break;
         failure = failed;
+        outUntilMs = askedMs;
         if (!this.#isOut)
           this.#tell(`${failure.message} The service is asked again ${this.#until(untilMs)}.`);
         this.#isOut = true;
@@ -298,7 +305,10 @@ export class Retry {
     const lastedMs = this.#overMs - sinceMs;
     this.#outages += 1;
     this.#outMs += lastedMs;
-    this.#tell(`${this.#options.host} answers again after ${duration(lastedMs / 1000)}; going on.`);
+    const out = duration((outUntilMs - sinceMs) / 1000);
+    this.#tell(
+      `${this.#options.host} answers again: it was out for at least ${out}, and the run waited ${duration(lastedMs / 1000)}.`,
+    );
     return true;
   }
 

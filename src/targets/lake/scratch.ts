@@ -8,7 +8,7 @@ export async function inScratch<Result>(
   use: (connection: DuckDBConnection, folder: string) => Promise<Result>,
   { memoryLimitMb = 128, reading = [] }: { memoryLimitMb?: number; reading?: readonly string[] } = {},
 ): Promise<Result> {
-  const folder = makeTemporaryFolder("content-warehouse-lake-");
+  const folder = await makeTemporaryFolder("lake");
   try {
     const folders = { temporaryDirectory: folder, allowedDirectories: [folder, ...reading] };
     await using database = await openForScanning({ ...folders, memoryLimitMb, threads: 1 });

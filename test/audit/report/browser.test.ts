@@ -75,7 +75,7 @@ test("the first screen says whether the run is good, and what needs attention", 
     new RegExp(`Complete: ${total} of ${total} items; `),
   );
   assert.deepEqual(await page.locator(".reader h3").allTextContents(), ["Operator", "Analyst", "Auditor"]);
-  assert.match((await page.locator(".subtitle").textContent()) ?? "", / UTC, [^,]+ s, less than 1 h ago$/);
+  assert.match((await page.locator("header .lead").textContent()) ?? "", / UTC, [^,]+ s, less than 1 h ago$/);
   const { y = 0, height = 0 } = (await page.locator("#overview").boundingBox()) ?? {};
   assert.ok(y > 0 && y + height <= 800, `${y} ${height}`);
 });
@@ -120,6 +120,21 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
       parts.join(),
     );
   }
+  const [{ receiving, others } = {}] = await all(
+    run.connection,
+    `SELECT count(DISTINCT destination_id) FILTER (receives)::INTEGER AS receiving,
+       count(DISTINCT destination_id) FILTER (NOT receives)::INTEGER AS others
+     FROM content_mapped_values WHERE content_id = $1`,
+    [id],
+  );
+  const parts = await dialog.locator("h3, h3 + .note").allTextContents();
+  const marks = parts.map((part) => part.startsWith("Receives no values"));
+  assert.equal(
+    marks.indexOf(true),
+    others === 0 ? -1 : Number(receiving) + 1,
+    "those that receive come first",
+  );
+  assert.equal(marks.filter(Boolean).length, others);
   assert.ok((await dialog.textContent())?.includes(`content-warehouse explain ${id} --steps`));
   await page.keyboard.press("Escape");
   assert.ok(await dialog.isHidden());
@@ -138,7 +153,7 @@ test("the address has the words of the search, and an address with words finds w
   assert.equal(await page.evaluate("location.hash"), "#items");
   await page.evaluate("location.hash = 'find=%E0%A4%A'");
   await page.locator("#found", { hasText: /^0 of / }).waitFor();
-  await words(page).fill("Product");
+  await words(page).fill("nobody wrote this");
   const top = (await page.locator("#items").boundingBox())?.y ?? -1;
   assert.ok(top >= 0 && top < 200, "what is found is in sight, below the search");
   assert.ok(await words(page).isVisible());

@@ -162,8 +162,11 @@
 
   function itemParts(item) {
     const published = item.published === null ? ", not published, " : `, published ${item.published}, `;
-    const parts = [...Map.groupBy(item.values, (value) => value.destination_id)].flatMap(([id, values]) => [
+    const isApart = ({ reception }) => reception !== "receiving";
+    const values = item.values.toSorted((a, b) => isApart(a) - isApart(b));
+    const parts = [...Map.groupBy(values, (value) => value.destination_id)].flatMap(([id, values]) => [
       element("h3", {}, named(values[0].destination, id)),
+      ...(isApart(values[0]) ? [note("Receives no values; this is what it would get.")] : []),
       valueTable(values, values[0].destination ?? id),
     ]);
     return [
