@@ -146,8 +146,8 @@ test("beside its share a destination has that of the night before; one that rece
 test("the items of the night are new, edited and removed, with a line over the kept nights", async () => {
   await using run = await opened(out);
   const [changes, night] = [
-    { new: 1, changed: 1234, removed: 2 },
-    { new: 0, changed: null, removed: 0 },
+    { new: 1, edited: 1234, removed: 2 },
+    { new: 0, edited: null, removed: 0 },
   ];
   const listed = Array.from({ length: 20 }, () => ({ ...listedRun(run.manifest, ""), ...night }));
   const earlier = { previous: 41, before: undefined, listed };
