@@ -292,7 +292,7 @@ class Extractor {
       repaired: this.#repaired.size,
       vanished: gone.sort(),
       beyond,
-      unread,
+      unread: { rejected: unread.rejected.length, notAsked: unread.notAsked.length },
       inPartRejected: [...inPart.rejected.map((number) => itemIndex.idOf(number)), ...unlisted.inPart],
       inPartNotAsked: inPart.notAsked.map((number) => itemIndex.idOf(number)),
       modesDiffer: this.#certification.modesDiffer,

@@ -4,7 +4,7 @@ import { type Destination, type DestinationName, destination } from "../api/dest
 import { type Odd, settle, settledText } from "../api/settle.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
-import { isObject } from "../raw/document.ts";
+import { isObject, type JsonObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import {
   customFieldRequests,
@@ -31,6 +31,8 @@ export interface Answered {
 export interface AnsweredRow {
   /** Undefined: it is no object, or has no ID. */
   readonly id: string | undefined;
+  /** Undefined: it is no object. */
+  readonly row: JsonObject | undefined;
   readonly odd: readonly Odd[];
 }
 
@@ -94,7 +96,7 @@ export function createLookups(
       const { response, value } = await client.readAs(request, signal, rowsOf);
       const read = value.map((sent) => settledRow(schema, sent));
       assertReadable(
-        read.flatMap(({ row }) => row ?? []),
+        read.flatMap(({ row }) => (row === undefined ? [] : (row as Partial<Row>))),
         place,
       );
       for (const { id, row } of read) if (id !== undefined && !rows.has(id)) rows.set(id, row as Row);
@@ -162,13 +164,13 @@ function isMissing(error: unknown): boolean {
   return error instanceof SourceError && (error.status === 404 || error.status === 405);
 }
 
-function settledRow<Row extends { id: string }>(schema: z.ZodType<Row>, sent: unknown) {
+function settledRow(schema: z.ZodType, sent: unknown): AnsweredRow {
   const odd: Odd[] = [];
   if (!isObject(sent)) return { id: undefined, row: undefined, odd };
   settle(schema, sent, odd);
-  if (typeof sent.id !== "string" || sent.id === "") delete sent.id;
-  const row = sent as Partial<Row>;
-  return { id: row.id, row, odd };
+  const id = typeof sent.id === "string" && sent.id !== "" ? sent.id : undefined;
+  if (id === undefined) delete sent.id;
+  return { id, row: sent, odd };
 }
 
 function isDestination(row: Partial<Destination>, wanted: DestinationName): boolean {

@@ -20,20 +20,38 @@ const BAD: Readonly<Record<string, string>> = {
 type Mode = Question["mode"];
 
 /** Where the item is listed, and which modes can be read. */
-const PLACES: readonly (readonly [place: number, readable: readonly Mode[]])[] = [
+const PLACES: readonly (readonly [place: number, readable: readonly Mode[], only?: "dynamic" | "full"])[] = [
   [7, ["basic"]],
   [7, []],
   [0, ["basic"]],
   [0, []],
   [ITEMS - 1, ["basic"]],
   [7, ["dynamic"]],
+  [7, [], "full"],
+  [7, [], "dynamic"],
+  [7, ["dynamic"], "full"],
 ];
+
+/** The URL of a pipeline of one listing. */
+function pipelineOf(mode: "dynamic" | "full"): string {
+  const from = (name: string) => new URL(`../../src/${name}.ts`, import.meta.url).href;
+  const text = `
+    import { definePipeline } from "${from("define-pipeline")}";
+    import { listing } from "${from("extract/stages")}";
+    import { contentTables } from "${from("transform/stages")}";
+    import { duckdb, parquet } from "${from("load/stages")}";
+    export default definePipeline({
+      name: "one-listing", description: "One.", extract: [listing("${mode}")],
+      transform: [contentTables({ only: ["content"] })], load: [duckdb(), parquet()],
+    });`;
+  return `data:text/javascript,${encodeURIComponent(text)}`;
+}
 
 const CASES = Object.entries(BAD).flatMap(([what, bad]) => PLACES.map((at) => ({ what, bad, at })));
 
 for (const { what, bad, at } of few(CASES, 3)) {
-  const [place, readable] = at;
-  const where = `item ${place}, ${readable.length === 0 ? "in all modes" : `readable in ${readable.join()}`}`;
+  const [place, readable, only] = at;
+  const where = `item ${place}, ${only === undefined ? "" : `of the ${only} listing alone, `}${readable.length === 0 ? "in all modes" : `readable in ${readable.join()}`}`;
   test(`${what} in ${where}: a reject, and the run is complete`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     const poison = ids[place] ?? "";
@@ -52,8 +70,15 @@ for (const { what, bad, at } of few(CASES, 3)) {
       };
     };
     const out = await temporaryFolder(t);
-    const config = { perPage: 10 };
-    const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+    const pipeline = only === undefined ? {} : { pipelineUrl: pipelineOf(only) };
+    const options = {
+      url: service.url,
+      out,
+      config: { perPage: 10 },
+      clock: new HurriedClock(),
+      ...pipeline,
+    };
+    const summary = await exportFrom(options);
     const { accounting, verdict, reasons, directory } = summary;
     assert.deepEqual([verdict, reasons], ["complete", []]);
     assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS - 1, 1]);

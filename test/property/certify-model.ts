@@ -127,8 +127,8 @@ class Run {
       listed: this.#itemIndex.size,
       loaded: published.length,
       vanished: gone.length,
-      rejected,
-      unread: notAsked,
+      rejected: rejected.length,
+      unread: notAsked.length,
       keptRepairs: this.#keptRepairs,
     };
   }

@@ -208,24 +208,18 @@ export class Certification<Pass extends ComparedPass> {
   /** Numbers of the items that are to be asked for again, after the last pass. */
   #stale(last: Pass): number[] {
     const differing = this.#shapes(last).flatMap((shape) => this.#versions.differing(shape, last));
-    const unlisted = [...this.#inPart(last), ...this.#unlistedOfTwoTimes()];
-    return [...new Set([...differing, ...this.#versions.unaccounted(this.#passes), ...unlisted])];
+    return [...new Set([...differing, ...Object.values(this.#unlisted()).flat()])];
   }
 
-  #unlistedOfTwoTimes(): number[] {
-    const isOne = this.#modesDiffer || this.#listings.length === 1;
-    return isOne ? [] : this.#versions.unlistedOfTwoTimes(this.#passes);
-  }
-
-  /** Items that the last pass did not list, there in one mode and, by what the service says, not in the other. */
-  #inPart({ snapshot }: Pass): number[] {
-    if (this.#listings.length === 1) return [];
-    const { notAsked } = this.#versions.inPart(this.#passes);
-    return notAsked.filter((number) => Number.isNaN(snapshot.at(number)));
+  /** Items that the last pass did not list, and that say why it may not be believed. */
+  #unlisted(): ReturnType<ItemVersions["unlisted"]> {
+    const unlisted = this.#versions.unlisted(this.#passes);
+    if (this.#listings.length === 1) return { ...unlisted, ofTwoTimes: [], inPart: [] };
+    return this.#modesDiffer ? { ...unlisted, ofTwoTimes: [] } : unlisted;
   }
 
   #reasons(last: Pass): string[] {
-    const unaccounted = this.#versions.unaccounted(this.#passes);
+    const { unaccounted, ofTwoTimes, inPart } = this.#unlisted();
     const goneSince = this.#versions
       .gone(this.#passes)
       .filter((number) => !Number.isNaN(last.snapshot.at(number)));
@@ -235,9 +229,9 @@ export class Certification<Pass extends ComparedPass> {
         unaccounted,
         (n) => `earlier passes listed ${itemsCount(n)} that the last one did not`,
       ),
-      ...this.#itemsReason(this.#inPart(last), (n) => `${itemsCount(n)} in one mode alone`),
+      ...this.#itemsReason(inPart, (n) => `${itemsCount(n)} in one mode alone`),
       ...this.#itemsReason(
-        this.#unlistedOfTwoTimes(),
+        ofTwoTimes,
         (n) => `${itemsCount(n)} that the last pass did not list, read at two times`,
       ),
       ...this.#itemsReason(goneSince, (n) => `${itemsCount(n)} of the last pass gone when asked for singly`),

@@ -137,31 +137,23 @@ export class ItemVersions {
   }
 
   /**
-   * Items that the last look did not see, though they are not known to be gone, nor to have been there between the look
-   * before it and itself. Ascending by number.
+   * Items that the last look did not see, though they are not known to be gone. Ascending by number. `unaccounted`: not
+   * known to have been there between the look before it and itself; `inPart`: there is a document of one shape, and nobody
+   * asked for the other; `ofTwoTimes`: the latest documents in the two shapes are not of one time.
    */
-  unaccounted(looks: readonly Look[]): number[] {
-    const last = looks.at(-1);
-    if (last === undefined) return [];
-    return this.#numbers((number) => {
-      if (!Number.isNaN(last.snapshot.at(number)) || this.#isGone(number, looks)) return false;
-      return this.#there.get(number) !== last.pass - 1;
-    });
-  }
-
-  /**
-   * Items that the last look did not see, which are not gone, and whose latest documents are not of one time in the two
-   * shapes. Ascending by number.
-   */
-  unlistedOfTwoTimes(looks: readonly Look[]): number[] {
+  unlisted(looks: readonly Look[]) {
     const last = looks.at(-1);
     const { dynamic, full } = this.#held;
-    return this.#numbers((number) => {
-      if (last === undefined || !Number.isNaN(last.snapshot.at(number))) return false;
-      return (
-        dynamic.at(number) !== full.at(number) && !this.wasRejected(number) && !this.#isGone(number, looks)
-      );
-    });
+    const unlisted = this.#numbers(
+      (number) =>
+        last !== undefined && Number.isNaN(last.snapshot.at(number)) && !this.#isGone(number, looks),
+    );
+    const asked = unlisted.filter((number) => !this.wasRejected(number));
+    return {
+      unaccounted: unlisted.filter((number) => this.#there.get(number) !== (last?.pass ?? 0) - 1),
+      inPart: asked.filter((number) => this.#isInPart(number)),
+      ofTwoTimes: asked.filter((number) => dynamic.at(number) !== full.at(number)),
+    };
   }
 
   /** Items that were listed, and are gone: the service said so, and no later look saw them. Ascending by number. */
@@ -176,29 +168,29 @@ export class ItemVersions {
   }
 
   /**
-   * How many items have no document at all and are not gone. `rejected`: the service refused to give them singly, or gave
+   * Items that have no document at all and are not gone. `rejected`: the service refused to give them singly, or gave
    * nothing that can be read; `notAsked`: they were listed so late, and were so many, that no request asked for them.
    */
   unread(looks: readonly Look[]) {
-    const unread = this.#numbers((number) => !this.hasDocument(number) && !this.#isGone(number, looks));
-    const rejected = unread.filter((number) => this.wasRejected(number)).length;
-    return { rejected, notAsked: unread.length - rejected };
+    return this.#byAnswer(looks, (number) => !this.hasDocument(number));
   }
 
-  /**
-   * Items that have a document of one shape, not of the other, and are not gone: those of which a request was refused,
-   * and those that nobody asked for, of a list that moved. Ascending by number.
-   */
+  /** Items that have a document of one shape, not of the other, and are not gone; `notAsked`: of a list that moved. */
   inPart(looks: readonly Look[]) {
-    const inPart = this.#numbers(
-      (number) =>
-        this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number) &&
-        !this.#isGone(number, looks),
-    );
+    return this.#byAnswer(looks, (number) => this.#isInPart(number));
+  }
+
+  /** Ascending by number. */
+  #byAnswer(looks: readonly Look[], holds: (number: number) => boolean) {
+    const numbers = this.#numbers((number) => holds(number) && !this.#isGone(number, looks));
     return {
-      rejected: inPart.filter((number) => this.wasRejected(number)),
-      notAsked: inPart.filter((number) => !this.wasRejected(number)),
+      rejected: numbers.filter((number) => this.wasRejected(number)),
+      notAsked: numbers.filter((number) => !this.wasRejected(number)),
     };
+  }
+
+  #isInPart(number: number): boolean {
+    return this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number);
   }
 
   /** Whether a single-item request was answered with nothing that can be read. */

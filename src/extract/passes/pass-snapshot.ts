@@ -75,19 +75,15 @@ export class PassSnapshot {
     return this.#updatedAt[number] ?? UNSEEN;
   }
 
-  /** IDs of which the two passes say different things: listed by one alone, or of another time. */
-  *differences(other: PassSnapshot): Generator<string> {
-    for (let number = 0; number < this.#itemIndex.size; number++) {
-      if (!Object.is(this.at(number), other.at(number))) yield this.#itemIndex.idOf(number);
-    }
-  }
-
-  /** IDs that one of the two passes listed and the other did not. */
-  *listedOnce(other: PassSnapshot): Generator<string> {
-    for (let number = 0; number < this.#itemIndex.size; number++) {
-      if (Number.isNaN(this.at(number)) !== Number.isNaN(other.at(number)))
-        yield this.#itemIndex.idOf(number);
-    }
+  /**
+   * IDs of which the two passes say different things, in order: listed by one alone, or of another time. `of`: what of
+   * the time counts.
+   */
+  differences(other: PassSnapshot, of: (seconds: number) => unknown = (seconds) => seconds): string[] {
+    const ids: string[] = [];
+    for (let number = 0; number < this.#itemIndex.size; number++)
+      if (!Object.is(of(this.at(number)), of(other.at(number)))) ids.push(this.#itemIndex.idOf(number));
+    return ids.sort();
   }
 
   /**

@@ -96,7 +96,7 @@ export function disagreements(earlier: ComparedPass, later: ComparedPass): strin
     pass.reasons.map((reason) => `${nameOf(pass)} is not clean: ${reason}`),
   );
   const counts = [earlier.countAfter, later.countBefore];
-  const different = [...earlier.snapshot.differences(later.snapshot)].sort();
+  const different = earlier.snapshot.differences(later.snapshot);
   const between = `between ${nameOf(earlier)} and ${nameOf(later)}`;
   return [
     ...unclean,
@@ -111,7 +111,7 @@ export function disagreements(earlier: ComparedPass, later: ComparedPass): strin
 
 /** Items that one of two passes listed and the other did not, as reasons. */
 export function listedOnce(a: ComparedPass, b: ComparedPass): string[] {
-  const ids = [...a.snapshot.listedOnce(b.snapshot)].sort();
+  const ids = a.snapshot.differences(b.snapshot, Number.isNaN);
   const where = `in one of ${nameOf(a)} and ${nameOf(b)} alone`;
   return itemsReason(ids, (n) => `${itemsCount(n)} ${n === 1 ? "is" : "are"} listed ${where}`);
 }

@@ -85,7 +85,7 @@ export async function pageMarkup(page: Page): Promise<string> {
 <a class="skip" href="#main">Skip to the report</a>
 <header>
 <h1>${page.heading}</h1>
-<p class="subtitle">${page.subtitle}</p>
+<p class="lead">${page.subtitle}</p>
 </header>
 <div class="bar"><div>
 <nav aria-label="Sections"><ul>${page.parts.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
@@ -132,7 +132,7 @@ function partMarkup({ id, name, lead = "", sections, next = [], command, body }:
 <h2 id="${id}-title"><a href="#${id}">${name}</a></h2>
 ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${markup(full)}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}${
   empty.length > 0 &&
-  html`<details class="none"><summary>Without rows: ${titles}</summary>
+  html`<details class="note"><summary>Without rows: ${titles}</summary>
 ${markup(empty)}</details>`
 }</section>
 `;

@@ -64,7 +64,6 @@ const HEADS: Readonly<Record<string, string>> = {
   field_type: "type",
   alike: "no payload change",
   content_id: "item",
-  kind: "definition",
   path: "field",
   exampleContentId: "item",
   meaning: "what",
@@ -126,11 +125,11 @@ test("each figure of a table is the one that a command gives", async () => {
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
     "Changes of definitions": diff.definitions,
-    "What changed": diff.lines.filter(isSent),
+    "What changed in the mapped values": diff.lines.filter(isSent),
     "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
     "Changes of content": content.columns,
     // Of what only the run before has a page has no title.
-    "Items whose content changed": content.items.map((row: Json) =>
+    "Items whose content changed": content.content_items.map((row: Json) =>
       row.change === "removed" ? { ...row, title: null } : row,
     ),
     "New fields (not in the specification)": drift.newFields,

@@ -137,8 +137,8 @@ test("beside its share a destination has that of the night before; one that rece
   const page = await pageOf({ tables: same, earlier: { previous: 41, before, listed: [] } });
   assert.deepEqual(page.figures.slice(-4), [
     "91.1% mapped at Partner Portal was 50.0%",
-    "Print Archive receives values no longer supports no mappings",
     "93.1% mapped at Web CMS receives values now",
+    "Print Archive receives values no longer supports no mappings",
     "20ff76a286238f962af5b190 receives values no longer known by its ID alone",
   ]);
 });
@@ -146,8 +146,8 @@ test("beside its share a destination has that of the night before; one that rece
 test("the items of the night are new, edited and removed, with a line over the kept nights", async () => {
   await using run = await opened(out);
   const [changes, night] = [
-    { new: 1, changed: 1234, removed: 2 },
-    { new: 0, changed: null, removed: 0 },
+    { new: 1, edited: 1234, removed: 2 },
+    { new: 0, edited: null, removed: 0 },
   ];
   const listed = Array.from({ length: 20 }, () => ({ ...listedRun(run.manifest, ""), ...night }));
   const earlier = { previous: 41, before: undefined, listed };
@@ -243,7 +243,7 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   const [told = ""] = page.lines;
   assert.match(
     told,
-    /^Warnings destinations in mappings that have no name: 1, foreign key content\.assignee_id → users: 2, /,
+    /^Warnings custom fields that look personal and are published: 1, destinations in mappings that have no name: 1, /,
   );
   assert.ok(told.endsWith(` and ${warnings.length - 3} more`));
   const { manifest, directory } = run;

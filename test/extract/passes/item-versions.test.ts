@@ -86,5 +86,5 @@ test("an item that a pass after a basic one could not read is not accounted for 
     { pass: 4, snapshot: fourth },
     { pass: 5, snapshot: seen("b") },
   ];
-  assert.deepEqual(versions.unaccounted(looks), [itemIndex.numberOf("a")]);
+  assert.deepEqual(versions.unlisted(looks).unaccounted, [itemIndex.numberOf("a")]);
 });
