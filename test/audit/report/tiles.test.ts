@@ -241,7 +241,10 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   assert.ok(warnings.length > 3);
   assert.equal(page.figures[0], `${warnings.length} warnings of ${rows.length} checks`);
   const [told = ""] = page.lines;
-  assert.match(told, /^Warnings destinations in mappings that have no name: 1, /);
+  assert.match(
+    told,
+    /^Warnings custom fields that look personal and are published: 1, destinations in mappings that have no name: 1, /,
+  );
   assert.ok(told.endsWith(` and ${warnings.length - 3} more`));
   const { manifest, directory } = run;
   const before = { run: "000041-20261119T020000Z", sequence: 41, directory, manifest };

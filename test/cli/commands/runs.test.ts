@@ -225,8 +225,8 @@ test("show has the checks that did not pass, and the mapped values", async () =>
     }),
     [
       ["Partner Portal", "receiving", 252, 4],
-      ["Print Archive", "unsupported", 171, 2],
       ["Web CMS", "receiving", 190, 4],
+      ["Print Archive", "unsupported", 171, 2],
       [null, "nameless", 212, 0],
     ],
   );
