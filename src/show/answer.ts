@@ -194,7 +194,7 @@ function drawn(section: Section, some: readonly Row[], screen: Screen): Record<"
       dispensable: column.dispensable,
       kept: (isFigure || column.kind === "instant") && column.dispensable === undefined,
       wraps: true,
-      ...(column.kind === "name" && { whole: true }),
+      ...((column.kind === "name" || column.kind === "instant") && { whole: true }),
     };
   });
   const cells = (row: Row) => shown.map(([name]) => shownCell(section, name, row));

@@ -4,7 +4,7 @@ import { displayWidth, paragraph, printableLine, wrapped } from "./terminal.ts";
 export interface TextColumn {
   readonly name: string;
   readonly align: "left" | "right";
-  /** Names that are typed again, such as a run's: not cut while any other layout fits. Numbers, on the right, never are. */
+  /** Instants, and names that are typed again: not cut while any other layout fits. Numbers, on the right, never are. */
   readonly whole?: true;
   /** A cell that is too wide goes on in further lines, a few; undefined: it is cut. */
   readonly wraps?: true;
