@@ -203,17 +203,31 @@ class FixedBuilder<Array extends Values> implements Builder {
   }
 }
 
-const storeNumber = (values: Uint8Array | Int32Array | Float64Array, row: number, cell: EncodedCell) => {
-  values[row] = Number(cell);
+const BOOLEAN: Fixed<Uint8Array> = {
+  allocate: (length) => new Uint8Array(length),
+  store: (values, row, cell) => {
+    values[row] = cell === true ? 1 : 0;
+  },
 };
-const BOOLEAN: Fixed<Uint8Array> = { allocate: (length) => new Uint8Array(length), store: storeNumber };
-const INT32: Fixed<Int32Array> = { allocate: (length) => new Int32Array(length), store: storeNumber };
-const DOUBLE: Fixed<Float64Array> = { allocate: (length) => new Float64Array(length), store: storeNumber };
+
+const INT32: Fixed<Int32Array> = {
+  allocate: (length) => new Int32Array(length),
+  store: (values, row, cell) => {
+    values[row] = Number(cell);
+  },
+};
 
 const INT64: Fixed<BigInt64Array> = {
   allocate: (length) => new BigInt64Array(length),
   store: (values, row, cell) => {
     values[row] = typeof cell === "bigint" ? cell : BigInt(Number(cell));
+  },
+};
+
+const DOUBLE: Fixed<Float64Array> = {
+  allocate: (length) => new Float64Array(length),
+  store: (values, row, cell) => {
+    values[row] = Number(cell);
   },
 };
 
