@@ -85,10 +85,14 @@ test("a pod that is to end passes that on to the run, and has its exit code", as
     "trap 'exit 143' TERM; echo begun; while :; do /bin/sleep 0.1; done",
   );
   const [, pattern = assert.fail()] = SHELL[1] ?? [];
-  const pod = spawn("sh", ["-c", await scriptOf(pattern, folder)], { env });
+  const pod = spawn("sh", ["-c", await scriptOf(pattern, folder)], { env, detached: true });
+  const { pid = assert.fail() } = pod;
+  const ended = once(pod, "exit");
+  // Whatever became of the pod, nothing of it stays.
+  t.after(() => assert.throws(() => process.kill(-pid, "SIGKILL"), { code: "ESRCH" }));
   await once(pod.stdout, "data");
   pod.kill("SIGTERM");
-  assert.deepEqual(await once(pod, "exit"), [143, null]);
+  assert.deepEqual(await ended, [143, null]);
 });
 
 test("every scheduler on the page runs the same command at two", async () => {

@@ -140,10 +140,19 @@ export class CliCommand extends Command {
 
   /** Options that say how its answer is drawn. `sections`: keys of its parts, if it has several; `inCsv`: the one that CSV has. */
   answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
-    this.choice("--format <format>", "form", ANSWER_FORMATS, "table").json().spreadsheet();
+    this.formats().option(
+      "--limit <n>",
+      "rows of each table (default: as a screen suits, else all)",
+      positive,
+    );
     if (sections.length === 0) return this;
     const description = `only this part (CSV: ${sectionName(inCsv)} unless given)`;
     return this.choice("--section <section>", description, sections.map(sectionName));
+  }
+
+  /** Of an answer without long tables. */
+  formats(): this {
+    return this.choice("--format <format>", "form", ANSWER_FORMATS, "table").json().spreadsheet();
   }
 
   /** Beside --format. */

@@ -26,7 +26,7 @@ export interface Column<K extends CellKind = CellKind> {
   readonly head?: string | undefined;
   /** In JSON and CSV alone. */
   readonly hidden?: boolean | undefined;
-  /** For people alone: other columns say the same to programs. */
+  /** What other columns say too, in words: CSV goes without it. */
   readonly isWords?: boolean | undefined;
   /** Column of the same section that stands in where this one is empty: the ID of a thing without a name. */
   readonly standIn?: string | undefined;
@@ -101,7 +101,7 @@ export interface Section<C extends Columns = Columns> {
   readonly total?: number | undefined;
   /** Rows that a screen gets; undefined: 20; 0: none, and no title unless there is a leading sentence. */
   readonly limit?: number | undefined;
-  /** Options of the command that give all rows; undefined: `--format json`. */
+  /** For a page: options of the command that give all rows; undefined: `--format json`. */
   readonly all?: string | undefined;
   /** Rows are told line by line and not as a table: the last column that people see is a text, those before say what of. */
   readonly isLines?: boolean | undefined;

@@ -55,7 +55,15 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const counts = [...transformed.driftItems, ...misfits];
   const drift = withItems(tally.sorted(), counts, facts.drift);
   const isLimited = facts.limit !== null;
-  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift, isLimited };
+  const { personalData } = facts;
+  const inspected = {
+    tables,
+    loaded: data,
+    directory: request.finalDirectory,
+    drift,
+    isLimited,
+    personalData,
+  };
   const loaded = await inspect(build, inspected);
   const found = { transformed, lookups, loaded, drift, reasons: conclusion.reasons };
   const { ignoredDestinations, ...judged } = judge(building, found);
@@ -140,6 +148,7 @@ function judge(
     ...matching.checks,
     ...singles.checks,
     ...echoes.checks,
+    ...loaded.personal.checks,
     ...tables.checks,
     ...fieldTypeChecks(drift),
     ...custom.checks,
@@ -152,6 +161,7 @@ function judge(
     warnings: [
       ...matching.warnings,
       ...echoes.warnings,
+      ...loaded.personal.warnings,
       ...singles.warnings,
       ...pageWarnings(facts),
       ...tables.warnings,

@@ -1,10 +1,12 @@
 /** All that a run needs before it begins. `run` calls it, and `check` calls it as a rehearsal. */
 import { readFile } from "node:fs/promises";
+import { personalFieldsSentence } from "../audit/checks/personal.ts";
 import { assertTestsFit } from "../audit/checks/tests-fit.ts";
 import { goneDestination } from "../audit/checks/unmatched.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
+import { printable } from "../common/printable.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { RETRY_LIMITS } from "../extract/http/retry.ts";
@@ -13,6 +15,7 @@ import { type Probe, probeBasic, probeFieldNames, probeService } from "../extrac
 import type { PreviousHistory } from "../load/history-previous.ts";
 import { configuredObservers, problemOf } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
+import { looksPersonal } from "../raw/personal/names.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
 import {
@@ -302,16 +305,19 @@ async function prepareService(
     const instance = { id: answer.instanceId, origin: originOf(config) };
     assertSameInstance(instanceOf(baseline), instance, folder.root, comparisonOf(config));
   }
-  if (isRehearsal) {
-    await readEachKind(options, pipeline, client);
-    if (answer !== undefined) noteAnswer(answer, source, listener);
-  }
+  const fieldNames = isRehearsal ? await readEachKind(options, pipeline, client) : [];
+  if (isRehearsal && answer !== undefined) noteAnswer(answer, source, listener);
   if (config.personalFields.length > 0) listener.begin("personal fields");
   const lookups = createLookups(client, config.lookupMethod);
   const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
   const personalFields = await findPersonalFields(config, { client, lookUp, signal });
   if (config.personalFields.length > 0)
     listener.note(`${counted(personalFields.customFields.length, "custom field")} found`);
+  const uncovered = fieldNames.filter((name) => looksPersonal(name) && !personalFields.names.includes(name));
+  if (uncovered.length > 0 && config.personalData.policy !== "keep") {
+    listener.begin("personal fields");
+    listener.warn(personalFieldsSentence(uncovered.map((name) => printable(name, 60))));
+  }
   if (isRehearsal) await rehearseDestinations(options, pipeline, { source, client, listener, baseline });
   return { source, retry, personalFields };
 }
@@ -327,19 +333,21 @@ function noteAnswer(
   else listener.warn(`${text}: check what the token may see`);
 }
 
-/** Reads one answer of each kind that a run of the pipeline reads, but single items. */
+/** Reads one answer of each kind that a run of the pipeline reads, but single items. Gives names of custom fields. */
 async function readEachKind(
   { config, signal }: Pick<RunOptions, "config" | "signal">,
   { listings, customFields }: Pipeline,
   client: HttpClient,
-): Promise<void> {
+): Promise<string[]> {
   const found = listings.includes("full")
     ? await probeFieldNames(client, { perPage: config.perPage, signal })
     : [];
   // One listing is certified by a further pass over IDs and times.
   if (listings.length === 1) await probeBasic(client, signal);
-  const names = customFields && [...config.customFields, ...customFields, ...found];
-  await createLookups(client, config.lookupMethod).customFields(names?.slice(0, 1) ?? [], signal);
+  const names = [...new Set([...config.customFields, ...(customFields ?? []), ...found])];
+  const lookedUp = customFields === undefined ? [] : names.slice(0, 1);
+  await createLookups(client, config.lookupMethod).customFields(lookedUp, signal);
+  return names;
 }
 
 async function rehearseDestinations(

@@ -94,8 +94,8 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
   ];
   const became = parts.filter((part) => part !== false).join(", ");
   if (changes === null) return became;
-  const changed = changes.changed === null ? "" : `, ${count(changes.changed)} changed`;
-  return `${became}; ${count(changes.new)} new${changed}, ${count(changes.removed)} removed since ${previousRun}`;
+  const edited = changes.edited === null ? "" : `, ${count(changes.edited)} edited`;
+  return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${previousRun}`;
 }
 
 function throttled({ ratePerSecond, refused }: Throttled): string {

@@ -18,6 +18,8 @@ export interface AnswerForm {
   readonly isColoured?: boolean | undefined;
   /** CSV that no spreadsheet takes for formulas. */
   readonly spreadsheet?: boolean | undefined;
+  /** Rows of each table; undefined: what suits each on a screen, else all. */
+  readonly limit?: number | undefined;
 }
 
 type Row = Readonly<Record<string, Cell>>;
@@ -26,9 +28,26 @@ type Row = Readonly<Record<string, Cell>>;
 export async function show(
   out: Writable & { readonly columns?: number | undefined },
   answer: Answer,
-  form: Omit<AnswerForm, "width">,
+  { limit, ...form }: Omit<AnswerForm, "width">,
 ): Promise<void> {
-  await writeAll(out, answerTexts(answer, { ...form, width: out.columns }));
+  const sections =
+    limit === undefined
+      ? answer.sections
+      : await Promise.all(answer.sections.map((each) => first(each, limit, form.format)));
+  await writeAll(out, answerTexts({ ...answer, sections }, { ...form, width: out.columns }));
+}
+
+/** A section with its first rows alone. */
+async function first(section: Section, limit: number, format: AnswerForm["format"]): Promise<Section> {
+  const shown = section.limit === 0 ? 0 : limit;
+  if (format === "table" && section.every === undefined) return { ...section, limit: shown };
+  const rows: Row[] = [];
+  for await (const some of every(section)) {
+    rows.push(...some.slice(0, limit - rows.length));
+    if (rows.length === limit) break;
+  }
+  const total = section.total ?? section.rows.length;
+  return { ...section, rows, every: undefined, total, limit: shown };
 }
 
 export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<string> | Iterable<string> {
@@ -44,7 +63,11 @@ export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<str
       // The first is what CSV has.
       const [section] = answer.sections;
       const toScreen = width !== undefined;
-      return section === undefined ? [] : csvTexts(streamOf(section), { spreadsheet, toScreen });
+      if (section === undefined) return [];
+      const columns = Object.fromEntries(
+        Object.entries(section.columns).filter(([, { isWords }]) => !isWords),
+      );
+      return csvTexts(streamOf({ ...section, columns }), { spreadsheet, toScreen });
     }
   }
 }
@@ -136,7 +159,10 @@ function sentence(text: string, { width }: Pick<Screen, "width">): string {
 
 /** Coloured up to its colon where it says whether all is well. */
 function leadText({ lead, isWell }: Answer, screen: Screen): string {
-  const text = sentence(lead, screen);
+  const text = lead
+    .split("\n")
+    .map((each) => sentence(each, screen))
+    .join("");
   const [word = ""] = lead.split(":", 1);
   if (!screen.isColoured || isWell === undefined || !text.startsWith(word)) return text;
   return painted(isWell ? "green" : "yellow", word) + text.slice(word.length);
@@ -151,7 +177,7 @@ function sectionText(section: Section, screen: Screen): string {
   const some = rows.slice(0, section.limit ?? 20);
   const more = (section.total ?? rows.length) - some.length;
   const others = some.length === 0 ? counted(more, "row") : `and ${counted(more, "more row")}`;
-  const rest = more === 0 ? "" : sentence(`${others}; ${section.all ?? "--format json"} shows all`, screen);
+  const rest = more === 0 ? "" : sentence(`${others}; --limit ${more + some.length} shows all`, screen);
   const { title, table } = drawn(section, some, screen);
   return some.length === 0 ? `${section.title}\n${said}${rest}` : `${title}${said}${table}${rest}`;
 }
@@ -224,7 +250,7 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
   let before = "";
   for (const text of [
-    lead,
+    ...lead.split("\n"),
     ...sections.flatMap(apart).filter((each) => isTold({ ...each, limit: 1 })),
     ...next,
   ].filter((each) => each !== "")) {
@@ -277,7 +303,7 @@ async function* every(section: Section): AsyncIterable<readonly Row[]> {
 
 /** Rows of a section for forms that have all columns. */
 export function streamOf(section: Section): RowStream {
-  const names = Object.entries(section.columns).flatMap(([name, { isWords }]) => (isWords ? [] : [name]));
+  const names = Object.keys(section.columns);
   const chunks = async function* () {
     for await (const rows of every(section)) {
       yield rows.map((row) => names.map((name) => plainValue(row[name] ?? null)));

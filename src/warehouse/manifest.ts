@@ -70,7 +70,7 @@ const statement = z.object({
   /** What became of the listed items. */
   items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }),
   /** Items against the run before; `changed`: with another `updated_at`, null where a run has none. Absent: not compared. */
-  changes: z.object({ new: count, changed: count.nullable(), removed: count }).optional(),
+  changes: z.object({ new: count, edited: count.nullable(), removed: count }).optional(),
   /** Values with an external value and without one; absent where the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).optional(),
   /** Rows by table, all tables. */

@@ -28,7 +28,7 @@ await diffCommand(environment).parseAsync(["--content", "--format", "json", "--w
   from: "user",
 });
 const seconds = (performance.now() - began) / 1000;
-const answer: { readonly items_changed: number } = JSON.parse(chunks.join(""));
+const answer: { readonly items_with_changed_content: number } = JSON.parse(chunks.join(""));
 process.stdout.write(
-  `${JSON.stringify({ seconds, changedItems: answer.items_changed, ...measured() } satisfies ContentDiffTook)}\n`,
+  `${JSON.stringify({ seconds, changedItems: answer.items_with_changed_content, ...measured() } satisfies ContentDiffTook)}\n`,
 );

@@ -209,4 +209,5 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
+  J4: ["custom field that looks personal", "published, named by a check with count and setting"],
 };

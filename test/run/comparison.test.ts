@@ -18,7 +18,7 @@ suite("a run that is compared with the run before", () => {
     service.items = [{ ...edited, updated_at, mood: "glad" }, ...rest, item("new", 1)];
     const second = await exportFrom({ url: service.url, out });
     assert.equal(second.previousRun, first.run);
-    assert.deepEqual(second.changes, { new: 1, changed: 1, removed: 2 });
+    assert.deepEqual(second.changes, { new: 1, edited: 1, removed: 2 });
     assert.deepEqual((await readManifest(second.directory)).changes, second.changes);
     const fresh = second.drift?.newFields.filter(({ before }) => before === 0);
     assert.deepEqual(

@@ -123,7 +123,7 @@ const VALUES = [
   { id: "v-1", display: MAIL, value: MAIL, archived: false },
   { id: OTHER, display: OTHER, value: OTHER, archived: true },
 ];
-const COLOR = { id: "cf-color", name: "color", field_type: "text", display_label: "Color" };
+const COLOR = { id: "cf-color", name: "customer_phone", field_type: "text", display_label: "Color" };
 
 const byMode = {
   full: {
@@ -216,6 +216,28 @@ async function exportTeam(t: TestContext, config: Partial<Config>) {
   return { service, out, directory, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
 }
 
+test("J4: a custom field that looks personal, by its name or its values, is named until a setting covers it", async (t) => {
+  const told = async (config: Partial<Config>) => {
+    const { directory, said } = await exportTeam(t, { aliases: {}, ...config });
+    const check = "check_name = 'custom fields that look personal and are published'";
+    const query = `SELECT verdict, figure, detail FROM run_checks WHERE ${check}`;
+    return { rows: await rowsOf(directory, query), isSaid: /Custom fields that look personal/.test(said) };
+  };
+  const phone = "customer_phone (2 values)";
+  const mapped = "e-mail addresses in 2 of 2 external values";
+  const team = `owner_team (e-mail addresses in 4 of 4 values, ${mapped})`;
+  const found = (figure: string, fields: string) => ({
+    rows: [["warning", figure, `${fields}; the setting is personalFields`]],
+    isSaid: true,
+  });
+  assert.deepEqual(await told({ personalFields: [] }), found("2", `${phone}, ${team}`));
+  assert.deepEqual(await told({ personalFields: ["owner_team"] }), found("1", phone));
+  const both = await told({ personalFields: ["owner_team", "customer_phone"] });
+  assert.deepEqual(both, { rows: [["passed", "0", ""]], isSaid: false });
+  const kept = await told({ personalFields: [], personalData: POLICIES.keep });
+  assert.deepEqual(kept, { rows: [], isSaid: false });
+});
+
 const LEDGER = "SELECT DISTINCT external_value FROM content_mapped_values ORDER BY ALL";
 
 test("personalFields with drop: the run knows the field, and nothing that it ever held", async (t) => {
@@ -224,7 +246,7 @@ test("personalFields with drop: the run knows the field, and nothing that it eve
   assert.ok(!said.includes("needle."));
   const fields = "SELECT name, display_label FROM custom_fields ORDER BY name";
   assert.deepEqual(await rowsOf(directory, fields), [
-    ["color", "Color"],
+    ["customer_phone", "Color"],
     ["owner_team", "Team"],
   ]);
   const values = "SELECT DISTINCT custom_field_id, value FROM content_custom_field_values";

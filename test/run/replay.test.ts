@@ -142,7 +142,7 @@ test("the current run is built again with a table that was written today, delive
     [manifest.replayOf, manifest.previousRun, manifest.previousSha256, manifest.verdict],
     [second, second, sha256, ofSecond.verdict],
   );
-  assert.deepEqual(manifest.changes, { new: 0, changed: 0, removed: 0 });
+  assert.deepEqual(manifest.changes, { new: 0, edited: 0, removed: 0 });
   assert.ok(manifest.startedAt > ofSecond.endedAt);
   assert.deepEqual(await rowsOf(now, "SELECT replay_of FROM run"), [[second]]);
   assert.deepEqual(await rowsOf(now, INTERVALS), since, "nothing changed");

@@ -121,14 +121,14 @@ function line(path: string, count: number, before: number | null): DriftLine {
 }
 
 test("items and values are told against the run before, and the next command is the one that shows why", () => {
-  const changes = { new: 3, changed: 12, removed: 1 };
+  const changes = { new: 3, edited: 12, removed: 1 };
   const compared = { ...COMPLETE, previousRun: PREVIOUS, changes };
   assert.match(
     summaryText(compared),
-    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 changed, 1 removed since 000041-20261119T020000Z\n/,
+    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 edited, 1 removed since 000041-20261119T020000Z\n/,
   );
   assert.match(summaryText(compared), /Next +content-warehouse diff\n$/);
-  const undated = summaryText({ ...compared, changes: { ...changes, changed: null } });
+  const undated = summaryText({ ...compared, changes: { ...changes, edited: null } });
   assert.match(undated, /; 3 new, 1 removed since /);
   const at = (name: string | null, reception: Reception, unmapped: number) => {
     return { id: "d-1", name, reception, mapped: 2, unmapped, unknown: 1 };
@@ -191,7 +191,7 @@ test("checks that warn are told, the first by name", () => {
 
 test("a screen gets no line that is too wide, and colours only where they are wanted", () => {
   const reader = { width: 80, given: {}, isColoured: false };
-  const changes = { new: 3, changed: 12, removed: 1 };
+  const changes = { new: 3, edited: 12, removed: 1 };
   const run = { ...COMPLETE, previousRun: PREVIOUS, changes, warnings: ["word ".repeat(40)] };
   const plain = summaryText(run, reader);
   assert.ok(

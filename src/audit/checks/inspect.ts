@@ -6,12 +6,14 @@ import type { WarehouseBuild } from "../../load/build-warehouse.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
+import type { ExtractRecord } from "../../raw/extract-record.ts";
 import { all, scalar, toSafeInteger } from "../../storage/duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import { type Check, type Judged, keyChecks, noneExpected, noneNamed, referenceChecks } from "./checks.ts";
 import { type ColumnValues, misfitsIn } from "./contract.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
+import { judgePersonalFields } from "./personal.ts";
 
 /** What is known when the data tables are loaded. */
 export type Loaded = Awaited<ReturnType<typeof inspect>>;
@@ -23,11 +25,12 @@ interface Inspected {
   readonly drift: readonly DriftEntry[];
   /** Whether the first items alone were read. */
   readonly isLimited: boolean;
+  readonly personalData: ExtractRecord["personalData"];
 }
 
 export async function inspect(
   build: WarehouseBuild,
-  { tables, loaded, directory, drift, isLimited }: Inspected,
+  { tables, loaded, directory, drift, isLimited, personalData }: Inspected,
 ) {
   const [connection] = build.connections;
   const checks = [
@@ -42,6 +45,7 @@ export async function inspect(
     tables: loaded,
     parquetBytes: await build.parquetBytes(loaded),
     checks,
+    personal: await judgePersonalFields(connection, tables, personalData),
     /** Columns of tables with rows. */
     columns,
     /** Those of them that have no value. */

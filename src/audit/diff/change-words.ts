@@ -31,7 +31,7 @@ function quoted(value: string | null): string {
 
 /** Which value a change is of, null where it is of a field whatever its values are, and what either side is. */
 export function changeParts(row: Change): Readonly<Record<"value", string | null>> & Record<Side, string> {
-  if (row.change === "reordered") return { value: null, before: "", after: "another order" };
+  if (row.change === "reordered") return { value: null, before: "", after: "order changed" };
   if (row.status_before === null && row.status_after === null)
     return { value: null, before: fieldText(row, "before"), after: fieldText(row, "after") };
   return { value: valueWords(row), before: valueText(row, "before"), after: valueText(row, "after") };

@@ -17,7 +17,6 @@ import type { RunPair } from "./diff-runs.ts";
 export function contentDiffQuestion({
   table,
   item,
-  limit,
   ...asked
 }: {
   /** Name or number of a run that is kept, `current` or `previous`. */
@@ -27,8 +26,6 @@ export function contentDiffQuestion({
   readonly table?: string | undefined;
   /** ID or slug of the only item that is compared, in either run. */
   readonly item?: string | undefined;
-  /** Rows of each list; undefined: all. */
-  readonly limit?: number | undefined;
 }): Question<ChosenRuns> {
   return {
     choose: (folder, temporaryDirectory) =>
@@ -43,13 +40,15 @@ export function contentDiffQuestion({
         item: item === undefined ? undefined : await idOf(opened, item),
         withVolatile: table !== undefined,
       });
-      const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+      const { columns, items, onlyInOne } = await contentLists(connection, compared);
+      const [narrow, hidden] = [item !== undefined || table !== undefined, { limit: 0 }];
       const changes = section({
         key: "changes",
         none: "",
-        title: "What changed",
+        title: "What changed in the content",
         columns: CHANGES,
-        ...(await listOf({ connection, limit }, CHANGES, changesSql(compared.withItems), (row) => row)),
+        ...(await listOf(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
+        ...(narrow ? {} : hidden),
       });
       return {
         lead: compared.lead,
@@ -60,7 +59,7 @@ export function contentDiffQuestion({
           ...compared.counts,
         },
         // Its lists are read as long as the run is open.
-        sections: [columns, changes, items, onlyInOne],
+        sections: [columns, changes, item === undefined ? items : { ...items, ...hidden }, onlyInOne],
       };
     },
   };
@@ -86,17 +85,25 @@ const CHANGES = {
   column: col.text({ hidden: true }),
   change: col.text({ ...CHANGE, hidden: true }),
   /** The same in words: `content_custom_field_values region: value`. */
-  what: col.text(required),
+  what: col.text({ ...required, isWords: true }),
   before: col.text(),
   after: col.text(),
 } as const;
 
 const ITEMS = {
-  content_id: col.name({ required: true, head: "item" }),
-  title: col.text(),
+  content_id: col.name({ required: true, head: "item", dispensable: 1 }),
+  title: col.text({ standIn: "content_id" }),
   change: col.text(CHANGE),
   /** `content.title`, or the name of a table whose rows changed. */
+  columns: col.list({ hidden: true }),
+  /** The same in words: `title: "Tents" -> "Tarps", custom field region`. */
+  what: col.text({ isWords: true }),
+} as const;
+const PAGE_ITEMS = {
+  ...ITEMS,
+  title: col.text(),
   columns: col.list(),
+  what: col.text({ hidden: true }),
 } as const;
 
 const ONE_SIDED = {
@@ -135,11 +142,7 @@ async function compareContent(
 }
 
 /** The lists that have no value of the content but titles. */
-async function contentLists(
-  connection: DuckDBConnection,
-  { pair, withItems, oneSided }: Compared,
-  limit: number | undefined,
-) {
+async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: Compared) {
   return {
     columns: section({
       key: "columns",
@@ -150,12 +153,11 @@ async function contentLists(
       limit: 100,
     }),
     items: section({
-      key: "items",
+      key: "content_items",
       none: "",
-      title: "Items",
+      title: "Items whose content changed",
       columns: ITEMS,
-      ...(await listOf({ connection, limit }, ITEMS, changedItemsSql(withItems), (row) => row)),
-      limit: 0,
+      ...(await listOf(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
     }),
     onlyInOne: section({
       key: "only_in_one",
@@ -170,7 +172,9 @@ async function contentLists(
 const COUNTS = {
   items_added: col.count(required),
   items_removed: col.count(required),
-  items_changed: col.count(required),
+  /** Items with another `updated_at`. */
+  items_edited: col.count(required),
+  items_with_changed_content: col.count(required),
 } as const;
 type Counts = RowOf<typeof COUNTS>;
 
@@ -181,7 +185,9 @@ async function countsOf(connection: DuckDBConnection, withItems: boolean): Promi
     connection,
     COUNTS,
     `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,
-       (SELECT count(DISTINCT content_id) FROM content_changes) AS items_changed`,
+       count(DISTINCT content_id) FILTER ("table" = 'content' AND "column" = 'updated_at') AS items_edited,
+       count(DISTINCT content_id) AS items_with_changed_content
+     FROM content_changes`,
   );
   if (counts === undefined) throw new TypeError("there are counts");
   return counts;
@@ -216,20 +222,41 @@ function changesSql(withItems: boolean): string {
     ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
 }
 
-/** One row an item; of those that changed, by what. */
+/** What people look for first. */
+const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
+
+/** Said of a change beside its column: both values, of what people look for first. */
+const VALUES_TOLD = `CASE WHEN ${FOREMOST} THEN concat(': ', coalesce(left(before, 60), 'none'), ' -> ', coalesce(left(after, 60), 'none')) END`;
+
+/** One row an item, removed ones first, then those with another title or state, and added ones last. */
 function changedItemsSql(withItems: boolean): string {
   return `
     WITH ${TITLES},
+    changes AS (
+      SELECT content_id, concat_ws('.', "table", "column") AS name, ${FOREMOST} AS is_foremost, table_place, column_place,
+        concat(CASE "table"
+          WHEN 'content' THEN replace("column", '_', ' ')
+          WHEN 'content_custom_field_values' THEN concat('custom field ', "row")
+          ELSE replace(regexp_replace("table", '^content_', ''), '_', ' ')
+        END, ${VALUES_TOLD}) AS what
+      FROM content_changes
+    ),
+    whats AS (
+      SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
+      FROM changes WHERE name NOT IN ('content.updated', 'content.updated_at') GROUP BY content_id, what
+    ),
+    told AS (
+      SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
+      FROM whats GROUP BY content_id
+    ),
     items AS (
-      SELECT content_id, 'changed' AS change,
-        list(DISTINCT concat_ws('.', "table", "column") ORDER BY concat_ws('.', "table", "column")) AS columns
-      FROM content_changes GROUP BY content_id
+      SELECT content_id, 'changed' AS change, list(DISTINCT name ORDER BY name) AS columns FROM changes GROUP BY content_id
       UNION ALL
       SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
     )
-    SELECT content_id, title, change, columns
-    FROM items LEFT JOIN titles USING (content_id)
-    ORDER BY change, content_id`;
+    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, 'updated at') END AS what
+    FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
+    ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 }
 
 /** What was compared, and how far it can be relied on: a sentence each. */
@@ -246,9 +273,14 @@ function comparedWords({ before, after }: RunPair, beside: Stated, stated: State
   return sentences.filter((sentence) => sentence !== false);
 }
 
-function cameTo({ items_added, items_removed, items_changed }: Counts): string {
-  if (items_added + items_removed + items_changed === 0) return "Nothing changed.";
-  return `${counted(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_changed)} changed.`;
+function cameTo({
+  items_added,
+  items_removed,
+  items_edited,
+  items_with_changed_content: changed,
+}: Counts): string {
+  if (items_added + items_removed + changed === 0) return "Nothing changed.";
+  return `${counted(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${counted(changed, "item")} with changed content.`;
 }
 
 /** Throws `config.not_found` where a run has no items. */
@@ -275,11 +307,13 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
   throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
 }
 
-/** The ID of an item of either run, by it or by its slug. Throws `config.not_found`. */
-export async function idOf(opened: OpenedRun, wanted: string): Promise<string> {
+const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
+
+/** The ID of an item of either run, or of `known`, by it or by its slug. Throws `config.not_found`. */
+export async function idOf(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
   const rows = await all(
     opened.connection,
-    `SELECT DISTINCT content_id FROM (FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug)
+    `SELECT DISTINCT content_id FROM (${known})
      WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id`,
     [wanted],
   );
@@ -301,28 +335,28 @@ export async function idOf(opened: OpenedRun, wanted: string): Promise<string> {
  * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
  * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
  */
-export async function contentForPage(
-  connection: DuckDBConnection,
-  runs: ContentPair,
-  limit: number,
-): Promise<Section[]> {
+export async function contentForPage(connection: DuckDBConnection, runs: ContentPair): Promise<Section[]> {
   const tables = await contentTables(connection, runs);
   const compared = await compareContent(connection, runs, {
     ...tables,
     item: undefined,
     withVolatile: false,
   });
-  const { columns, items, onlyInOne } = await contentLists(connection, compared, limit);
+  const { columns, items, onlyInOne } = await contentLists(connection, compared);
   const { lead } = compared;
   const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
   return [
     { ...columns, key: "content", title: "Changes of content", lead, none: lead },
     {
       ...items,
-      key: "content_items",
-      title: "Items whose content changed",
       lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
-      rows: items.rows.map((row) => (row.change === "removed" ? { ...row, title: null } : row)),
+      columns: PAGE_ITEMS,
+      rows: items.rows.map((row) => ({
+        ...row,
+        ...(row.change === "removed" && { title: null }),
+        what: null,
+      })),
+      every: undefined,
       all: "--content --format json",
     },
     { ...onlyInOne, key: "content_only_in_one" },

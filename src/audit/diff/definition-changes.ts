@@ -49,9 +49,9 @@ export interface ChangedValue {
 
 /**
  * The definitions behind a changed value, by its causes: sentences without a stop, in the order of the causes; empty
- * where no definition is behind it.
+ * where no definition is behind it. `words`: of each; undefined: with its ID.
  */
-export type Why = (value: ChangedValue) => string[];
+export type Why = (value: ChangedValue, words?: (change: DefinitionChange) => string) => string[];
 
 /** Net changes from one run to a later one, by their sequence numbers; reads the tables of the history. */
 export async function readDefinitionChanges(
@@ -59,15 +59,38 @@ export async function readDefinitionChanges(
   from: number,
   to: number,
 ): Promise<Why> {
-  const rows = await rowsBy(connection, CHANGE, definitionsSql(), [from, to]);
-  const changes = rows.map(withSides);
+  const changes = withoutShifts(
+    (await rowsBy(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
+  );
   const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
   const byPlace = Map.groupBy(placed, ({ place }) => place);
   const at: ChangesAt = (...place) => (byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);
-  return (value) => {
+  return (value, words = definitionWords) => {
     const found = value.causes.flatMap((cause) => changesBehind(cause, value, at));
-    return [...new Set(found.map(definitionWords))];
+    return [...new Set(found.map(words))];
   };
+}
+
+/**
+ * Without places that only others have moved, by coming or going. Where the order is another, a place stays beside nothing
+ * else that is said: it is then what changed.
+ */
+function withoutShifts<C extends DefinitionChange>(changes: readonly C[]): C[] {
+  const isBoth = ({ before, after }: C) => before !== null && after !== null;
+  const ordinal = (side: "before" | "after") => (a: C, b: C) =>
+    Number(a[side]?.ordinal ?? 0) - Number(b[side]?.ordinal ?? 0);
+  const siblings = Map.groupBy(changes.filter(isBoth), ({ kind, customFieldId, destinationId }) =>
+    JSON.stringify([kind, customFieldId, kind === "entry" && destinationId]),
+  );
+  const moved = new Set(
+    [...siblings.values()].flatMap((some) => {
+      const then = some.toSorted(ordinal("before"));
+      return some.toSorted(ordinal("after")).filter((change, at) => change !== then[at]);
+    }),
+  );
+  return changes.filter(
+    (change) => !isBoth(change) || moved.has(change) || differingNames(change).join() !== "ordinal",
+  );
 }
 
 type ChangesAt = (...place: readonly string[]) => DefinitionChange[];
@@ -124,8 +147,8 @@ export async function readDefinitionRows(
   to: number,
 ): Promise<RowOf<typeof DEFINITIONS>[]> {
   const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
-  const rows = (await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides);
-  const told = rows.flatMap((row) => {
+  const rows = withoutShifts((await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
+  return rows.flatMap((row) => {
     const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
     const named = {
       kind: KINDS[kind][0],
@@ -143,8 +166,6 @@ export async function readDefinitionRows(
       definition: `${named.kind}: ${sides.what}`,
     }));
   });
-  const isPlace = ({ what }: { readonly what: string }) => what === NAMES.ordinal;
-  return told.sort((a, b) => Number(isPlace(a)) - Number(isPlace(b)));
 }
 
 function definitionsSql(): string {
@@ -179,7 +200,7 @@ function sidesOf({ kind, before, after }: DefinitionChange) {
   });
   const presence = presenceOf({ kind, before, after });
   if (presence !== undefined) return [{ what: presence, ...sides(KINDS[kind][1]) }];
-  return differingNames(before, after).map((name) => ({ what: NAMES[name] ?? name, ...sides(name) }));
+  return differingNames({ before, after }).map((name) => ({ what: NAMES[name] ?? name, ...sides(name) }));
 }
 
 /** Where a change is looked up; an entry by its value before and after. */
@@ -207,25 +228,49 @@ function definitionWords(change: DefinitionChange): string {
   const what = subject(change);
   const presence = presenceOf(change);
   if (presence !== undefined) return `${what} ${presence}${ownText(change)}`;
-  const parts = differingNames(before, after).map((name) =>
+  const parts = differingNames(change).map((name) =>
     difference(name, before?.[name] ?? null, after?.[name] ?? null),
   );
   return `${what}: ${parts.join(", ")}`;
 }
 
-/** Whether it came or went; undefined: it is there on both sides. */
+/** A clause for a sentence: `the external name "Dealers" became "Dealer Codes"`. */
+export function definitionClause(change: DefinitionChange): string {
+  const { kind, valueText, before, after } = change;
+  const what = ["mapping", "entry"].includes(kind) ? `the ${KINDS[kind][0]}` : subject(change);
+  const about = kind === "entry" && valueText !== null ? ` for ${quoted(valueText)}` : "";
+  const presence = presenceOf(change);
+  const [name = "", ...others] = differingNames(change);
+  if (presence !== undefined) {
+    const isThere = presence === "added" || presence === "removed";
+    return `${what}${about}${isThere ? ` was ${presence}${ownText(change)}` : ` is ${presence}`}`;
+  }
+  if (name === "supports_custom_field_mappings")
+    return `${what} ${after?.[name] === true ? "now accepts mappings" : "no longer accepts mappings"}`;
+  if (others.length > 0 || !["external_field_name", "external_value"].includes(name))
+    return `${what}${about} changed (${definitionWords(change).split(": ").slice(1).join(": ")})`;
+  return `the ${NAMES[name]}${about} ${quoted(before?.[name] ?? null)} became ${quoted(after?.[name] ?? null)}`;
+}
+
+/** Whether it came or went, or is known otherwise; undefined: it is there on both sides. */
 function presenceOf({ kind, before, after }: Pick<DefinitionChange, "kind" | "before" | "after">) {
   if (before === null) return "added";
   if (after === null) return "removed";
   if (kind !== "destination") return undefined;
-  return isUnnamed(before) ? "added" : isUnnamed(after) ? "removed" : undefined;
+  return isUnnamed(before)
+    ? "known by its name now"
+    : isUnnamed(after)
+      ? "known by its ID alone now"
+      : undefined;
 }
 
-function differingNames(before: Definition | null, after: Definition | null): string[] {
-  return Object.keys(after ?? {}).filter((name) => before?.[name] !== after?.[name]);
+/** Members that are not alike; the place among others only where nothing else is another. */
+function differingNames({ before, after }: Pick<DefinitionChange, "before" | "after">): string[] {
+  const names = Object.keys(after ?? {}).filter((name) => before?.[name] !== after?.[name]);
+  return names.length === 1 ? names : names.filter((name) => name !== "ordinal");
 }
 
-/** Whether the service does not have the destination, so that at most a mapping names it. */
+/** Whether the destination was not asked for, or the service does not have it: at most a mapping names it. */
 function isUnnamed(destination: Definition): boolean {
   return Object.values(destination).every((member) => member === null);
 }
@@ -263,7 +308,7 @@ const NAMES: Readonly<Record<string, string>> = {
   mapping_id: "mapping",
   custom_field_id: "custom field",
   destination_id: "destination",
-  ordinal: "place",
+  ordinal: "order",
   identification: "name",
   display_label: "label",
   field_type: "type",
@@ -274,6 +319,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function difference(name: string, before: Member, after: Member): string {
   if (name === "external_value") return `${quoted(before)} -> ${quoted(after)}`;
+  if (name === "ordinal") return "order changed";
   if (name === "archived" && before !== null && after !== null)
     return after ? "archived" : "no longer archived";
   return `${NAMES[name] ?? name} ${quoted(before)} -> ${quoted(after)}`;

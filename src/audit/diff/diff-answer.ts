@@ -1,12 +1,14 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type Section, section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
+import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import type { Cause } from "../../tables/history.ts";
 import type { Choice, Question } from "../open-run.ts";
 import { notFound, type Scoped } from "../questions/filters.ts";
-import { type ListRequest, listOf } from "../rows-listed.ts";
+import { listOf } from "../rows-listed.ts";
 import { changeParts, wordsIn } from "./change-words.ts";
+import { idOf } from "./content-diff-answer.ts";
 import { DEFINITIONS } from "./definition-changes.ts";
 import {
   CAUSES_COUNTED,
@@ -22,12 +24,12 @@ import {
 import { findPair, type RunPair } from "./diff-runs.ts";
 
 /** For people. */
-const CAUSE = { cause: col.text() } as const;
+const CAUSE = { cause: col.text({ isWords: true }) } as const;
 /** A change, and the definitions behind it. */
 const WORDS = {
-  value: col.text(),
-  before: col.text(),
-  after: col.text(),
+  value: col.text({ isWords: true }),
+  before: col.text({ isWords: true }),
+  after: col.text({ isWords: true }),
   why: col.text({ dispensable: 1 }),
 } as const;
 
@@ -38,13 +40,13 @@ export function diffQuestion(
     readonly before: string;
     readonly after: string;
     readonly cause?: Cause | undefined;
-    /** Whether the changed values of each item are told too. */
+    /** ID or slug of the only item that is told. */
+    readonly item?: string | undefined;
+    /** Whether the changed values of each item are told too: of one item they always are. */
     readonly items?: boolean | undefined;
-    /** Rows of each list; undefined: all. */
-    readonly limit?: number | undefined;
   },
 ): Question<Choice & { readonly pair: RunPair }> {
-  const { before, after, cause, destination, field, items = false, limit } = request;
+  const { before, after, cause, destination, field, item, items = item !== undefined } = request;
   return {
     async choose(folder, temporaryDirectory) {
       const pair = await findPair(folder, [before, after], temporaryDirectory);
@@ -54,25 +56,27 @@ export function diffQuestion(
         `No history knows both ${one.run} and ${other.run}; "diff ${one.sequence} ${other.sequence} --content --table content_mapped_values" compares their mapped values row by row.`,
       );
     },
-    async answer({ connection }, { pair }) {
-      const filter = { cause, destination, field };
+    async answer(opened, { pair }) {
+      const { connection } = opened;
+      const id = item === undefined ? undefined : await idOf(opened, item, ITEMS_KNOWN);
+      const filter = { cause, destination, field, item: id };
       const diff = await diffRuns(connection, pair, filter);
-      const lists = { connection, diff, limit };
+      const lists = { connection, diff };
       return {
         lead: leadOf(pair, diff, filter),
         facts: {
           from: { ...pair.before },
           to: { ...pair.after },
           history_of: pair.basis ?? null,
-          items_changed: diff.items,
+          items_with_changed_values: diff.items,
           values_changed: diff.values,
           payloads_changed: diff.payloads,
           items_with_changed_payload: diff.payloadItems,
         },
         // Its lists are read as long as the connection is open.
         sections: [
-          ...countedSections(lists),
-          await linesSection(lists),
+          ...countedSections(diff),
+          { ...(await linesSection(lists)), ...(id !== undefined && { limit: 0 }) },
           ...(items ? [await itemsSection(lists)] : []),
         ],
       };
@@ -80,23 +84,26 @@ export function diffQuestion(
   };
 }
 
-export interface Lists extends ListRequest {
+export interface Lists {
+  readonly connection: DuckDBConnection;
   readonly diff: Diff;
 }
+
+/** Items of the run, and those that its history knows by their ID alone. */
+const ITEMS_KNOWN = "FROM content SELECT content_id, slug UNION FROM content_history SELECT content_id, NULL";
 
 export function leadOf(pair: RunPair, diff: Diff, filter: DiffFilter): string {
   return [...compared(pair, diff), cameTo(diff, filter)].join(" ");
 }
 
 /** What there is of each cause, and what became of the definitions. */
-export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">): Section[] {
-  const { causes, definitionRows } = diff;
+export function countedSections({ causes, definitionRows }: Diff): Section[] {
   return [
     section({
       key: "causes",
       none: "",
       title: "Changes by cause",
-      columns: { ...CAUSE, ...CAUSES_COUNTED, cause: col.name() },
+      columns: { cause: col.name({ isWords: true }), ...CAUSES_COUNTED },
       rows: causes.map(withCause),
       limit: 100,
     }),
@@ -105,9 +112,7 @@ export function countedSections({ diff, limit }: Pick<Lists, "diff" | "limit">):
       none: "",
       title: "Changes of definitions",
       columns: DEFINITIONS,
-      rows: definitionRows.slice(0, limit),
-      total: definitionRows.length,
-      ...(limit === undefined ? {} : { limit, all: `--limit ${definitionRows.length}` }),
+      rows: definitionRows,
     }),
   ];
 }
@@ -117,9 +122,9 @@ export async function linesSection(lists: Lists, some = "true"): Promise<Section
   return section({
     key: "lines",
     none: "",
-    title: "What changed",
+    title: "What changed in the mapped values",
     columns: { ...CAUSE, ...LINES, ...WORDS },
-    ...(await listOf(lists, LINES, changesSql("audit_diff_lines", some), inWords(lists.diff))),
+    ...(await listOf(lists.connection, LINES, changesSql("audit_diff_lines", some), inWords(lists.diff))),
   });
 }
 
@@ -129,7 +134,7 @@ export async function itemsSection(lists: Lists, some = "true"): Promise<Section
     none: "",
     title: "Items",
     columns: { ...ITEMS, ...CAUSE, ...WORDS },
-    ...(await listOf(lists, ITEMS, changesSql("audit_diff_items", some), inWords(lists.diff))),
+    ...(await listOf(lists.connection, ITEMS, changesSql("audit_diff_items", some), inWords(lists.diff))),
   });
 }
 
@@ -161,16 +166,16 @@ function compared({ before, after, basis }: RunPair, { sendsOtherwise }: Diff): 
   return sentences.filter((sentence) => sentence !== false);
 }
 
-function cameTo(diff: Diff, { cause, destination, field }: DiffFilter): string {
-  const { values, items, payloads, payloadItems } = diff;
+function cameTo(diff: Diff, { cause, destination, field, item }: DiffFilter): string {
+  const { values, items, payloads, payloadItems, largest } = diff;
   if (values > 0) {
+    const some = largest?.items === items ? "" : `${count(largest?.items ?? 0)} of them `;
+    const because = largest === undefined ? "" : `, ${some}because ${printableLine(largest.clause)}`;
     const differ =
-      payloads === 0
-        ? "no payload differs"
-        : `${counted(payloads, "payload")} of ${counted(payloadItems, "item")} ${payloads === 1 ? "differs" : "differ"}`;
-    return `${counted(values, "mapped value")} of ${counted(items, "item")} changed; ${differ}.`;
+      payloads === 0 ? "no payload changed" : `${counted(payloadItems, "item")} whose payloads changed`;
+    return `${counted(items, "item")} whose mapped values changed${because}; ${differ}.`;
   }
-  return [cause, destination, field].some((each) => each !== undefined)
+  return [cause, destination, field, item].some((each) => each !== undefined)
     ? "Nothing that the filters let through changed."
     : "Nothing changed: every mapped value is as it was.";
 }

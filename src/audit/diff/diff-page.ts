@@ -18,14 +18,14 @@ const ROWS_SHOWN = 10;
 export async function diffForPage(connection: DuckDBConnection, pair: RunPair): Promise<PageDiff> {
   const filter = { cause: undefined, destination: undefined, field: undefined };
   const diff = await diffRuns(connection, pair, filter);
-  const lists = { connection, diff, limit: undefined };
+  const lists = { connection, diff };
   const alike = diff.causes.reduce((sum, each) => sum + each.alike, 0);
   const [sent, same] = ["change <> 'alike'", "change = 'alike'"];
   return {
     lead: leadOf(pair, diff, filter),
     totals: diff,
     sections: [
-      ...countedSections(lists),
+      ...countedSections(diff),
       { ...(await linesSection(lists, sent)), limit: ROWS_SHOWN },
       {
         ...(await itemsSection(lists, sent)),

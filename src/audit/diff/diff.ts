@@ -1,21 +1,28 @@
 /** What changed of the mapped values between two runs, and why, by the history that knows both. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type RowOf } from "../../common/answer.ts";
+import { listed } from "../../common/nearest.ts";
 import { createHistoryMacros, historySql, intervalsSql } from "../../load/macros.ts";
 import { all, execute } from "../../storage/duckdb.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
-import type { Cause } from "../../tables/history.ts";
+import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { idsOf } from "../questions/filters.ts";
 import { keep } from "../rows.ts";
 import { CHANGE, wordsIn } from "./change-words.ts";
-import { readDefinitionChanges, readDefinitionRows } from "./definition-changes.ts";
+import {
+  definitionClause,
+  readDefinitionChanges,
+  readDefinitionRows,
+  type Why,
+} from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 
-/** Destination and field by name or ID. */
+/** Destination and field by name or ID, an item by its ID. */
 export interface DiffFilter {
+  readonly item?: string | undefined;
   readonly cause: Cause | undefined;
   readonly destination: string | undefined;
   readonly field: string | undefined;
@@ -47,8 +54,8 @@ export const LINES = {
 
 /** A row of `audit_diff_items`. */
 export const ITEMS = {
-  content_id: col.name({ required: true, head: "item" }),
-  title: col.text(),
+  content_id: col.name({ required: true, head: "item", dispensable: 2 }),
+  title: col.text({ standIn: "content_id" }),
   ...PLACED_CHANGE,
 } as const;
 
@@ -60,6 +67,29 @@ const TOTALS = {
   payloads: col.count({ required: true }),
   payloadItems: col.count({ required: true }),
 } as const;
+
+const LARGEST = {
+  ...CAUSE,
+  destination_id: col.text(),
+  custom_field_id: col.text(),
+  value_id_before: col.text(),
+  value_id_after: col.text(),
+  name_before: col.text(),
+  name_after: col.text(),
+  items: col.count({ required: true }),
+} as const;
+
+/** What is behind a change that no definition is behind. */
+const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
+  first_seen: "they are new",
+  item_removed: "they were removed",
+  item_returned: "they returned",
+  item_changed: "they were edited",
+  destination_changed: "a destination changed",
+  mapping_changed: "mappings changed",
+  definition_changed: "definitions of fields changed",
+  reordered: "the order of their values changed",
+};
 
 export type Diff = Awaited<ReturnType<typeof diffRuns>>;
 
@@ -89,8 +119,15 @@ export async function diffRuns(
   await show(connection, filter);
   const [totals] = await rowsBy(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
+  const why = await readDefinitionChanges(connection, ...runs);
+  const [largest, second] = await rowsBy(connection, LARGEST, loadSql("audit_diff_largest"));
   return {
     ...totals,
+    /** What is behind the changes of most items, as a clause, and how many these are; undefined: there is no such. */
+    largest:
+      largest !== undefined && largest.items !== second?.items
+        ? { items: largest.items, clause: clauseOf(why, largest) }
+        : undefined,
     causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
@@ -98,7 +135,7 @@ export async function diffRuns(
      */
     sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
     /** The definitions behind a change. */
-    why: await readDefinitionChanges(connection, ...runs),
+    why,
     definitionRows: await readDefinitionRows(connection, ...runs),
   };
 }
@@ -109,11 +146,17 @@ const NAMED = {
   diff_fields: { id: "custom_field_id", name: "name", history: "custom_field_history" },
 } as const;
 
-async function show(connection: DuckDBConnection, { cause, destination, field }: DiffFilter): Promise<void> {
+async function show(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
+  const { cause, destination, field, item } = filter;
   const destinations = await idsOf(connection, "destination", destination, DESTINATIONS);
   const fields = await idsOf(connection, "custom field", field, FIELDS);
   const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
-  await keep(connection, "diff_filter", FILTER, [cause ?? null, bound(destinations), bound(fields)]);
+  await keep(connection, "diff_filter", FILTER, [
+    cause ?? null,
+    bound(destinations),
+    bound(fields),
+    item ?? null,
+  ]);
   await execute(connection, SHOWN);
 }
 
@@ -127,7 +170,8 @@ const DESTINATIONS =
 const FIELDS = "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields";
 
 const FILTER = `
-  SELECT $1::VARCHAR AS cause, CAST($2::JSON AS VARCHAR[]) AS destination_ids, CAST($3::JSON AS VARCHAR[]) AS field_ids`;
+  SELECT $1::VARCHAR AS cause, CAST($2::JSON AS VARCHAR[]) AS destination_ids, CAST($3::JSON AS VARCHAR[]) AS field_ids,
+    $4::VARCHAR AS item`;
 
 const SHOWN = `
   CREATE OR REPLACE TEMP VIEW diff_shown AS
@@ -135,16 +179,27 @@ const SHOWN = `
   FROM diff_changes CROSS JOIN diff_filter
   WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
     AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
-    AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))`;
+    AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
+    AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
 
 /** Sentences on the definitions behind a change. */
 export function whyOf({ why }: Pick<Diff, "why">, change: PlacedChange): string[] {
+  return why(changedValue(change));
+}
+
+function changedValue(change: Omit<RowOf<typeof LARGEST>, "items">) {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
-  return why({
+  return {
     causes: wordsIn(change.causes),
-    destinationId: change.destination_id,
-    customFieldId: change.custom_field_id,
+    destinationId: change.destination_id ?? "",
+    customFieldId: change.custom_field_id ?? "",
     valueIds: texts(change.value_id_before, change.value_id_after),
     names: texts(change.name_before, change.name_after),
-  });
+  };
+}
+
+function clauseOf(why: Why, largest: RowOf<typeof LARGEST>): string {
+  const clauses = why(changedValue(largest), definitionClause);
+  const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
+  return listed(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
 }

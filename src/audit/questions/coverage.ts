@@ -266,7 +266,6 @@ export function coverageSections(answered: Coverage): Section[] {
     key,
     title,
     apart: "The same at destinations that receive no values",
-    all: `--section ${key.replaceAll("_", "-")} --format csv`,
   });
   const head = sentOrNot(passthrough);
   const ofValues = [

@@ -125,7 +125,7 @@ function itemText({ contentId, slug, title, contentType, updatedAt }: ItemFacts)
     `item ${contentId}`,
     slug !== null && `slug ${slug}`,
     contentType !== null && `content type "${contentType}"`,
-    updatedAt !== null && `last changed ${minute(updatedAt)}`,
+    updatedAt !== null && `last edited ${minute(updatedAt)}`,
   ].filter((fact) => fact !== false);
   const short = name.length > TITLE_LENGTH ? `${name.slice(0, TITLE_LENGTH - 1)}…` : name;
   return `${short}: ${facts.join(", ")}`;
@@ -227,12 +227,13 @@ function sinceCells(
   since: Since | undefined,
 ): Pick<RowOf<typeof VALUES>, "since" | "since_started_at" | "cause"> {
   if (since === undefined) return { since: null, since_started_at: null, cause: null };
-  const { run, startedAt, causes, begins, why } = since;
+  const { run, startedAt, causes, begins, orderedAt, why } = since;
   const because = why.length === 0 ? "" : ` (${why.join("; ")})`;
+  const ordered = orderedAt === null ? "" : `; order changed ${minute(orderedAt)}`;
   return {
     since: run,
     since_started_at: new Date(startedAt),
-    cause: begins ? "the history begins" : `${causes.join(", ")}${because}`,
+    cause: `${begins ? "the history begins" : `${causes.join(", ")}${because}`}${ordered}`,
   };
 }
 

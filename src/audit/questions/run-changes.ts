@@ -1,4 +1,4 @@
-/** What a run is at a glance, beside the run before: items that came, changed and went. */
+/** What a run is at a glance, beside the run before: items that came, were edited, and went. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
 import { rowsBy } from "../../storage/rows-by.ts";
@@ -8,19 +8,19 @@ import type { Fullness } from "../checks/mass-change.ts";
 export type ItemChanges = NonNullable<Manifest["changes"]>;
 
 const counted = col.count({ required: true });
-const CHANGED = { new: counted, changed: counted, removed: counted } as const;
+const COUNTS = { new: counted, edited: counted, removed: counted } as const;
 
 const ITEM_CHANGES = `
   SELECT
     count(*) FILTER (WHERE b.content_id IS NULL) AS new,
     count(*) FILTER (WHERE n.content_id IS NOT NULL AND b.content_id IS NOT NULL
-      AND n.updated_at IS DISTINCT FROM b.updated_at) AS changed,
+      AND n.updated_at IS DISTINCT FROM b.updated_at) AS edited,
     count(*) FILTER (WHERE n.content_id IS NULL) AS removed
   FROM (SELECT content_id, updated_at FROM content) AS n
   FULL JOIN (SELECT content_id, updated_at FROM before_content) AS b ON n.content_id = b.content_id`;
 
 /**
- * Items of `content` and `before_content`; changed are those with another `updated_at`, and null says that one of the
+ * Items of `content` and `before_content`; edited are those with another `updated_at`, and null says that one of the
  * runs has none. Undefined: a pipeline has no such table.
  */
 export async function readItemChanges(
@@ -29,8 +29,8 @@ export async function readItemChanges(
   before: Fullness,
 ): Promise<ItemChanges | undefined> {
   if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
-  const [row] = await rowsBy(connection, CHANGED, ITEM_CHANGES);
+  const [row] = await rowsBy(connection, COUNTS, ITEM_CHANGES);
   if (row === undefined) return undefined;
   const isDated = [now, before].every(({ emptyColumns }) => !emptyColumns.includes("content.updated_at"));
-  return { ...row, changed: isDated ? row.changed : null };
+  return { ...row, edited: isDated ? row.edited : null };
 }

@@ -120,7 +120,6 @@ export async function readRejectsSection(connection: DuckDBConnection, limit: nu
     rows,
     total: rows[0]?.total ?? 0,
     limit: 100,
-    all: "--section rejects --format csv",
   });
 }
 

@@ -34,7 +34,7 @@ const RUNS = {
   items: col.count(),
   change: col.name(),
   new: col.count({ hidden: true }),
-  changed: col.count({ hidden: true }),
+  edited: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
   rejected: col.count({ dispensable: 1 }),
   /** At all destinations, as wherever these words stand: the sum of the two kinds. */
@@ -79,7 +79,7 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     items: items.loaded,
     change: changeText(manifest),
     new: changes?.new ?? null,
-    changed: changes?.changed ?? null,
+    edited: changes?.edited ?? null,
     removed: changes?.removed ?? null,
     rejected: items.rejected,
     without_external_value: (mappedValues && withoutOf(mappedValues)) ?? null,
@@ -119,7 +119,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 
 /** What the columns of the list say. */
 export const RUNS_LEGEND =
-  "change: new +, changed ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
+  "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
 export function keptRunsSection(runs: readonly ListedRun[]): Section {
   const outside = "; / is not in the history of the current run: put aside, or rolled back";
@@ -138,7 +138,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
 }
 
 function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
-  const nothing = { started_at: null, items: null, change: null, new: null, changed: null, removed: null };
+  const nothing = { started_at: null, items: null, change: null, new: null, edited: null, removed: null };
   const values = {
     without_external_value: null,
     unmapped: null,
@@ -176,8 +176,8 @@ function unpublishedText(
 /** `+3 ~12 -1`; null of a run that was not compared. */
 function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   if (changes === undefined) return null;
-  const changed = changes.changed === null ? "" : ` ~${count(changes.changed)}`;
-  return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
+  const edited = changes.edited === null ? "" : ` ~${count(changes.edited)}`;
+  return `+${count(changes.new)}${edited} -${count(changes.removed)}`;
 }
 
 /** Keys of the parts of the answer. */

@@ -22,6 +22,8 @@ const SINCE = {
   startedAt: col.text(required),
   /** Whether the history begins with that run: then nothing is known of the time before. */
   begins: col.flag(required),
+  /** Start of a later run, since which the values of the field have another order. */
+  orderedAt: col.text(),
   sequenceBefore: col.count(),
 } as const;
 
@@ -45,7 +47,10 @@ export async function readSince(
   return found;
 }
 
-function sinceOf({ run, startedAt, causes, begins, ...row }: RowOf<typeof SINCE>, why: Why | undefined) {
+function sinceOf(
+  { run, startedAt, causes, begins, orderedAt, ...row }: RowOf<typeof SINCE>,
+  why: Why | undefined,
+) {
   const { destinationId, customFieldId, valueId, externalFieldName } = row;
   const valueIds = valueId === null ? [] : [valueId];
   const names = externalFieldName === null ? [] : [externalFieldName];
@@ -54,6 +59,7 @@ function sinceOf({ run, startedAt, causes, begins, ...row }: RowOf<typeof SINCE>
     startedAt,
     causes,
     begins,
+    orderedAt,
     /** Changes of the definitions behind it, in words. */
     why: why?.({ causes, destinationId, customFieldId, valueIds, names }) ?? [],
   };

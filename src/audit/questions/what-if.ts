@@ -119,8 +119,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
             title: "Items",
             none,
             columns: { ...ITEMS, ...WORDS },
-            ...(await listOf({ connection, limit: undefined }, ITEMS, items, withWords)),
-            all: "--format csv",
+            ...(await listOf(connection, ITEMS, items, withWords)),
           }),
         ],
       };

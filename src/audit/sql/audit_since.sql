@@ -1,6 +1,7 @@
 -- Since when the mapped values of an item are as they are, and why: the rows of the history that hold in the run that has
 -- it. A value that the item gives several times has one row.
 --
+-- ordered_at: start of a later run that found the values of the field in another order
 -- sequence_before: the run before that one; where the item came back in it, the run that last had the item. While an item
 -- is there, its `last_seen_run` is NULL.
 --
@@ -17,6 +18,7 @@ SELECT
   since.sequence,
   strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at,
   since.previous_run IS NULL AS begins,
+  strftime(ordered.started_at, '%Y-%m-%dT%H:%M:%SZ') AS ordered_at,
   CASE
     WHEN json_contains(history.cause, '"item_returned"')
       THEN (
@@ -29,4 +31,12 @@ SELECT
   END AS sequence_before
 FROM mapped_value_history AS history
 JOIN run_history AS since ON since.run = history.valid_from_run
+LEFT JOIN mapped_value_order_history AS orders
+  ON orders.content_id = history.content_id
+  AND orders.destination_id = history.destination_id
+  AND orders.custom_field_id = history.custom_field_id
+  AND orders.valid_to_run IS NULL
+LEFT JOIN run_history AS ordered
+  ON ordered.run = orders.valid_from_run AND ordered.sequence > since.sequence
+  AND json_contains(orders.cause, '"reordered"')
 WHERE history.content_id = $1 AND history.valid_to_run IS NULL

@@ -30,7 +30,7 @@ export function checkCommand(environment = processEnvironment()): CliCommand {
     .description("check that a run can begin; if not, say what to do")
     .argument("[pipeline]", PIPELINE, "nightly");
   return wantedOptions(command, "check a run of the sample content", "check as if the run had this option")
-    .answerForm()
+    .formats()
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
 }

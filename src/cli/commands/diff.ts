@@ -1,10 +1,12 @@
 import { Option } from "commander";
 import { contentDiffQuestion } from "../../audit/diff/content-diff-answer.ts";
 import { diffQuestion } from "../../audit/diff/diff-answer.ts";
+import type { Choice, Question } from "../../audit/open-run.ts";
 import type { Answer } from "../../common/answer.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
-import { CliCommand, invalid, positive, processEnvironment } from "../command.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
 interface Options extends AnswerFlags {
@@ -14,68 +16,107 @@ interface Options extends AnswerFlags {
   readonly field?: string;
   readonly items?: true;
   readonly content?: true;
+  readonly values?: true;
   readonly table?: string;
   readonly item?: string;
-  readonly limit?: number;
 }
 
 const EXAMPLES = `
 Examples:
   $ content-warehouse diff
+  $ content-warehouse diff --item fellgate-mid
   $ content-warehouse diff 41 42 --items --cause mapping_changed
   $ content-warehouse diff --content --table content_tags
 
-A line is one change, however many items it touches; --items lists those. "No
-payload change": the destination is sent the same. --content needs two runs that
-are kept; what changes with the moment, or with who asks, is compared only if
---table names its table. CSV has the changes, with --items those of each item.
+Of mapped values a line is one change, however many items it touches; --items
+lists those. "No payload change": the destination is sent the same. Content is
+compared between two runs that are kept; what changes with the moment, or with
+who asks, only if --table names its table. CSV has the changes of mapped values,
+with --items those of each item, with --content those of the content.
 `;
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("diff")
-    .description("show which external values changed between two runs, and why")
+    .description("show what changed between two runs: content, mapped values, and why")
     .argument("[run-a]", "name or number of the earlier run", "previous")
     .argument("[run-b]", "name or number of the later run", "current")
     .warehouse()
     .choice("--cause <cause>", "only changes with this cause", CAUSES)
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
-    .option("--items", "list the items too")
-    .addOption(
-      new Option("--content", "compare the content instead: items and columns").conflicts([
-        "cause",
-        "destination",
-        "field",
-        "items",
-      ]),
-    )
-    .option("--table <table>", "with --content, only this table")
-    .option("--item <item>", "with --content, only this item, by ID or slug")
-    .option("--limit <n>", "rows of each list (default: 20 as a table, else all)", positive)
+    .option("--items", "list the items of mapped values too")
+    .addOption(new Option("--content", "only the content, in full").conflicts(["values", ...OF_VALUES]))
+    .addOption(new Option("--values", "only the mapped values, in full").conflicts("table"))
+    .addOption(new Option("--table <table>", "only the content of this table").conflicts([...OF_VALUES]))
+    .option("--item <item>", "only this item, by ID or slug, with each of its changes")
     .answerForm()
     .addHelpText("after", EXAMPLES)
-    .action((before: string, after: string, options: Options) =>
-      options.content === true
-        ? withAnswer(options.warehouse, contentDiffQuestion({ before, after, ...options }), shown(options))
-        : withAnswer(options.warehouse, mappedQuestion(before, after, options), shown(options)),
-    );
-  function shown(options: Options) {
-    return (answer: Answer) => showAnswer(out, wanted(answer, options), options);
+    .action((before: string, after: string, options: Options) => {
+      const { warehouse, content, values, table } = options;
+      const asked = { before, after, ...options };
+      const shown = (answer: Answer) => showAnswer(out, wanted(answer, options), options);
+      if (content === true || table !== undefined)
+        return withAnswer(warehouse, contentDiffQuestion(asked), shown);
+      if (values === true || OF_VALUES.some((name) => options[name] !== undefined))
+        return withAnswer(warehouse, diffQuestion(asked), shown);
+      return withHead(warehouse, contentDiffQuestion(asked), (ofContent) =>
+        withHead(warehouse, diffQuestion(asked), (ofValues) => shown(both(ofContent, ofValues, asked))),
+      );
+    });
+}
+
+/** Options that are about mapped values alone. */
+const OF_VALUES = ["cause", "destination", "field", "items"] as const;
+
+type Head = Answer | WarehouseError;
+
+/** Has one of two questions answered; an error tells why these runs have no such answer. */
+async function withHead<C extends Choice>(
+  warehouse: string,
+  question: Question<C>,
+  use: (head: Head) => Promise<void>,
+): Promise<void> {
+  let isAnswered = false;
+  try {
+    await withAnswer(warehouse, question, (answer) => {
+      isAnswered = true;
+      return use(answer);
+    });
+  } catch (thrown) {
+    if (isAnswered || !(thrown instanceof WarehouseError) || thrown.exitCode !== 2) throw thrown;
+    await use(thrown);
   }
 }
 
-/** Throws `config.invalid` for an option of changes of content. */
-function mappedQuestion(before: string, after: string, { table, item, ...options }: Options) {
-  const given = table === undefined ? item && "--item" : "--table";
-  if (given !== undefined)
-    throw invalid(`${given} is for changes of content; add --content, or leave it out.`);
-  return diffQuestion({ before, after, ...options });
+/** Rows of a list beside others. */
+const ROWS_SHOWN = 10;
+/** Lists that a screen has only of one head. */
+const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "definitions", "only_in_one"];
+
+/** Both answers, the first rows of each; of an item all. Throws where neither question has one. */
+function both(content: Head, values: Head, { item }: Pick<Options, "item">): Answer {
+  const heads = [content, values];
+  const answers = heads.filter((head): head is Answer => !(head instanceof WarehouseError));
+  if (values instanceof WarehouseError && answers.length === 0) throw values;
+  const sections = answers.flatMap((answer) => answer.sections);
+  return {
+    lead: heads.map((head) => (head instanceof WarehouseError ? head.message : head.lead)).join("\n"),
+    facts: Object.assign({}, ...answers.map(({ facts }) => facts)),
+    sections: sections.map((each) => {
+      if (ONLY_IN_FULL.includes(each.key)) return { ...each, limit: 0 };
+      return item === undefined && each.limit !== 0 ? { ...each, limit: ROWS_SHOWN } : each;
+    }),
+    next:
+      item === undefined
+        ? ["--content and --values show one of both in full, --item the changes of one item."]
+        : [],
+  };
 }
 
-/** CSV has the changes, or with --items those of each item. */
-function wanted(answer: Answer, { format, items, content }: Options): Answer {
-  const key = content === true ? "changes" : items === true ? "items" : "lines";
-  return format === "csv"
-    ? { ...answer, sections: answer.sections.filter((each) => each.key === key) }
-    : answer;
+/** CSV has the changes of mapped values, or those of each item; of the content its changes. */
+function wanted(answer: Answer, { format, items, item }: Options): Answer {
+  if (format !== "csv") return answer;
+  const keys = [items === true || item !== undefined ? "items" : "lines", "changes"];
+  const found = keys.flatMap((key) => answer.sections.filter((each) => each.key === key));
+  return { ...answer, sections: found.slice(0, 1) };
 }

@@ -32,10 +32,10 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .option("--steps", "also show each rule, and where each thing was read")
     .answerForm(EXPLAINED)
     .addHelpText("after", EXAMPLES)
-    .action(async (item: string, { warehouse, format, section, spreadsheet, ...request }: Options) => {
+    .action(async (item: string, { warehouse, format, section, spreadsheet, limit, ...request }: Options) => {
       const steps = request.steps === true || section === "steps" || section === "evidence";
       await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) =>
-        showAnswer(out, answer, { format, section, spreadsheet }),
+        showAnswer(out, answer, { format, section, spreadsheet, limit }),
       );
     });
 }

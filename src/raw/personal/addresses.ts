@@ -3,7 +3,7 @@ import type { JsonObject } from "../document.ts";
 import { CUSTOM_FIELD_PLACES, put, type Treatment } from "./fields.ts";
 import { isUserId } from "./places.ts";
 
-const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
+export const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
 const URLS = /\/\/[^\s"'<>]+/g;
 const CREDENTIALS = /\/\/[^/?#]*@/g;
 /** Also where a URL stands encoded in the query of another. */

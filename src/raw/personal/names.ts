@@ -151,6 +151,12 @@ function meaningOf(name: string): NameMeaning {
   };
 }
 
+/** Whether a text in a field of this name is taken for personal. */
+export function looksPersonal(name: string): boolean {
+  const { personal, person } = meaningOfName(name);
+  return personal || person === "named";
+}
+
 /** The same few names stand in every document. About 1 MB. */
 const KNOWN_NAMES = 10_000;
 const known = new Map<string, NameMeaning>();

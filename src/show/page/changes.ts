@@ -11,7 +11,6 @@ import type { Section } from "../../common/answer.ts";
 import { counted } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
 import type { PagePart, Point } from "./page.ts";
-import { ROWS_LIMIT } from "./table.ts";
 
 /** What a page says of changes; `compared`: what the comparison with the run before came to, where there is one. */
 export interface RunChanges {
@@ -77,7 +76,7 @@ async function contentSections(
     basis: run,
   };
   const after = { rows: manifest.rows, personalData: { policy } };
-  return await contentForPage(connection, { pair, before: before.manifest, after }, ROWS_LIMIT);
+  return await contentForPage(connection, { pair, before: before.manifest, after });
 }
 
 const WITHOUT_HISTORY =

@@ -145,16 +145,16 @@ function analyst({ account, changes, earlier }: OverviewFacts): Reader {
     return { name, figures: [{ id: "items", what: counted(account.itemsLoaded, "item"), more }], lines: [] };
   }
   const nights = [changes, ...earlier.listed].slice(0, NIGHTS).flatMap((night) => {
-    const { new: added, changed, removed } = night;
-    return added === null || removed === null ? [] : [added + (changed ?? 0) + removed];
+    const { new: added, edited, removed } = night;
+    return added === null || removed === null ? [] : [added + (edited ?? 0) + removed];
   });
   const most = Math.max(1, ...nights);
   const bars = nights.map((items) => BARS[Math.ceil((items / most) * (BARS.length - 1))]).reverse();
-  const { new: added, changed, removed } = changes;
+  const { new: added, edited, removed } = changes;
   const id = "changes-content";
   const figures = [
     { id, what: `${counted(added, "item")} new` },
-    ...(changed === null ? [] : [{ id, what: `${count(changed)} edited` }]),
+    ...(edited === null ? [] : [{ id, what: `${count(edited)} edited` }]),
     { id, what: `${count(removed)} removed` },
     ...lineOf(
       nights.length - 1,

@@ -101,12 +101,33 @@ test("a value of which nobody knew whether it is archived is not said to be so n
     at("Nordics", { archived: true }),
     at("North", {}),
   ]);
-  const renamed = (from: string, to: string, place = "") =>
-    `select value "${to}": ${place}shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
+  const renamed = (from: string, to: string) =>
+    `select value "${to}": shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
   const why = async (from: number) => (await reasons(from, from + 1, nights)).map(([, , ...told]) => told);
-  assert.deepEqual(await why(1), [[`${renamed("Nordics", "North", "place 1 -> 0, ")}, archived none -> no`]]);
+  assert.deepEqual(await why(1), [[`${renamed("Nordics", "North")}, archived none -> no`]]);
   assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived`]]);
   assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, no longer archived`]]);
+});
+
+test("another order is a change; a place that only others moved by coming or going is none", async () => {
+  const ordered = (...ids: readonly string[]): MappingWorld => {
+    const { fields, ...rest } = world("Nordics", "nordic", "web-id");
+    const selectValues = ids.map((id) => ({ valueId: id, display: id, value: id, archived: true }));
+    return { ...rest, fields: fields.map((field) => ({ ...field, selectValues })) };
+  };
+  const nights = await nightsOf([
+    ordered("a", "north-id", "b"),
+    ordered("north-id", "b"),
+    ordered("b", "north-id"),
+  ]);
+  const changes = async (from: number) => {
+    const pair = { before: runOf(from), after: runOf(from + 1) };
+    const all = { cause: undefined, destination: undefined, field: undefined };
+    const { definitionRows } = await diffRuns(nights.connection, pair, all);
+    return definitionRows.map(({ definition, value }) => `${value} ${definition}`);
+  };
+  assert.deepEqual(await changes(1), ["a select value: removed"]);
+  assert.deepEqual(await changes(2), ["b select value: order", "north-id select value: order"]);
 });
 
 test("a mapping that goes to another destination is the reason at both", async () => {
@@ -152,11 +173,11 @@ long("destinations and fields are called and found by what the two runs called t
     named("area", []),
   ]);
   const of = (from: number, to: number, filter: Filter) => reasons(from, to, nights, filter);
-  const removed = [["Hub", "alike", 'destination "Hub" removed']];
+  const removed = [["Hub", "alike", 'destination "Hub" known by its ID alone now']];
   for (const destination of ["Hub", "web-id"]) assert.deepEqual(await of(2, 3, { destination }), removed);
   await assert.rejects(of(2, 3, { destination: "Portal" }), /There is no destination "Portal"/);
   assert.deepEqual(await of(1, 3, { destination: "Portal" }), [
-    ["Portal", "alike", 'destination "Portal" removed'],
+    ["Portal", "alike", 'destination "Portal" known by its ID alone now'],
   ]);
   assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
   assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);

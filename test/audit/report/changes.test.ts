@@ -80,9 +80,7 @@ test("the first screen and the leading sentence count the items and payloads tha
     `${figure(items)} items whose mapped values changed payloads that differ: ${figure(payloads)}, of ${figure(payload_items)} items`,
   );
   assert.ok(
-    page.section.includes(
-      ` of ${figure(items)} items changed; ${figure(payloads)} payloads of ${figure(payload_items)} items differ.`,
-    ),
+    page.section.includes(` ${figure(items)} items whose mapped values changed, `),
     page.section.slice(0, 400),
   );
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -82,6 +82,8 @@ test("a run before whose database cannot be opened leaves the page without a com
   after(() => removeTree(folder));
   const result = join(folder, "result");
   await cp(join(out, "current"), result, { recursive: true });
+  await chmod(result, 0o700);
+  await rm(join(result, "report.html"));
   const damaged = join(folder, "damaged");
   await mkdir(damaged);
   await writeFile(join(damaged, "warehouse.duckdb"), "no database");

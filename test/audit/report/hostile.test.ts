@@ -124,15 +124,12 @@ test("each figure of a table is the one that a command gives", async () => {
     "Values without an external value": audit.values.filter(without),
     "Mapped values that are archived or ambiguous": audit.values.filter((row: Json) => !without(row)),
     "Changes by cause": diff.causes,
-    "Changes of definitions": diff.definitions.map((row: Json) => ({
-      ...row,
-      definition: `${row.kind}: ${row.what}`,
-    })),
-    "What changed": diff.lines.filter(isSent),
+    "Changes of definitions": diff.definitions,
+    "What changed in the mapped values": diff.lines.filter(isSent),
     "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
     "Changes of content": content.columns,
     // Of what only the run before has a page has no title.
-    "Items whose content changed": content.items.map((row: Json) =>
+    "Items whose content changed": content.content_items.map((row: Json) =>
       row.change === "removed" ? { ...row, title: null } : row,
     ),
     "New fields (not in the specification)": drift.newFields,

@@ -146,8 +146,8 @@ test("beside its share a destination has that of the night before; one that rece
 test("the items of the night are new, edited and removed, with a line over the kept nights", async () => {
   await using run = await opened(out);
   const [changes, night] = [
-    { new: 1, changed: 1234, removed: 2 },
-    { new: 0, changed: null, removed: 0 },
+    { new: 1, edited: 1234, removed: 2 },
+    { new: 0, edited: null, removed: 0 },
   ];
   const listed = Array.from({ length: 20 }, () => ({ ...listedRun(run.manifest, ""), ...night }));
   const earlier = { previous: 41, before: undefined, listed };
@@ -241,7 +241,10 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   assert.ok(warnings.length > 3);
   assert.equal(page.figures[0], `${warnings.length} warnings of ${rows.length} checks`);
   const [told = ""] = page.lines;
-  assert.match(told, /^Warnings destinations in mappings that have no name: 1, /);
+  assert.match(
+    told,
+    /^Warnings custom fields that look personal and are published: 1, destinations in mappings that have no name: 1, /,
+  );
   assert.ok(told.endsWith(` and ${warnings.length - 3} more`));
   const { manifest, directory } = run;
   const before = { run: "000041-20261119T020000Z", sequence: 41, directory, manifest };

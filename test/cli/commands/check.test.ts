@@ -132,6 +132,24 @@ test("fields that are called personal are looked up; a name that nothing has fai
   );
 });
 
+test("J4: custom fields whose names look personal are a warning, but for those that the policy covers", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const fields = ["author_email", "region", "customer_phone"].map((name) => ({ id: name, name, value: "x" }));
+  const service = await Scripted.start(t, [item("c-1", 1, { custom_fields: fields })]);
+  service.script = ({ kind }) => (kind === "custom_fields" ? { body: fields } : undefined);
+  const warned = async (settings: object) => {
+    await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
+    const { steps } = await found(cwd, at(service));
+    return steps.filter(({ status, check }) => status === "warning" && check === "personal fields");
+  };
+  const named = async (settings: object) => (await warned(settings)).map(({ detail }) => detail);
+  const sentence = (names: string) =>
+    `Custom fields that look personal are published: ${names}. If they hold personal data, name them in \`personalFields\`.`;
+  assert.deepEqual(await named({}), [sentence("author_email, customer_phone")]);
+  assert.deepEqual(await named({ personalFields: ["author_email"] }), [sentence("customer_phone")]);
+  assert.deepEqual(await named({ personalData: "keep" }), []);
+});
+
 test("a service that asks for fewer requests is asked again when it says, and the wait is told", async (t) => {
   const service = await Scripted.start(t, itemsOf(1));
   service.script = ({ number }) =>

@@ -179,7 +179,10 @@ test("the items, tables and columns that differ are those that differ in the Par
     cells.toSorted(),
   );
   const changed = new Set(expected.map((each) => each.split(" ")[0]));
-  assert.deepEqual([found.items_added, found.items_removed, found.items_changed], [1, 1, changed.size]);
+  assert.deepEqual(
+    [found.items_added, found.items_removed, found.items_with_changed_content],
+    [1, 1, changed.size],
+  );
   assert.ok(changed.size >= 6 && !changed.has(ids.favorite), "a favorite is no change");
 });
 
@@ -214,7 +217,7 @@ test("a change is told by its column, before and after; of a long text the first
 
 long("a table and an item can be asked for, and a volatile table shows what it has", async () => {
   const tags = await answered("--table", "content_tags");
-  assert.deepEqual([tags.items_added, tags.items_removed, tags.items_changed], [0, 0, 1]);
+  assert.deepEqual([tags.items_added, tags.items_removed, tags.items_with_changed_content], [0, 0, 1]);
   assert.ok(tags.changes.every(({ table }: Change) => table === "content_tags"));
   const slug = String(items.find(({ id }) => id === ids.title)?.slug);
   for (const item of [ids.title, slug]) {
@@ -255,13 +258,13 @@ test("it is drawn as every answer is, also by the program", async () => {
   assert.match(
     stdout,
     new RegExp(
-      `^Content of run ${first} and of run ${second}\\. 1 item added, 1 removed, \\d+ changed\\.\n\nChanges by table and column\n`,
+      `^Content of run ${first} and of run ${second}\\. 1 item added, 1 removed, \\d+ edited; \\d+ items with changed content\\.\n\nChanges by table and column\n`,
     ),
   );
   const [, more, all] = /\nand (\d+) more rows; --limit (\d+) shows all\n/.exec(stdout) ?? [];
   assert.equal(Number(all), 3 + Number(more));
   const csv = await diff("--format", "csv");
-  assert.match(csv, /^content_id,title,table,row,column,change,what,before,after\n/);
+  assert.match(csv, /^content_id,title,table,row,column,change,before,after\n/);
   assert.equal(csv.match(/^[0-9a-f]{24},/gm)?.length, (await answered()).changes.length);
 });
 
@@ -289,8 +292,7 @@ test("what cannot be compared is told in a sentence, and ends with 2", async () 
     message,
     `The item ${ids.removed} was removed: run ${second} found it gone. The last run that had it is ${first}; name that run as one of the two.`,
   );
-  assert.match(await refused("--table", "content"), /^--table is for changes of content; add --content/);
-  assert.match(await refused("--item", "x"), /^--item is for changes of content; add --content/);
+  assert.match(await refused("--item", "no-such-item"), /"no-such-item"/);
   assert.match(await refused("2", "1", "--content"), /is later than/);
 });
 

@@ -34,33 +34,33 @@ const ITEM = "6967a4fa9df0deca3500013d";
 long(
   "a screen gets the totals per cause first, then a line per change with the definition behind it",
   async () => {
-    const { code, stdout, stderr } = await program(["diff", "1", second, "--warehouse", out]);
+    const { code, stdout, stderr } = await program(["diff", "1", second, "--values", "--warehouse", out]);
     assert.deepEqual([code, stderr], [0, ""]);
     const lines = stdout.split("\n");
     assert.equal(
       lines[0],
-      `From run ${first} to run ${second}, by the history of run ${second}. 736 mapped values of 429 items changed; 144 payloads of 136 items differ.`,
+      `From run ${first} to run ${second}, by the history of run ${second}. 429 items whose mapped values changed, 403 of them because destination "Print Archive" now accepts mappings; 136 items whose payloads changed.`,
     );
     assert.equal(lines[2], "Changes by cause");
     assert.match(stdout, /│ mapping_changed +│ +135 │ +164 │ +41 │ +0 │ +110 │ +0 │ +13 │/);
     assert.match(
       stdout,
-      /\nChanges of definitions\n.*\n.*\n.*\n.*\n│ mapping +│ Partner Portal │ retail_partners │ +│ external name +│ "Dealers" +│ "Dealer Codes" │\n/,
+      /\nChanges of definitions\n.*\n.*\n.*\n.*\n│ Partner Portal │ retail_partners │ +│ mapping: external name +│ "Dealers" +│ "Dealer Codes" │\n/,
     );
     const entry = 'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"';
     assert.match(
       stdout,
       new RegExp(
-        `What changed\n.*\n.*\n.*\n│ mapping_changed +│ Web CMS +│ region +│ +70 │ "UK & Ireland" +│ "en-gb" +│ "en-uk-ie" +│ ${entry} │`,
+        `What changed in the mapped values\n.*\n.*\n.*\n│ mapping_changed +│ Web CMS +│ region +│ +70 │ "UK & Ireland" +│ "en-gb" +│ "en-uk-ie" +│ ${entry} │`,
       ),
       "what sends another payload and touches most items comes first",
     );
     assert.match(stdout, /│ "Families" +│ "Family" as "Target Group" +│ +│/);
-    assert.match(stdout, /\nand \d+ more rows; --format json shows all\n$/);
-    const narrow = await capture(diffCommand, ["1", "2", "--warehouse", out], 80);
+    assert.match(stdout, /\nand \d+ more rows; --limit \d+ shows all\n$/);
+    const narrow = await capture(diffCommand, ["1", "2", "--values", "--warehouse", out], 80);
     for (const line of narrow.split("\n")) assert.ok(line.length <= 80, line);
-    assert.match(narrow, /│ destination_changed │ +505 │ +0 │ +0 │ +0 │ +505 │/);
-    assert.match(narrow, /\nleft out: items, reordered; widen the terminal or pipe the output\n/);
+    assert.match(narrow, /│ destination_changed │ +505 │ +0 │ +0 │ +0 │ +0 │ +505 │/);
+    assert.match(narrow, /\nleft out: items; widen the terminal or pipe the output\n/);
   },
 );
 
@@ -68,7 +68,7 @@ test("--limit is of the rows shown: the warehouse is the one that is named for a
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ warehouse: out }));
   for (const setting of few([{ cwd }, { env: { CONTENT_WAREHOUSE_DIR: out } }], 1)) {
-    const { code, stdout, stderr } = await program(["diff", "1", "2", "--limit", "3"], setting);
+    const { code, stdout, stderr } = await program(["diff", "1", "2", "--values", "--limit", "3"], setting);
     assert.deepEqual([code, stderr], [0, ""]);
     assert.ok(stdout.startsWith(`From run ${first} to run ${second}, `), stdout);
   }
@@ -84,7 +84,7 @@ long("filters narrow every part of the answer, and the items can be listed", asy
   );
   assert.match(text, /\nand 67 more rows; --limit 70 shows all\n/);
   const json = JSON.parse(await diff(...asked, "--items", "--format", "json"));
-  assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [70, 70, 70]);
+  assert.deepEqual([json.items_with_changed_values, json.values_changed, json.items.length], [70, 70, 70]);
   assert.deepEqual([json.payloads_changed, json.items_with_changed_payload], [70, 70]);
   const [definition, ...others] = json.definitions;
   assert.deepEqual(
@@ -111,7 +111,7 @@ long("filters narrow every part of the answer, and the items can be listed", asy
 });
 
 test("two runs that no history knows both are compared row by row, as their tables are, and no cause is guessed", async () => {
-  const [code, message] = await failed("2", "current");
+  const [code, message] = await failed("2", "current", "--values");
   assert.equal(code, "config.not_found");
   const command = "diff 2 3 --content --table content_mapped_values";
   assert.equal(
@@ -133,12 +133,12 @@ test("two runs that no history knows both are compared row by row, as their tabl
 });
 
 test("the runs are the one before and the current one unless they are named", async () => {
-  const text = await diff();
+  const text = await diff("--values");
   assert.equal(
     text,
     `From run ${first} to run ${third}, by the history of run ${third}. Nothing changed: every mapped value is as it was.\n`,
   );
-  assert.equal(await diff("previous", "current"), text);
+  assert.equal(await diff("previous", "current", "--values"), text);
 });
 
 test("after the first run there is nothing to compare it with, and it is said so", () => {
@@ -181,6 +181,44 @@ long(
   },
 );
 
+test("both heads are shown, each with its total and first rows: removed items first, one line an item", async () => {
+  const removed = "696e3c5a9df0deca35000140";
+  const edited = "6967a4fa9df0deca3500013d";
+  const text = await diff("1", "2");
+  const [lead = "", ...parts] = text.split("\n\n");
+  assert.match(
+    lead,
+    /^Content of run .* 0 items added, 1 removed, 4 edited; 4 items with changed content\.\nFrom run .* \d+ items whose mapped values changed, \d+ of them because destination "Print Archive" now accepts mappings; \d+ items whose payloads changed\.$/,
+  );
+  assert.deepEqual(
+    parts.map((part) => part.split("\n")[0]),
+    [
+      "Items whose content changed",
+      "What changed in the mapped values",
+      "--content and --values show one of both in full, --item the changes of one item.",
+    ],
+  );
+  const items = (parts[0] ?? "").split("\n").slice(4, -1);
+  assert.equal(items.length, 5);
+  assert.match(items[0] ?? "", new RegExp(`│ ${removed} │ .* │ removed │ +│`));
+  assert.match(parts[0] ?? "", new RegExp(`│ ${edited} │ .* │ changed │ custom field region +│`));
+  const ofItem = await diff("1", "2", "--item", edited);
+  assert.match(ofItem, /│ content_custom_field_values region: value +│ Southern Europe +│ Nordics +│/);
+  assert.match(ofItem, new RegExp(`│ ${edited} │ .* │ Web CMS +│ region .*│ "es-it" +│ "nordic" +│`));
+  // A fact stands once in CSV: not as words beside its columns.
+  const [heads = ""] = (await diff("1", "2", "--format", "csv")).split("\n");
+  for (const words of ["cause", "value", "before", "after"])
+    assert.ok(!heads.split(",").includes(words), heads);
+  const reordered = await capture(explainCommand, [
+    "6995c4bd9df0deca35000153",
+    "--run",
+    "2",
+    "--warehouse",
+    out,
+  ]);
+  assert.match(reordered, /│ the history begins; order changed \S+ \S+ UTC +│/);
+});
+
 test("an item that was removed is told with the run that found it gone, and the last one that had it", async () => {
   const removed = "696e3c5a9df0deca35000140";
   const { error } = await outcome(explainCommand, [removed, "--run", "2", "--warehouse", out]);
@@ -221,7 +259,11 @@ test("the slug of an item that was removed is told to be known to the runs that 
 
 test("a run whose files are gone is compared by the history, and not explained", async () => {
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
-  assert.match(await diff("1", "3"), /Nothing changed/);
+  const text = await diff("1", "3");
+  assert.match(
+    text,
+    /^There is no run "\S+" in .*\nFrom run .* Nothing changed: every mapped value is as it was\.\n/,
+  );
   const { error } = await outcome(explainCommand, [ITEM, "--run", "1", "--warehouse", out]);
   assert.deepEqual([error?.code, error?.exitCode], ["config.not_found", 2]);
   assert.match(error?.message ?? "", /^There is no run "1" in /);

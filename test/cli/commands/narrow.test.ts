@@ -51,13 +51,21 @@ const ANSWERS = [
     [],
     {
       "Coverage, in values": ["destination", "field", ...SUMS],
-      Destinations: ["receives", "mapped", "without external value", "unmapped", "unknown"],
+      Destinations: ["why", "mapped", "without external value", "unmapped", "unknown"],
       "Values that are": ["destination", "field", "value", "status", "external value", "items"],
     },
   ],
   [
     diffCommand,
-    ["1", "2"],
+    [],
+    {
+      "Items whose content changed": ["title", "change", "what"],
+      "What changed": ["cause", "destination", "field", "items", "value", "before", "after"],
+    },
+  ],
+  [
+    diffCommand,
+    ["--values"],
     {
       "Changes by cause": ["cause", ...CHANGES],
       "Changes of definitions": ["definition", "destination", "field", "value", "before", "after"],

@@ -158,7 +158,7 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     service: { url: manifest.instance.origin, instance: manifest.instance.id },
     ...{ startedAt, endedAt, milliseconds: Date.parse(endedAt) - Date.parse(startedAt) },
     items: { listed: 3, loaded: 3, rejected: 0, vanished: 0, unread: 0 },
-    changes: { new: 1, changed: 1, removed: 2 },
+    changes: { new: 1, edited: 1, removed: 2 },
     mappedValues: null,
     ...{
       previousRun,
@@ -225,8 +225,8 @@ test("show has the checks that did not pass, and the mapped values", async () =>
     }),
     [
       ["Partner Portal", "receiving", 252, 4],
-      ["Print Archive", "unsupported", 171, 2],
       ["Web CMS", "receiving", 190, 4],
+      ["Print Archive", "unsupported", 171, 2],
       [null, "nameless", 212, 0],
     ],
   );

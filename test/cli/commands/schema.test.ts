@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -169,7 +169,10 @@ test("the views of a warehouse have the columns that are shown, each with its ty
 test("names that were chosen at the service break no form of the schema", async () => {
   const warehouse = await sampleWarehouse();
   const name = "Region: EU | #1 \u001b[31m`x`\n幅";
-  const database = await DuckDBInstance.create(join(warehouse, "current", "warehouse.duckdb"));
+  const file = join(warehouse, "current", "warehouse.duckdb");
+  await chmod(file, 0o600);
+  await chmod(dirname(file), 0o700);
+  const database = await DuckDBInstance.create(file);
   const connection = await database.connect();
   await connection.run("UPDATE custom_fields SET name = $1, display_label = $1 WHERE name = 'region'", [
     name,
@@ -194,6 +197,8 @@ test("where the database of the current run is damaged or gone, views are shown 
   const file = join(warehouse, "current", "warehouse.duckdb");
   const of = (...args: string[]) => shown(["content_wide", "--format", "json", ...args]);
   const declared = await of();
+  await chmod(file, 0o600);
+  await chmod(dirname(file), 0o700);
   await writeFile(file, "no database");
   assert.equal(await of("--warehouse", warehouse), declared);
   await rm(file);
@@ -215,7 +220,8 @@ test("a reader that goes away early is no failure", async () => {
   const { stdout, stderr } = await promisify(execFile)(
     "bash",
     ["-c", `${schema} | head -c 10 > /dev/null; echo "\${PIPESTATUS[0]}"`],
-    { cwd },
+    // With a locale that this machine lacks, bash says so on standard error.
+    { cwd, env: { ...process.env, LC_ALL: "C" } },
   );
   assert.deepEqual([stdout, stderr], ["0\n", ""]);
 });

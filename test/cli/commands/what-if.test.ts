@@ -32,7 +32,7 @@ test("a screen gets the changes by destination and field, by value, and item by 
   const text = await whatIf(mapping);
   assert.match(text, /│ Partner Portal │ region │ +136 │ +139 │ +0 │ +0 │ +139 │/);
   assert.match(text, /│ Partner Portal │ region │ Nordics +│ +69 │ T1 North │ =Far North +│/);
-  assert.match(text, /\nand 119 more rows; --format csv shows all\n$/);
+  assert.match(text, /\nand 119 more rows; --limit 139 shows all\n$/);
   assert.match(
     text,
     /^139 external values of 136 items would change in the run 000001-\S+\. Entries of mappings: \d+ in the file, \d+ in the run\.\n/,
