@@ -1,6 +1,8 @@
 /** The service that a run reads, at an address or embedded, and whether it is the instance that the warehouse has. */
 
 import type { DestinationName } from "../api/destination.ts";
+import type { Clock } from "../common/clock.ts";
+import type { Log } from "../common/log.ts";
 import { type HttpProxy, reachedBy } from "../common/network/proxy.ts";
 import { packagePath } from "../common/package-root.ts";
 import { Secret } from "../common/secret.ts";
@@ -11,7 +13,6 @@ import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/s
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
 import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
-import type { RunOptions } from "./context.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -104,7 +105,11 @@ export function openHastyClient(source: OpenSource, { config, clock, log }: Aski
   return openClient(source, hasty, { retry: openRetry(source, hasty, known) });
 }
 
-type Asking = Pick<RunOptions, "config" | "clock" | "log">;
+export interface Asking {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /** Address of the service. The sample's port is another in every run, so it is not named. */
 export function originOf({ source }: Config): string {
