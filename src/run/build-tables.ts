@@ -182,17 +182,14 @@ function instanceIdOf({ store }: RawTransformed): string | null {
 /** Notes in the drift what is found in the definitions. */
 function buildRequest(
   { pipeline, staging, landed, history, options }: Building,
-  {
-    transformed,
-    ...found
-  }: {
+  found: {
     readonly transformed: RawTransformed;
     readonly lookups: RawLookups;
     readonly drift: Drift;
     readonly verdict: Verdict;
   },
 ): BuildRequest {
-  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = transformed;
+  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = found.transformed;
   const { items, personalData } = landed.facts;
   return {
     tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),

@@ -19,11 +19,8 @@ export function undeliveredWarnings(
 ): string[] {
   const places = [...loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || places.length === 0) return [];
-  const names = listed(
-    places.map(({ name }) => name),
-    "or",
-  );
-  return [`Nothing is delivered to ${names}: a limited run never is.`];
+  const names = places.map(({ name }) => name);
+  return [`Nothing is delivered to ${listed(names, "or")}: a limited run never is.`];
 }
 
 /** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */

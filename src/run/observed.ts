@@ -4,7 +4,6 @@ import type { Config } from "../config/config.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
-import type { ObserveSettings } from "../observe/settings.ts";
 import { outputFolder } from "../warehouse/layout.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunOptions } from "./context.ts";
@@ -16,9 +15,6 @@ export interface Exported {
   readonly failure: WarehouseError | null;
 }
 
-/** What watches the nights must not take a limited run for one of them. */
-const UNOBSERVED: ObserveSettings = { onFinish: null, metricsFile: null };
-
 /**
  * Makes a run, and tells the observers that the configuration names how it ended, unless it is limited. Throws what the
  * run throws.
@@ -28,7 +24,8 @@ export async function observed(
   run: (observers: Observers) => Promise<Exported>,
 ): Promise<Exported> {
   const { limit, observe, warehouse } = config;
-  const settings = limit === null ? observe : UNOBSERVED;
+  // What watches the nights must not take a limited run for one of them.
+  const settings = limit === null ? observe : { onFinish: null, metricsFile: null };
   const observers = openObservers({ settings, warehouse, clock });
   let exported: Exported;
   try {

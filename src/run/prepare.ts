@@ -33,7 +33,6 @@ import {
   assertSameInstance,
   assertSameKey,
   type Baseline,
-  hasAnswered,
   instanceOf,
   rateOf,
   readBaseline,
@@ -145,11 +144,10 @@ export async function closeOpened({ client, source, lock }: Opened, log: Log): P
 }
 
 /** Loads a pipeline. Throws `config.invalid` if it cannot run on this machine or with this configuration. */
-export async function preparePipeline({
-  pipeline,
-  threads,
-  config,
-}: Pick<PublishingRun["options"], "pipeline" | "threads" | "config">): Promise<Pipeline> {
+export async function preparePipeline(
+  options: Pick<PublishingRun["options"], "pipeline" | "threads" | "config">,
+): Promise<Pipeline> {
+  const { pipeline, threads, config } = options;
   // Other systems than Linux have no such file.
   assertAddressSpace(await readFile("/proc/self/limits", "utf8").catch(() => ""), threads);
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
@@ -183,12 +181,8 @@ export function assertAddressSpace(limits: string, threads: number): void {
   );
 }
 
-async function prepareFolder({
-  options,
-  opened,
-  listener,
-  isRehearsal,
-}: Preparation): Promise<PreparedOutput> {
+async function prepareFolder(preparation: Preparation): Promise<PreparedOutput> {
+  const { options, opened, listener, isRehearsal } = preparation;
   listener.begin("folder");
   const folder = await prepareOutput(options.config.warehouse);
   listener.note(`${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
@@ -294,7 +288,7 @@ async function prepareService(
   listener.begin("service");
   const source = await openSource(config);
   opened.source = source;
-  const isKnown = resumable !== null || hasAnswered(baseline, originOf(config));
+  const isKnown = resumable !== null || instanceOf(baseline)?.origin === originOf(config);
   const retry = openRetry(source, options, {
     startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline),
     outageMinutes: config.outageMinutes,

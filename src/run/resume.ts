@@ -107,13 +107,9 @@ const NO_RUN = { resumable: null, foreign: null };
  */
 export async function findInterrupted(
   folder: OutputFolder,
-  {
-    fingerprint,
-    config,
-    nowMs,
-    above,
-  }: Readonly<{ fingerprint: string; config: Config; nowMs: number; above: number }>,
+  wanted: Readonly<{ fingerprint: string; config: Config; nowMs: number; above: number }>,
 ) {
+  const { fingerprint, config, nowMs, above } = wanted;
   // What a limited run has read, another one has read again as soon.
   if (config.limit !== null) return NO_RUN;
   const [latest] = await stagingLeftovers(folder);

@@ -154,7 +154,7 @@ async function begin(
     resumeRecord,
     kept: resumable?.kept ?? NOTHING_KEPT,
     journal: new Journal(),
-    peak: PeakUse.watch(staging.root, resumeRecord.peakBytes),
+    peak: new PeakUse(staging.root, resumeRecord.peakBytes),
   };
 }
 

@@ -17,9 +17,14 @@ const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Reje
 
 export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
+  // A line break in a text of foreign origin does not begin a field of its own.
   const rows = fieldsOf(summary)
     .filter((field) => field !== false)
-    .map(([name, text]) => ({ name, text: oneLine(text), notable: WORTH_A_LOOK.has(name) }));
+    .map(([name, text]) => ({
+      name,
+      text: text.replaceAll(/\s*\n\s*/g, " "),
+      notable: WORTH_A_LOOK.has(name),
+    }));
   return {
     lead: headline(summary),
     isWell: verdict !== "unsettled" && noMappedValues === null,
@@ -29,11 +34,6 @@ export function summaryAnswer(summary: RunSummary): Answer {
 }
 
 type Field = readonly [name: string, text: string];
-
-/** A line break in a text of foreign origin does not begin a field of its own. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, " ");
-}
 
 function fieldsOf(summary: RunSummary): (Field | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report } = summary;

@@ -8,7 +8,7 @@ import fastify, {
   type FastifyRequest,
 } from "fastify";
 import { checkAccepts, sendJson } from "./answer.ts";
-import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts";
+import { badRequest, HttpError, methodRefusal } from "./http-error.ts";
 import { type Caller, identify } from "./permissions.ts";
 import { type PageBounds, parsePage, parseView } from "./query.ts";
 import { createRateLimit } from "./rate-limit.ts";
@@ -47,18 +47,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     // Slugs are as long as titles are.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8192 },
   });
-  addMethods(app);
+  // Fastify knows a few methods of those that Node can parse: an address refuses the others too.
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
   addBodies(app);
   addHooks(app, options);
   addRoutes(app, options);
   return app;
-}
-
-/** Fastify knows a few methods of those that Node can parse: an address refuses the others too. */
-function addMethods(app: FastifyInstance): void {
-  for (const method of METHODS) {
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  }
 }
 
 /** The only bodies are forms, for the lookups. */
@@ -108,7 +104,8 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
   route(app, "/api/v1/content/:id", ["GET"], admit, async (request) => {
     const view = parseView(queryOf(request));
     const { actor } = request.getDecorator<Caller>("caller");
-    const item = await content.item(pathId(request), view, actor);
+    const { id } = request.params as { readonly id: string };
+    const item = await content.item(id, view, actor);
     if (item === undefined) throw new HttpError(404, "There is no content item with this ID or slug.");
     return `{"response":${item}}`;
   });
@@ -184,17 +181,12 @@ function parametersOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams([...queryOf(request), ...form]);
 }
 
-function pathId({ params }: FastifyRequest): string {
-  const id = typeof params === "object" && params !== null && "id" in params ? params.id : undefined;
-  return typeof id === "string" ? id : "";
-}
-
 function refuse(reply: FastifyReply, { status, headers, message }: HttpError): FastifyReply {
   return reply
     .code(status)
     .headers(headers)
     .header("content-type", "application/json; charset=utf-8")
-    .send(errorBody(message));
+    .send(JSON.stringify({ error: message }));
 }
 
 function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {

@@ -20,8 +20,3 @@ export function methodRefusal(allowed: readonly string[]): HttpError {
   const sentence = "This interface is for reading; the address does not answer this method.";
   return new HttpError(405, sentence, { allow: allowed.join(", ") });
 }
-
-/** The body of every refusal. */
-export function errorBody(sentence: string): string {
-  return JSON.stringify({ error: sentence });
-}

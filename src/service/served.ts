@@ -1,16 +1,20 @@
 /** What the service answers with: the JSON texts of a content set. */
 
+import { z } from "zod";
+import { customFieldDefinition } from "../api/custom-field.ts";
 import { Listing } from "./listing.ts";
 import type { ContentSet } from "./loaded-set.ts";
-import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
 import { type Actor, actorOf } from "./permissions.ts";
-import type { PageRequest, ViewRequest } from "./query.ts";
+import { type PageRequest, parseNames, type ViewRequest } from "./query.ts";
 import { BASIC_VIEW, FULL_VIEW } from "./views/detail.ts";
 import { dynamicView } from "./views/dynamic.ts";
 import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
 
 /** Items that are made in one go: other connections are served between two batches of a large page. */
 const BATCH_ITEMS = 100;
+
+/** The fields of a definition that the contract declares, in its order. */
+const shownDefinition = z.object(customFieldDefinition.shape);
 
 export type ServedContent = ReturnType<typeof servedContent>;
 
@@ -35,9 +39,22 @@ export function servedContent(set: ContentSet) {
       const [document] = position === undefined ? [] : await set.documents.read([position]);
       return document && renderView(viewOf(request, true), itemOf(document, set, actor));
     },
-    /** Throws 400 if the parameters name nothing; so does `customFields`. */
-    destinations: (parameters: URLSearchParams) => lookUpDestinations(set, parameters),
-    customFields: (parameters: URLSearchParams) => lookUpCustomFields(set, parameters),
+    /**
+     * Destinations with this name, on this platform where the request names one. Names are compared exactly. Throws 400 if
+     * the parameters name nothing; so does `customFields`.
+     */
+    destinations: (parameters: URLSearchParams) => {
+      const names = new Set(parseNames(parameters));
+      const platform = parameters.get("platform");
+      const named = set.destinations.filter(({ identification }) => names.has(identification));
+      return named.filter((each) => platform === null || each.platform === platform);
+    },
+    /** Every definition with one of these names, with its mappings. Several may share a name. */
+    customFields: (parameters: URLSearchParams) => {
+      const names = new Set(parseNames(parameters));
+      const found = set.fields.all.filter(({ definition }) => names.has(definition.name));
+      return found.map(({ definition }) => shownDefinition.parse(definition));
+    },
   };
 }
 

@@ -32,15 +32,13 @@ export function duckdbTypeOf(shown: string): string {
 /** Column types in Parquet. JSON is text there: readers of its JSON type round large integers and lose the JSON null. */
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
-/** Statements that create a table with its comments; a column's `options` stand behind its type. */
-export function tableDdl(
-  table: Table,
-  options: (column: string) => string,
-): readonly [create: string, ...comments: string[]] {
+/** Statements that create a table with its comments. */
+function tableDdl(table: Table, longTexts: ReadonlySet<string>): readonly string[] {
   const name = quoteIdentifier(table.name);
   const definitions = table.columns.map((column) => {
     const required = column.nullable ? "" : " NOT NULL";
-    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${options(column.name)}`;
+    const compressed = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
+    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${compressed}`;
   });
   const comments = table.columns.map(
     (column) =>
@@ -63,9 +61,8 @@ export async function createTable(
   table: Table,
   longTexts: ReadonlySet<string> = new Set(),
 ): Promise<void> {
-  const options = (column: string) => (longTexts.has(column) ? " USING COMPRESSION zstd" : "");
   try {
-    await execute(connection, ["BEGIN", ...tableDdl(table, options), "COMMIT"].join(";\n"));
+    await execute(connection, ["BEGIN", ...tableDdl(table, longTexts), "COMMIT"].join(";\n"));
   } catch (thrown) {
     // The first failure is the one to report; the connection is not used after it.
     await execute(connection, "ROLLBACK").catch(() => undefined);

@@ -39,12 +39,11 @@ export function rangeConditions(
   range: Range,
   column = table.key[0] ?? "",
 ): { conditions: string[]; params: string[] } {
-  if (!isBounded(range)) return { conditions: [], params: [] };
-  const key = quoteIdentifier(column);
   const conditions: string[] = [];
   const params: string[] = [];
-  if (range.lower !== undefined) conditions.push(`${key} >= $${params.push(range.lower)}`);
-  if (range.upper !== undefined) conditions.push(`${key} < $${params.push(range.upper)}`);
+  if (range.lower !== undefined)
+    conditions.push(`${quoteIdentifier(column)} >= $${params.push(range.lower)}`);
+  if (range.upper !== undefined) conditions.push(`${quoteIdentifier(column)} < $${params.push(range.upper)}`);
   return { conditions, params };
 }
 

@@ -70,11 +70,8 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Ended> {
   if (last !== null && sameRun(last, run)) {
     if (last.isUnfinished !== true) return { state: "present", warnings: [], failure: null };
   } else {
-    assertMayFollow(
-      { name: `The target ${target.name}`, keepsRuns: target.restore !== undefined },
-      last,
-      run,
-    );
+    const place = { name: `The target ${target.name}`, keepsRuns: target.restore !== undefined };
+    assertMayFollow(place, last, run);
   }
   const staged = await target.stage(run);
   try {

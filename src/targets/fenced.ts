@@ -3,32 +3,25 @@ import { WarehouseError } from "../common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../pipeline.ts";
 import { described, isAmong, type Standing, standingOf } from "../warehouse/identity.ts";
 
-interface Place {
-  /** What has the last run, at the beginning of a sentence. */
-  readonly name: string;
-  /** Whether a run that was made apart can go on from it: else it takes the place of one that nothing goes on from. */
-  readonly keepsRuns: boolean;
-}
-
 /**
  * Throws `target.fenced` where a run may not take the place of the last one. A target is never taken back by accident:
- * it is by a rollback alone, and from a run alone that the warehouse of the rollback has too.
+ * it is by a rollback alone, and from a run alone that the warehouse of the rollback has too. `name`: what has the last run,
+ * at the beginning of a sentence. `keepsRuns`: whether a run that was made apart can go on from it; else it takes the place
+ * of one that nothing goes on from.
  */
-export function assertMayFollow(place: Place, last: TargetRun | null, run: DeliveredRun): void {
+export function assertMayFollow(
+  { name, keepsRuns }: { readonly name: string; readonly keepsRuns: boolean },
+  last: TargetRun | null,
+  run: DeliveredRun,
+): void {
   if (last === null) return;
   const standing = standingOf(last, run);
   if (standing === "same" || standing === "earlier") return;
-  if (standing === "apart" && !place.keepsRuns) return;
+  if (standing === "apart" && !keepsRuns) return;
   if (run.isRollback && isAmong(last, run.known)) return;
-  throw fenced(place.name, last, run);
-}
-
-/** `place`: what has the last run, at the beginning of a sentence. */
-export function fenced(place: string, last: TargetRun, run: DeliveredRun): WarehouseError {
-  const standing = standingOf(last, run);
-  return new WarehouseError(
+  throw new WarehouseError(
     "target.fenced",
-    `${place} ${reason(standing, last)}, so ${described(run)} ${consequence(standing, last, run)}.`,
+    `${name} ${reason(standing, last)}, so ${described(run)} ${consequence(standing, last, run)}.`,
   );
 }
 

@@ -53,9 +53,15 @@ export async function runsOf(
 export async function deliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
   const { directory, manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
-  if (!manifest.loaders.includes("parquet")) throw withoutParquet(manifest);
+  if (!manifest.loaders.includes("parquet"))
+    throw undeliverable(
+      `The run ${manifest.run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${manifest.pipeline} and run it again.`,
+    );
   const { verdict } = manifest;
-  if (verdict === "limited") throw limited(manifest);
+  if (verdict === "limited")
+    throw undeliverable(
+      `The run ${manifest.run} is limited to its first items, and such a run is never delivered; deliver one of another warehouse.`,
+    );
   const { sha256 } = await readManifestFile(directory);
   const { past, known } = inHistory(run, options.runs, options.pruned ?? []);
   return {
@@ -94,28 +100,14 @@ export async function tablesOf(
   );
   return tables.map(({ name, rows, files }) => {
     const table = declared.get(files[0] ?? "");
-    if (table === undefined) throw undeclared(manifest.run, name);
+    if (table === undefined)
+      throw undeliverable(
+        `The Parquet files of ${name} in the run ${manifest.run} do not say what their columns are; run again, and the new run can be delivered.`,
+      );
     return loadTableOf({ table, rows, files, temporaryDirectory });
   });
 }
 
-function limited({ run }: Manifest): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
-    `The run ${run} is limited to its first items, and such a run is never delivered; deliver one of another warehouse.`,
-  );
-}
-
-function withoutParquet({ run, pipeline }: Pick<Manifest, "run" | "pipeline">): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
-    `The run ${run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${pipeline} and run it again.`,
-  );
-}
-
-function undeclared(run: string, table: string): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
-    `The Parquet files of ${table} in the run ${run} do not say what their columns are; run again, and the new run can be delivered.`,
-  );
+function undeliverable(sentence: string): WarehouseError {
+  return new WarehouseError("config.invalid", sentence);
 }

@@ -72,11 +72,6 @@ export function rateOf(baseline: Baseline): number | null {
   return baseline.kind === "run" ? (baseline.manifest.ratePerSecond ?? null) : null;
 }
 
-/** Whether the run before read the service at this address. */
-export function hasAnswered(baseline: Baseline, origin: string): boolean {
-  return baseline.kind === "run" && baseline.manifest.instance.origin === origin;
-}
-
 /**
  * Throws `guard.shrink` where the run before cannot be read, so that nobody can tell whether this one shrank, unless
  * that is accepted.

@@ -108,18 +108,13 @@ export class PeakUse implements AsyncDisposable {
   bytes: number;
   readonly #folder: string;
   readonly #stop = new AbortController();
-  #watching: Promise<void> = Promise.resolve();
-
-  private constructor(folder: string, before: number) {
-    this.#folder = folder;
-    this.bytes = before;
-  }
+  readonly #watching: Promise<void>;
 
   /** `before`: what was measured before the run was resumed. */
-  static watch(folder: string, before: number): PeakUse {
-    const peak = new PeakUse(folder, before);
-    peak.#watching = peak.#watch();
-    return peak;
+  constructor(folder: string, before: number) {
+    this.#folder = folder;
+    this.bytes = before;
+    this.#watching = this.#watch();
   }
 
   async measure(): Promise<void> {

@@ -15,6 +15,11 @@ export interface Instance {
   readonly origin: string;
 }
 
+/** `https://example.org (instance 42)`. */
+export function describedInstance({ id, origin }: Instance): string {
+  return id === null ? origin : `${origin} (instance ${id})`;
+}
+
 /** By the ID, or by the address where one of them has none: a service may move. */
 export function sameInstance(one: Instance, other: Instance): boolean {
   return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
@@ -114,7 +119,8 @@ export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
   const past: RunKey[] = [];
   let at: KeptRun | undefined = run;
   while (at !== undefined) {
-    const before = beforeOf(at);
+    const before: RunKey | undefined =
+      at.manifest instanceof WarehouseError ? undefined : previousKey(at.manifest);
     if (before === undefined || !laterRun(at, before)) break;
     past.push(before);
     at = runs.find((each) => sameRun(each, before));
@@ -127,12 +133,9 @@ export function goesOnWithout(other: RunKey, run: KeptRun, runs: readonly KeptRu
   const past = pastOf(run, runs);
   if (sameRun(other, run) || isAmong(other, past)) return false;
   const oldest = past.at(-1) ?? run;
-  return !laterRun(oldest, other) || isFirst(runs.find((each) => sameRun(each, oldest)));
-}
-
-function isFirst(run: KeptRun | undefined): boolean {
-  if (run === undefined || run.manifest instanceof WarehouseError) return false;
-  return run.manifest.previousRun === null;
+  if (!laterRun(oldest, other)) return true;
+  const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
+  return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
 }
 
 /** A run of the folder, for comparing it with those of targets. `pruned`: runs that were rolled back, and are gone. */
@@ -164,10 +167,6 @@ export function runNamed<Run extends RunKey>(
   past: readonly RunKey[],
 ): Run | undefined {
   return runs.find((each) => nameOf(each.run) === name && !isPutAside(each, past));
-}
-
-function beforeOf({ manifest }: KeptRun): RunKey | undefined {
-  return manifest instanceof WarehouseError ? undefined : previousKey(manifest);
 }
 
 function previousKey({ previousRun, previousSha256: sha256 }: Previous): RunKey | undefined {

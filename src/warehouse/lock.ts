@@ -85,12 +85,9 @@ async function createLockFile(folder: OutputFolder): Promise<void> {
       await rm(place, { recursive: true, force: true });
     }
   } catch (thrown) {
-    if (!existsSync(folder.lock) && !hasNoHardLinks(thrown)) throw outputError(thrown, folder);
+    const hasNoHardLinks = thrown instanceof Error && "syscall" in thrown && thrown.syscall === "link";
+    if (!existsSync(folder.lock) && !hasNoHardLinks) throw outputError(thrown, folder);
   }
-}
-
-function hasNoHardLinks(thrown: unknown): boolean {
-  return thrown instanceof Error && "syscall" in thrown && thrown.syscall === "link";
 }
 
 const HELD = /Could not set lock on file.*Conflicting lock is held(?: in .*?\(PID (\d+)\))?/s;

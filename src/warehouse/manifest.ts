@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
+import { parseIfJson } from "../common/json.ts";
 import { VERDICTS } from "../common/verdict.ts";
 import { parseRunName } from "./layout.ts";
 
@@ -165,7 +166,8 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
 
 /** `file`: where the bytes stand, for messages. Throws `config.newer_version` and `verify.failed`. */
 export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
-  const content = jsonIn(bytes, file);
+  const content = parseIfJson(Buffer.from(bytes).toString());
+  if (content === undefined) throw unreadable(file, "it is not JSON");
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -183,15 +185,7 @@ export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   throw unreadable(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
-function jsonIn(bytes: Uint8Array, file: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch (cause) {
-    throw unreadable(file, "it is not JSON", cause);
-  }
-}
-
-function unreadable(file: string, reason: string, cause: unknown): WarehouseError {
+function unreadable(file: string, reason: string, cause?: unknown): WarehouseError {
   return new WarehouseError(
     "verify.failed",
     `The manifest ${file} cannot be read (${reason}); do not trust this run, publish another or roll back.`,

@@ -59,16 +59,12 @@ export function runCalled<Run extends Pick<RunIdentity, "run" | "sequence">>(
   text: string,
   runs: readonly Run[],
 ): Run | undefined {
-  const found = runs.filter((each) => isCalled(text, each));
+  const byNumber = /^\d+$/.test(text) ? Number(text) : undefined;
+  const found = runs.filter(({ run, sequence }) => run === text || sequence === byNumber);
   const names = [...new Set(found.map(({ run }) => run))];
   if (names.length <= 1) return found[0];
   const several = `The number ${text} is that of several runs: ${names.join(" and ")}; give the whole name.`;
   throw new WarehouseError("config.not_found", several);
-}
-
-/** By its name or its number. */
-function isCalled(text: string, { run, sequence }: Pick<RunIdentity, "run" | "sequence">): boolean {
-  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
 }
 
 function notFound({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
@@ -89,28 +85,18 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
  * its database.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  const { run } = await findWhole(folder, wanted);
-  // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
-  for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
-  await pointCurrentAt(folder, run);
-  return findRun(folder, run);
-}
-
-/** A run that readers can be given, sealed. */
-async function findWhole(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
   const found = await findRun(folder, wanted);
   assertReadable(found);
   await sealTree(found.directory);
-  return found;
+  // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
+  for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
+  await pointCurrentAt(folder, found.run);
+  return findRun(folder, found.run);
 }
 
 /** Throws `verify.failed` where the files of a run are not there with their sizes, and what is wrong with its manifest. */
 export function assertReadable({ directory, manifest }: PublishedRun): void {
   if (manifest instanceof WarehouseError) throw manifest;
-  assertWhole(directory, manifest);
-}
-
-function assertWhole(directory: string, manifest: Manifest): void {
   assertNoWal(join(directory, DATABASE_FILE));
   for (const file of manifest.files) {
     const size = statSync(join(directory, file.path), { throwIfNoEntry: false })?.size;

@@ -80,7 +80,11 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     if (manifest.code !== "verify.failed") throw manifest;
     return { ...standing, files: 0, bytes: 0, tables: 0, rows: 0, denied: 0, findings: [manifest.message] };
   }
-  const examined = await examineRun(published, manifest, temporaryDirectory);
+  const examining = examine({ result: published.directory, temporaryDirectory, stated: manifest });
+  // A run that cannot be examined at all, which nothing else is found of, is a finding too.
+  const examined = await examining.catch((thrown: unknown): Examination => {
+    return { files: [], unread: [unreadOf("", thrown)], findings: [] };
+  });
   const { files, unread } = examined;
   const counts = Object.values(manifest.rows);
   return {
@@ -90,21 +94,10 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     tables: counts.length,
     rows: counts.reduce((sum, rows) => sum + rows, 0),
     denied: unread.filter(({ denied }) => denied).length,
-    findings: findingsOf(run, manifest, examined).map(sentence),
+    findings: findingsOf(run, manifest, examined).map(
+      (finding) => `${finding.charAt(0).toUpperCase()}${finding.slice(1)}.`,
+    ),
   };
-}
-
-/** A run that cannot be examined at all, which nothing else is found of, is a finding too. */
-async function examineRun(
-  { directory: result }: PublishedRun,
-  stated: Manifest,
-  temporaryDirectory: string,
-): Promise<Examination> {
-  try {
-    return await examine({ result, temporaryDirectory, stated });
-  } catch (thrown) {
-    return { files: [], unread: [unreadOf("", thrown)], findings: [] };
-  }
 }
 
 /** All that is wrong with a run that was examined, held against its manifest; phrases without a full stop. */
@@ -133,8 +126,4 @@ function fileFinding(found: PublishedFile | undefined, stated: PublishedFile): s
   if (found.sha256 !== sha256) return `the file ${path} has another content: its SHA-256 differs`;
   if (found.rows !== rows) return `the file ${path} has ${found.rows} rows instead of ${rows}`;
   return undefined;
-}
-
-function sentence(finding: string): string {
-  return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}.`;
 }

@@ -61,7 +61,7 @@ export async function builtAgain(
     nodeVersion: manifest.versions.node,
     freeBytes,
   };
-  await using peak = PeakUse.watch(staging.root, 0);
+  await using peak = new PeakUse(staging.root, 0);
   const built = await build({
     clock,
     options,

@@ -112,7 +112,7 @@ async function prepareReplay(
 async function landAndBuild(run: ReplayRun, published: ReadableRun, facts: ExtractRecord): Promise<Exported> {
   const { folder, staging } = run;
   // The run after this one needs the room of a run that reads the service.
-  await using peak = PeakUse.watch(staging.root, published.manifest.peakBytes);
+  await using peak = new PeakUse(staging.root, published.manifest.peakBytes);
   try {
     await createStaging(folder, staging.run);
     return await landAndPublish({ ...run, peak }, () => landAgain(run, published, facts), published.run);

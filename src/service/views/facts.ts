@@ -20,9 +20,7 @@ export function userOf({ set }: Item, id: string | null | undefined): UserViews 
 /** The campaigns of the item that the content set describes. */
 export function campaignsOf({ document, set }: Item): JsonText | undefined {
   if (document.campaigns === undefined) return undefined;
-  return JsonText.list(
-    document.campaigns.map((id) => set.campaigns.get(id)).filter((one) => one !== undefined),
-  );
+  return JsonText.list(document.campaigns.flatMap((id) => set.campaigns.get(id) ?? []));
 }
 
 /** The first URL that the item was published at. */

@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import { sameInstance, sameRun } from "../../warehouse/identity.ts";
+import { describedInstance, sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fenced.ts";
 import { proveConditionalPut } from "../store/store.ts";
 import { blockedText } from "./delta/blocked.ts";
@@ -132,7 +132,7 @@ function assertSameService(
   if (sameInstance(there, service)) return;
   throw new WarehouseError(
     "target.fenced",
-    `The instance ${instance} in ${store.address} is ${named(there)}, and this one is ${named(service)}; ${wayOut(instance, service)}.`,
+    `The instance ${instance} in ${store.address} is ${describedInstance(there)}, and this one is ${describedInstance(service)}; ${wayOut(instance, service)}.`,
   );
 }
 
@@ -140,10 +140,6 @@ function assertSameService(
 function wayOut(instance: string, { id }: InstanceIdentity): string {
   const moved = id === null ? ", or run once with --accept-new-address if the service has moved" : "";
   return `give this one another instance name in the configuration${moved}, or, if that one is given up for good, take it out with "content-warehouse lake remove ${instance}"`;
-}
-
-function named({ id, origin }: InstanceIdentity): string {
-  return id === null ? origin : `${origin} (instance ${id})`;
 }
 
 /** Names of instances that `run_snapshots` knows, removed ones left out. */

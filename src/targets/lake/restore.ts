@@ -17,25 +17,21 @@ import { filesOfRun, type LakeRun } from "./snapshots.ts";
  * `config.not_found` if it is not the last run, `target.refused` if a file is not as it was delivered.
  */
 export async function restoreRun(place: LakePlace, run: TargetRun, directory: string): Promise<void> {
-  const { store, instance } = place;
-  const last = await lastRunIs(place, run);
-  const { bytes, manifest } = await keptManifest(place, last);
+  const { bytes, files } = await keptRun(place, run);
   await writeFile(join(directory, MANIFEST_FILE), bytes);
-  await inParallel(LANES, filesWithKeys(instance, last, manifest.files), async (_, file) => {
+  await inParallel(LANES, files, async (_, file) => {
     const path = join(directory, file.path);
     await mkdir(dirname(path), { recursive: true });
-    await store.download(file.key, path, file);
+    await place.store.download(file.key, path, file);
   });
 }
 
 /** The manifest that `restoreRun` would give. Throws what that would throw, as far as names and sizes of the files tell. */
 export async function lookAtRun(place: LakePlace, run: TargetRun): Promise<Buffer> {
-  const { store, instance } = place;
-  const last = await lastRunIs(place, run);
-  const { bytes, manifest } = await keptManifest(place, last);
-  const [other] = await otherSizes(place, last, filesWithKeys(instance, last, manifest.files));
+  const { last, bytes, files } = await keptRun(place, run);
+  const [other] = await otherSizes(place, last, files);
   if (other === undefined) return bytes;
-  throw (other.found === undefined ? missingObject : changedObject)(store.address, other.key);
+  throw (other.found === undefined ? missingObject : changedObject)(place.store.address, other.key);
 }
 
 /** The manifest in the run's copy. Throws `target.refused` if it is not the one that was delivered. */
@@ -55,13 +51,16 @@ export async function keptManifest(
   throw changedObject(store.address, key);
 }
 
-async function lastRunIs(place: LakePlace, run: TargetRun): Promise<LakeRun> {
+/** The last run, if it is this one, with its manifest's bytes and its files. */
+async function keptRun(place: LakePlace, run: TargetRun) {
   const { last } = await lookAt(place, null);
-  if (last !== null && sameRun(last, run)) return last;
-  throw new WarehouseError(
-    "config.not_found",
-    `${place.store.address} keeps only the last run of ${place.instance}, which is not the ${described(run)}.`,
-  );
+  if (last === null || !sameRun(last, run))
+    throw new WarehouseError(
+      "config.not_found",
+      `${place.store.address} keeps only the last run of ${place.instance}, which is not the ${described(run)}.`,
+    );
+  const { bytes, manifest } = await keptManifest(place, last);
+  return { last, bytes, files: filesWithKeys(place.instance, last, manifest.files) };
 }
 
 export type KeyedFile = PublishedFile & { readonly key: string };

@@ -52,12 +52,11 @@ export async function completeTable(
   { table }: CopiedTable,
 ): Promise<readonly string[]> {
   const name = quoteIdentifier(table.name);
-  const wanted = [
-    ["primary key", `ALTER TABLE ${name} ADD PRIMARY KEY (${identifiers(table.key)})`],
-  ] as const;
-  const index = ["index on content_id", `CREATE INDEX ON ${name} (content_id)`] as const;
+  const key = table.key.map(quoteIdentifier).join(", ");
+  const wanted = { "primary key": `ALTER TABLE ${name} ADD PRIMARY KEY (${key})` };
+  const index = { "index on content_id": `CREATE INDEX ON ${name} (content_id)` };
   const notes: string[] = [];
-  for (const [what, text] of isIndexed(table) ? [...wanted, index] : wanted) {
+  for (const [what, text] of Object.entries({ ...wanted, ...(isIndexed(table) && index) })) {
     const outcome = await connection.trying(NOT_INDEXED, () => connection.perform(text));
     if ("refusal" in outcome) notes.push(`no ${what} (${refusalText(outcome.refusal)})`);
   }
@@ -90,8 +89,6 @@ function tableText({ name, columns }: Table, types: Types): string {
   return `CREATE TABLE ${quoteIdentifier(name)} (${texts.join(", ")})`;
 }
 
-const identifiers = (names: readonly string[]): string => names.map(quoteIdentifier).join(", ");
-
 /** Values that PostgreSQL has not. */
 interface Changed {
   /** Texts with U+0000: U+FFFD stands for it. */
@@ -122,13 +119,9 @@ function field(cell: Cell, type: Column["type"], counts: Changed): string {
   if (type === "date") return day(Number(cell), counts);
   if (Object.is(cell, -0)) return "-0";
   const text = String(cell);
-  const whole = text.includes("\0") ? withoutNul(text, counts) : text;
+  if (text.includes("\0")) counts.nul += 1;
+  const whole = text.replaceAll("\0", "\uFFFD");
   return whole.replace(/[\\\t\n\r]/g, (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
-}
-
-function withoutNul(text: string, counts: Changed): string {
-  counts.nul += 1;
-  return text.replaceAll("\0", "\uFFFD");
 }
 
 const DAY = 86_400_000_000n;

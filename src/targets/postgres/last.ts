@@ -7,7 +7,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { parseIfJson } from "../../common/json.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
+import { describedInstance, rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
 import type { Connection } from "./connect.ts";
 
 const comment = z.object({
@@ -55,10 +55,9 @@ export async function runIn(
   }
   const { run, sequence, sha256, rollbackOf, instance: owner } = said.data;
   if (instance !== null && !sameInstance(owner, instance)) {
-    const whose = owner.id === null ? owner.origin : `${owner.origin} (instance ${owner.id})`;
     throw new WarehouseError(
       "target.refused",
-      `The schema ${schema} has the content of ${whose}; name another in \`schema\`, so that the two do not mix.`,
+      `The schema ${schema} has the content of ${describedInstance(owner)}; name another in \`schema\`, so that the two do not mix.`,
     );
   }
   return { run, sequence, sha256, ...(rollbackOf && { rollbackOf }) };

@@ -7,8 +7,8 @@
 import { z } from "zod";
 import { checkedOptions, nameOption } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { postgresAddressFault } from "./address.ts";
-import { proveWritable } from "./check.ts";
 import { connected } from "./connect.ts";
 import { runIn } from "./last.ts";
 import { assertPossible } from "./limits.ts";
@@ -52,7 +52,13 @@ export function postgres(options: PostgresOptions): Target {
     stage: (run) => stage(url, schemas, run),
     check: async (signal, tables) => {
       for (const table of tables) assertPossible(table);
-      await connected(url, signal, (connection) => proveWritable(connection, schemas));
+      await connected(url, signal, async (connection) => {
+        await runIn(connection, schema, null);
+        // Makes a schema and takes it back.
+        await connection.ask("BEGIN");
+        await connection.ask(`CREATE SCHEMA ${quoteIdentifier(schemas.made)}`);
+        await connection.ask("ROLLBACK");
+      });
     },
   };
 }

@@ -1,7 +1,6 @@
 /** Copies of files whose bytes are known: to a store and back. */
 import { createHash } from "node:crypto";
-import type { FileHandle } from "node:fs/promises";
-import { open, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import type { FileContent } from "./store.ts";
 

@@ -227,11 +227,6 @@ class S3Store implements Store {
   }
 }
 
-interface Way {
-  readonly idleMs: number;
-  readonly proxy: HttpProxy | null;
-}
-
 /**
  * Credentials come from the platform's chain: environment, files and profiles of the AWS tools, roles of containers
  * and machines. Each request is sent once: what is tried again is decided in one place, with the reading of answers in it.
@@ -239,7 +234,7 @@ interface Way {
 function makeClient(
   sdk: Sdk,
   { endpoint, region, pathStyle }: StoreOptions,
-  { idleMs, proxy }: Way,
+  { idleMs, proxy }: { readonly idleMs: number; readonly proxy: HttpProxy | null },
 ): S3Client {
   const config: S3ClientConfig = {
     forcePathStyle: pathStyle ?? endpoint !== undefined,

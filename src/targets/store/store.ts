@@ -44,12 +44,6 @@ export interface Store extends AsyncDisposable {
   remove(keys: readonly string[]): Promise<void>;
 }
 
-/** Size of an object; null: there is none. */
-export async function bytesOf(store: Store, key: string): Promise<number | null> {
-  for await (const found of store.list(key)) if (found.key === key) return found.bytes;
-  return null;
-}
-
 export interface FileContent {
   readonly bytes: number;
   /** Lower-case hexadecimal. */

@@ -41,11 +41,9 @@ const protocol = z.object({
 
 const txn = z.object({ appId: z.string(), version: z.int(), lastUpdated: orNull(z.int()) });
 
-/** Of each commit of ours, `txnId` is unique: by it a writer finds its own. */
-const commitInfo = z.looseObject({});
-
 const action = z.object({
-  commitInfo: commitInfo.nullish(),
+  /** Of each commit of ours, `txnId` is unique: by it a writer finds its own. */
+  commitInfo: z.looseObject({}).nullish(),
   add: add.nullish(),
   remove: remove.nullish(),
   metaData: metaData.nullish(),

@@ -143,10 +143,8 @@ function withoutStatement(state: TableState, mark: string): Use[] {
 const WAY_OUT = "deliver into another lake, or move this table out of it";
 
 function usesText(uses: readonly Use[]): string {
-  const has = `has ${listed(
-    uses.map(({ what }) => what),
-    "and",
-  )}, which we do not write`;
+  const names = uses.map(({ what }) => what);
+  const has = `has ${listed(names, "and")}, which we do not write`;
   const statements = uses.flatMap(({ statement }) => statement ?? []);
   if (statements.length < uses.length) return `${has}; ${WAY_OUT}`;
   return `${has}; take it away in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, and deliver again`;

@@ -61,18 +61,11 @@ export async function putNext(
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 2000;
 
-export interface Retry {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Number of puts that failed so far. */
-  readonly failed: number;
-}
-
-/** The table as it is after a put that failed. Waits a little, if others commit at the same time. */
+/** The table as it is after a put that failed, as `failed` did before it. Waits a little, if others commit at the same time. */
 export async function readAgain(
   store: Store,
   { table, state, put }: { readonly table: string; readonly state: TableState | null; readonly put: Put },
-  { clock, signal, failed }: Retry,
+  { clock, signal, failed }: Readonly<{ clock: Clock; signal: AbortSignal; failed: number }>,
 ): Promise<TableState | null> {
   if (failed > 0)
     await clock.sleep(Math.random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), signal);

@@ -17,8 +17,8 @@ const COMMITS_IN_MEMORY = 1024;
  */
 export async function readTable(store: Store, table: string): Promise<TableState | null> {
   for (let files = await listFromCheckpoint(store, table); ; ) {
-    const last = lastVersion(files);
-    if (last === null) return null;
+    const last = Math.max(files.commits.at(-1)?.version ?? -1, lastCheckpoint(files));
+    if (last < 0) return null;
     try {
       return await read(store, table, files, last);
     } catch (thrown) {
@@ -52,11 +52,6 @@ async function listFromCheckpoint(store: Store, table: string): Promise<LogFiles
   if (hint === null) return listLog(store, table, 0);
   const files = await listLog(store, table, hint);
   return files.checkpoints.length > 0 ? files : listLog(store, table, 0);
-}
-
-function lastVersion(files: LogFiles): number | null {
-  const last = Math.max(files.commits.at(-1)?.version ?? -1, lastCheckpoint(files));
-  return last < 0 ? null : last;
 }
 
 async function read(

@@ -59,11 +59,7 @@ export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaDa
 /** Metadata of a table that is not there yet. `retentionDays`: how long it keeps earlier versions. */
 export function newMetaData(
   declared: DeclaredTable,
-  {
-    id,
-    createdMs,
-    retentionDays,
-  }: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
+  made: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
 ): MetaDataAction {
   const partition: Field = {
     name: INSTANCE,
@@ -72,13 +68,13 @@ export function newMetaData(
     metadata: { comment: "Name of the instance that the row was exported from." },
   };
   return {
-    id,
+    id: made.id,
     name: declared.name,
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: { ...retentionProperties(retentionDays), ...NO_COMPLETE_STATISTICS },
-    createdTime: createdMs,
+    configuration: { ...retentionProperties(made.retentionDays), ...NO_COMPLETE_STATISTICS },
+    createdTime: made.createdMs,
   };
 }
 
