@@ -162,7 +162,7 @@ export function changesBetween(before: readonly Item[], after: readonly Item[]) 
   const kept = [...(later ?? [])].filter(([id]) => times?.has(id));
   return {
     new: after.length - kept.length,
-    changed: kept.filter(([id, at]) => times?.get(id) !== at).length,
+    edited: kept.filter(([id, at]) => times?.get(id) !== at).length,
     removed: before.length - kept.length,
   };
 }
