@@ -27,8 +27,8 @@ long("a run whose report cannot be made is published without it, and says so", a
   });
   assert.equal(summary.verdict, "complete");
   assert.match(
-    summary.warnings.join(),
-    /^The run has no report: .* Make it with "content-warehouse report"\.$/,
+    summary.warnings.join("\n"),
+    /^The run has no report: .* Make it with "content-warehouse report"\.$/m,
   );
   const target = join(folder, "later.html");
   const later = await program(["report", "--warehouse", out, "--out", target]);
