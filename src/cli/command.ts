@@ -140,11 +140,7 @@ export class CliCommand extends Command {
 
   /** Options that say how its answer is drawn. `sections`: keys of its parts, if it has several; `inCsv`: the one that CSV has. */
   answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
-    this.formats().option(
-      "--limit <n>",
-      "rows of each table (default: as a screen suits, else all)",
-      positive,
-    );
+    this.formats().option("--limit <n>", "rows of each table (default: as fits a screen)", positive);
     if (sections.length === 0) return this;
     const description = `only this part (CSV: ${sectionName(inCsv)} unless given)`;
     return this.choice("--section <section>", description, sections.map(sectionName));

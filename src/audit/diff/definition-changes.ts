@@ -272,7 +272,7 @@ function differingNames({ before, after }: Pick<DefinitionChange, "before" | "af
 
 /** Whether the destination was not asked for, or the service does not have it: at most a mapping names it. */
 function isUnnamed(destination: Definition): boolean {
-  return Object.values(destination).every((member) => member === null);
+  return destination.identification === null;
 }
 
 function subject({ kind, id, valueId, valueText, before, after }: DefinitionChange): string {

@@ -170,14 +170,26 @@ long("destinations and fields are called and found by what the two runs called t
   const nights = await nightsOf([
     named("region", [{ ...web, identification: "Portal" }]),
     named("area", [{ ...web, identification: "Hub" }]),
-    named("area", []),
+    named("area", [{ destinationId: "web-id", identification: null, supportsMappings: null }]),
   ]);
   const of = (from: number, to: number, filter: Filter) => reasons(from, to, nights, filter);
-  const removed = [["Hub", "alike", 'destination "Hub" known by its ID alone now']];
-  for (const destination of ["Hub", "web-id"]) assert.deepEqual(await of(2, 3, { destination }), removed);
+  // Its values are as before: what is told is told of the destination.
+  const told = async (from: number, to: number, destination: string) => {
+    const pair = { before: runOf(from), after: runOf(to) };
+    const { definitionRows } = await diffRuns(nights.connection, pair, {
+      cause: undefined,
+      destination,
+      field: undefined,
+    });
+    return definitionRows.map((row) => [row.destination, row.definition]);
+  };
+  const unnamed = "destination: known by its ID alone now";
+  for (const destination of ["Hub", "web-id"])
+    assert.deepEqual(await told(2, 3, destination), [["Hub", unnamed]]);
   await assert.rejects(of(2, 3, { destination: "Portal" }), /There is no destination "Portal"/);
-  assert.deepEqual(await of(1, 3, { destination: "Portal" }), [
-    ["Portal", "alike", 'destination "Portal" known by its ID alone now'],
+  assert.deepEqual(await told(1, 3, "Portal"), [
+    ["Portal", unnamed],
+    [null, "custom field: name"],
   ]);
   assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
   assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
