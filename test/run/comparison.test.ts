@@ -50,7 +50,7 @@ suite("a run that is compared with the run before", () => {
     const out = await temporaryFolder(t);
     await exportFrom({ url: service.url, out });
     const { changes } = await exportFrom({ url: service.url, out });
-    assert.deepEqual(changes, { new: 0, changed: null, removed: 0 });
+    assert.deepEqual(changes, { new: 0, edited: null, removed: 0 });
   });
 
   long("is published all the same where the run before cannot be read, with a warning", async (t) => {

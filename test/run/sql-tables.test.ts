@@ -151,7 +151,7 @@ test("a column that the run before lacked has not vanished, and one that is empt
     `${title}, text("mood", { comment: "x" })`,
     "NULL AS title, NULL AS mood",
   );
-  assert.deepEqual(changes, { new: 0, changed: 0, removed: 0 });
+  assert.deepEqual(changes, { new: 0, edited: 0, removed: 0 });
   assert.deepEqual(
     drift?.vanishedFields.map(({ path, before }) => [path, before]),
     [["titles.title", 3]],

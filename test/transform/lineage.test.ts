@@ -88,6 +88,8 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "dynamic:custom_field_values": ["content.extra"],
   // The ID changes in every view of the file.
   "dynamic:custom_field_values.{file}.id": ["content_custom_field_values.mapping_input"],
+  // A destination that is not known to support mappings receives nothing.
+  "destination:supports_custom_field_mappings": ["destinations.receives"],
 };
 
 function run(world: World): Transformed {

@@ -105,7 +105,7 @@ test("C5: what is nested more deeply than it can be read is the service's fault,
     assert.deepEqual(read.rejects, []);
     for (const levels of [6000, 200_000]) {
       assert.throws(() => lander.page({ ...DYNAMIC, body: bodyWith(deep(levels)) }), {
-        code: "source.protocol",
+        code: "source.damaged",
         message: /nested too deeply/,
       });
     }
@@ -113,7 +113,7 @@ test("C5: what is nested more deeply than it can be read is the service's fault,
   const body = { ...bodyOf(), bytes: Buffer.from(deep(200_000)) };
   const place = { pass: 1, unit: 3, page: 1, position: 0, whole: true, lands: true, listed: NOWHERE };
   assert.throws(() => lander.item({ kind: "item", shape: "dynamic", contentId: "a", ...place, body }), {
-    code: "source.protocol",
+    code: "source.damaged",
   });
 });
 
