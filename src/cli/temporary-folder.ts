@@ -42,7 +42,8 @@ export async function withTemporaryFolder<T>(
 }
 
 /**
- * Makes a folder for what a command needs while it works, and removes it afterwards. Throws `config.output` where none can be made, and `disk.io` where the disk refuses one.
+ * Makes a folder for what a command needs while it works, and removes it afterwards. Throws `config.output` where none
+ * can be made, and `disk.io` where the disk refuses one.
  */
 export async function inTemporaryFolder<T>(
   purpose: string,

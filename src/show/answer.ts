@@ -30,10 +30,10 @@ export async function show(
   answer: Answer,
   { limit, ...form }: Omit<AnswerForm, "width">,
 ): Promise<void> {
-  const sections =
-    limit === undefined
-      ? answer.sections
-      : await Promise.all(answer.sections.map((each) => first(each, limit, form.format)));
+  const sections: Section[] = [];
+  // One after the other: they are read on one connection, where a second stream ends the first.
+  for (const each of answer.sections)
+    sections.push(limit === undefined ? each : await first(each, limit, form.format));
   await writeAll(out, answerTexts({ ...answer, sections }, { ...form, width: out.columns }));
 }
 

@@ -1,10 +1,10 @@
 /** Columns of users' own tables. Their options are checked, since a pipeline may be plain JavaScript. */
 import { z } from "zod";
-import { API_FIELD_NAMES, type ApiField, isApiField } from "../api/fields.ts";
+import { API_FIELD_NAMES, isApiField } from "../api/fields.ts";
 import { hint } from "../common/nearest.ts";
 import { checkedOptions } from "../common/options.ts";
 import { shown } from "../common/shown.ts";
-import { type ColumnOptions, type ColumnType, column, EMPTY_DEFAULTS, WIRE_FORMATS } from "./declare.ts";
+import { columnMakers, EMPTY_DEFAULTS, WIRE_FORMATS } from "./declare.ts";
 
 const columnOptions = z.strictObject({
   from: z.array(z.string().superRefine(assertApiField)).optional(),
@@ -19,22 +19,7 @@ function assertApiField(field: string, { addIssue }: { readonly addIssue: (issue
   if (!isApiField(field)) addIssue(`"${field}" is no API field${hint(field, API_FIELD_NAMES)}`);
 }
 
-/** Makes columns of a type. They throw `config.invalid` for options that a column does not have. */
-const of =
-  <const Type extends ColumnType>(type: Type) =>
-  <const Name extends string, const Field extends ApiField = never, const Required extends boolean = false>(
-    name: Name,
-    options: ColumnOptions<Field, Required>,
-  ) => {
-    checkedOptions(`column ${shown(name)}`, columnOptions, options);
-    return column(name, type, options);
-  };
-
-export const text = of("text");
-export const boolean = of("boolean");
-export const integer = of("integer");
-export const bigint = of("bigint");
-export const double = of("double");
-export const timestamp = of("timestamp");
-export const date = of("date");
-export const json = of("json");
+/** They throw `config.invalid` for options that a column does not have. */
+export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(
+  (name, options) => checkedOptions(`column ${shown(name)}`, columnOptions, options),
+);

@@ -176,22 +176,30 @@ export function column<
 
 type IsNullable<Required> = Required extends true ? false : true;
 
-const of =
-  <const Type extends ColumnType>(type: Type) =>
-  <const Name extends string, const Field extends ApiField = never, const Required extends boolean = false>(
-    name: Name,
-    options: ColumnOptions<Field, Required>,
-  ) =>
-    column(name, type, options);
+/** A maker of columns for each type. `check` throws for options that a column does not have. */
+export function columnMakers(check: (name: unknown, options: unknown) => void) {
+  const of =
+    <const Type extends ColumnType>(type: Type) =>
+    <const Name extends string, const Field extends ApiField = never, const Required extends boolean = false>(
+      name: Name,
+      options: ColumnOptions<Field, Required>,
+    ) => {
+      check(name, options);
+      return column(name, type, options);
+    };
+  return {
+    text: of("text"),
+    boolean: of("boolean"),
+    integer: of("integer"),
+    bigint: of("bigint"),
+    double: of("double"),
+    timestamp: of("timestamp"),
+    date: of("date"),
+    json: of("json"),
+  };
+}
 
-export const text = of("text");
-export const boolean = of("boolean");
-export const integer = of("integer");
-export const bigint = of("bigint");
-export const double = of("double");
-export const timestamp = of("timestamp");
-export const date = of("date");
-export const json = of("json");
+export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(() => {});
 
 /** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json("extra", {
