@@ -1,8 +1,8 @@
 /** Makes a pipeline of stages, and says all that is wrong where they do not fit together. */
 import { z } from "zod";
 import { WarehouseError } from "./common/errors.ts";
+import { isObject } from "./common/json.ts";
 import { didYouMean } from "./common/nearest.ts";
-import { isObject } from "./common/objects.ts";
 import { parseForm } from "./common/parse-form.ts";
 import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";

@@ -1,7 +1,7 @@
 /** All requests of a run: lookups, listings, single items. What they bring lands as raw documents and a statement of facts. */
 import { mkdir } from "node:fs/promises";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { observedAtOf, recordOf } from "../extract/journal.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
 import { warningCause, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";

@@ -1,6 +1,6 @@
 /** The transform of raw documents, and how its tables are to be loaded. */
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
 import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
 import { leftOut } from "../raw/extract-record.ts";

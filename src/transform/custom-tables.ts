@@ -1,8 +1,7 @@
 /** The functions of custom tables, watched: what they give is checked before it becomes a column. */
 
-import { describeValue } from "../common/describe-value.ts";
 import { didYouMean } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
+import { describeValue, printable } from "../common/printable.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";

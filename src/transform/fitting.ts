@@ -1,8 +1,7 @@
 /** Checks what the functions of custom tables give, before it becomes cells. */
 import { fileURLToPath } from "node:url";
-import { describeValue } from "../common/describe-value.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
+import { describeValue, printable } from "../common/printable.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
 

@@ -1,5 +1,5 @@
 import { asWarehouseError, codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
-import { type HttpProxy, reachedBy } from "../../common/network/proxy.ts";
+import { type HttpProxy, reachedBy } from "../../common/proxy.ts";
 import type { NamedIn } from "./service-url.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 

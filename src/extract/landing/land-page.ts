@@ -2,7 +2,7 @@
  * What a thread does with answers: documents in, raw files out. No thread, no network and no clock here; the worker
  * around it passes messages.
  */
-import { release } from "../../common/free-buffer.ts";
+import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, echoDrift } from "../../raw/drift.ts";
 import type { DocumentOptions } from "../../raw/prepare.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
-import { mayHoldHalves, parseLarge } from "../../common/json.ts";
-import { isObject } from "../../common/objects.ts";
+import { isObject, mayHoldHalves, parseLarge } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
 import type { SentText } from "../../raw/raw-json.ts";
 import { firstProblem } from "../answer-form.ts";
