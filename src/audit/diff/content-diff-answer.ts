@@ -201,9 +201,9 @@ const COLUMN_COUNTS = `
 
 const TITLES = `
   titles AS (
-    SELECT content_id, title FROM content
+    SELECT content_id, nullif(trim(title), '') AS title FROM content
     UNION ALL
-    SELECT content_id, title FROM before_content ANTI JOIN content USING (content_id)
+    SELECT content_id, nullif(trim(title), '') FROM before_content ANTI JOIN content USING (content_id)
   )`;
 
 /** Items that one run alone has, then the changes item by item, in the order of tables and columns. */
@@ -225,6 +225,10 @@ function changesSql(withItems: boolean): string {
 /** What people look for first. */
 const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
 
+/** Columns that change with others; the words about an item leave them out where anything else changed. */
+const FOLLOWING =
+  "'content.updated', 'content.updated_at', 'content.preferred_title', 'content.preferred_title_sort'";
+
 /** Said of a change beside its column: both values, of what people look for first. */
 const VALUES_TOLD = `CASE WHEN ${FOREMOST} THEN concat(': ', coalesce(left(before, 60), 'none'), ' -> ', coalesce(left(after, 60), 'none')) END`;
 
@@ -243,7 +247,7 @@ function changedItemsSql(withItems: boolean): string {
     ),
     whats AS (
       SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
-      FROM changes WHERE name NOT IN ('content.updated', 'content.updated_at') GROUP BY content_id, what
+      FROM changes WHERE name NOT IN (${FOLLOWING}) GROUP BY content_id, what
     ),
     told AS (
       SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
@@ -254,7 +258,7 @@ function changedItemsSql(withItems: boolean): string {
       UNION ALL
       SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
     )
-    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, 'updated at') END AS what
+    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
     FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
     ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 }

@@ -245,11 +245,9 @@ export function definitionClause(change: DefinitionChange): string {
     const isThere = presence === "added" || presence === "removed";
     return `${what}${about}${isThere ? ` was ${presence}${ownText(change)}` : ` is ${presence}`}`;
   }
-  if (name === "supports_custom_field_mappings")
-    return `${what} ${after?.[name] === true ? "now accepts mappings" : "no longer accepts mappings"}`;
   if (others.length > 0 || !["external_field_name", "external_value"].includes(name))
     return `${what}${about} changed (${definitionWords(change).split(": ").slice(1).join(": ")})`;
-  return `the ${NAMES[name]}${about} ${quoted(before?.[name] ?? null)} became ${quoted(after?.[name] ?? null)}`;
+  return `the ${NAMES[name]} ${quoted(before?.[name] ?? null)}${about} became ${quoted(after?.[name] ?? null)}`;
 }
 
 /** Whether it came or went, or is known otherwise; undefined: it is there on both sides. */

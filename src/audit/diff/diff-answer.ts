@@ -117,12 +117,15 @@ export function countedSections({ causes, definitionRows }: Diff): Section[] {
   ];
 }
 
+const APART = "The same at destinations that do not receive values in both runs";
+
 /** `some`: a condition. */
 export async function linesSection(lists: Lists, some = "true"): Promise<Section> {
   return section({
     key: "lines",
     none: "",
     title: "What changed in the mapped values",
+    apart: APART,
     columns: { ...CAUSE, ...LINES, ...WORDS },
     ...(await listOf(lists.connection, LINES, changesSql("audit_diff_lines", some), inWords(lists.diff))),
   });
@@ -133,6 +136,7 @@ export async function itemsSection(lists: Lists, some = "true"): Promise<Section
     key: "items",
     none: "",
     title: "Items",
+    apart: APART,
     columns: { ...ITEMS, ...CAUSE, ...WORDS },
     ...(await listOf(lists.connection, ITEMS, changesSql("audit_diff_items", some), inWords(lists.diff))),
   });
@@ -167,14 +171,26 @@ function compared({ before, after, basis }: RunPair, { sendsOtherwise }: Diff): 
 }
 
 function cameTo(diff: Diff, { cause, destination, field, item }: DiffFilter): string {
-  const { values, items, payloads, payloadItems, largest } = diff;
+  const { values, items, payloads, payloadItems, otherItems, largest, receptionChanges } = diff;
+  const others = [
+    ...receptionChanges.map(
+      ({ destination: name, reception, items: received }) =>
+        `${JSON.stringify(printableLine(name))} ${reception === "began" ? "now accepts mappings" : "no longer accepts mappings"}: ${counted(received, "item")}.`,
+    ),
+    ...(otherItems === 0
+      ? []
+      : [`Not counted: ${counted(otherItems, "item")} at destinations that receive no values.`]),
+  ];
   if (values > 0) {
     const some = largest?.items === items ? "" : `${count(largest?.items ?? 0)} of them `;
     const because = largest === undefined ? "" : `, ${some}because ${printableLine(largest.clause)}`;
     const differ =
       payloads === 0 ? "no payload changed" : `${counted(payloadItems, "item")} whose payloads changed`;
-    return `${counted(items, "item")} whose mapped values changed${because}; ${differ}.`;
+    const changed = `${counted(items, "item")} whose mapped values changed${because}; ${differ}.`;
+    return [changed, ...others].join(" ");
   }
+  if (others.length > 0)
+    return ["Nothing changed at destinations that receive values in both runs.", ...others].join(" ");
   return [cause, destination, field, item].some((each) => each !== undefined)
     ? "Nothing that the filters let through changed."
     : "Nothing changed: every mapped value is as it was.";

@@ -20,7 +20,7 @@ export async function diffForPage(connection: DuckDBConnection, pair: RunPair): 
   const diff = await diffRuns(connection, pair, filter);
   const lists = { connection, diff };
   const alike = diff.causes.reduce((sum, each) => sum + each.alike, 0);
-  const [sent, same] = ["change <> 'alike'", "change = 'alike'"];
+  const [sent, same] = ["change <> 'alike'", "change = 'alike' AND reception = 'receiving'"];
   return {
     lead: leadOf(pair, diff, filter),
     totals: diff,

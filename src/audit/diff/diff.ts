@@ -8,6 +8,7 @@ import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
+import { ignoredDestinations } from "../mapping/value-counts.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { idsOf } from "../questions/filters.ts";
 import { keep } from "../rows.ts";
@@ -42,7 +43,10 @@ export const CAUSES_COUNTED = {
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
 
-const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;
+/** Whether the destination receives values: in both runs, in the later one alone, in the earlier one alone, or in neither. */
+const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
+
+const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
 export type PlacedChange = RowOf<typeof PLACED_CHANGE>;
 
 /** A row of `audit_diff_lines`: a change however many items it touches. */
@@ -59,13 +63,21 @@ export const ITEMS = {
   ...PLACED_CHANGE,
 } as const;
 
-/** What changed, in figures. */
+/** What changed at destinations that receive values in both runs, in figures. */
 const TOTALS = {
   items: col.count({ required: true }),
   values: col.count({ required: true }),
   /** Payloads that differ, and their items. */
   payloads: col.count({ required: true }),
   payloadItems: col.count({ required: true }),
+  /** Items with changed values at destinations that receive none in either run. */
+  otherItems: col.count({ required: true }),
+} as const;
+
+const RECEPTION_CHANGE = {
+  destination: col.text({ required: true }),
+  reception: RECEPTION,
+  items: col.count({ required: true }),
 } as const;
 
 const LARGEST = {
@@ -114,8 +126,9 @@ export async function diffRuns(
   await keep(connection, "diff_changes", loadSql("audit_diff"), params);
   const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
   await keep(connection, "diff_payloads", payloads, params);
+  const ignored = JSON.stringify(await ignoredDestinations(connection));
   for (const [name, columns] of Object.entries(NAMED))
-    await keep(connection, name, fillMarks(loadSql("audit_diff_names"), columns), runs);
+    await keep(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [...runs, ignored]);
   await show(connection, filter);
   const [totals] = await rowsBy(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
@@ -128,6 +141,8 @@ export async function diffRuns(
       largest !== undefined && largest.items !== second?.items
         ? { items: largest.items, clause: clauseOf(why, largest) }
         : undefined,
+    /** Destinations that began or ceased to receive values. */
+    receptionChanges: await rowsBy(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
     causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
@@ -142,8 +157,19 @@ export async function diffRuns(
 
 /** What has a name in a run, as the SQL of names reads it. */
 const NAMED = {
-  diff_destinations: { id: "destination_id", name: "identification", history: "destination_history" },
-  diff_fields: { id: "custom_field_id", name: "name", history: "custom_field_history" },
+  diff_destinations: {
+    id: "destination_id",
+    name: "identification",
+    receives:
+      "supports_custom_field_mappings AND NOT list_contains(CAST($3::JSON AS VARCHAR[]), destination_id)",
+    history: "destination_history",
+  },
+  diff_fields: {
+    id: "custom_field_id",
+    name: "name",
+    receives: "$3::JSON IS NULL",
+    history: "custom_field_history",
+  },
 } as const;
 
 async function show(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
@@ -175,8 +201,10 @@ const FILTER = `
 
 const SHOWN = `
   CREATE OR REPLACE TEMP VIEW diff_shown AS
-  SELECT diff_changes.*
-  FROM diff_changes CROSS JOIN diff_filter
+  SELECT diff_changes.*, CASE
+      WHEN received AND receives THEN 'receiving' WHEN receives THEN 'began' WHEN received THEN 'ceased' ELSE 'none'
+    END AS reception
+  FROM diff_changes CROSS JOIN diff_filter LEFT JOIN diff_destinations USING (destination_id)
   WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
     AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))

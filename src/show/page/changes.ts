@@ -94,7 +94,8 @@ const LARGEST = 5;
 /** Rows of what changed as lines: `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
 function largestOf(sections: readonly Section[]): Point[] {
   const rows = sections.find(({ key }) => key === "lines")?.rows ?? [];
-  return rows.slice(0, LARGEST).map((row) => {
+  const received = rows.filter(({ reception }) => reception === "receiving");
+  return received.slice(0, LARGEST).map((row) => {
     const text = (name: string) => String(row[name] ?? "");
     // Without the status: the line says what is sent.
     const side = (name: "before" | "after") => text(name).replace(/ \[[^\]"]*\]$/, "") || "nothing";
