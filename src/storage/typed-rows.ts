@@ -6,14 +6,14 @@ import {
   type DuckDBValue,
 } from "@duckdb/node-api";
 import type { Cell, CellKind, Column, Columns, RowOf } from "../common/answer.ts";
-import { all, type Params, stream, toSafeInteger } from "./duckdb.ts";
+import { all, type QueryParams, stream, toSafeInteger } from "./duckdb.ts";
 
 /** All rows; `contentId` reads the column `content_id`. Throws a TypeError where the query has no such column, or a value of another kind in it. */
-export async function rowsBy<const C extends Columns>(
+export async function readRows<const C extends Columns>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,
-  params: Params = [],
+  params: QueryParams = [],
 ): Promise<RowOf<C>[]> {
   const rows = await all(connection, sql, params);
   return rows.map((row) =>
@@ -22,7 +22,7 @@ export async function rowsBy<const C extends Columns>(
 }
 
 /** The same, some rows at a time as they come. */
-export async function* streamBy<const C extends Columns>(
+export async function* streamRows<const C extends Columns>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,
