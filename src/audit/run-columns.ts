@@ -1,6 +1,6 @@
 /** The columns of a published run's tables and views, with what each means. */
 import { listValue } from "@duckdb/node-api";
-import { col, type RowOf } from "../common/answer.ts";
+import { type AnswerRow, col } from "../common/answer.ts";
 import { PUBLISHED_CATALOG } from "../storage/duckdb.ts";
 import { readRows } from "../storage/typed-rows.ts";
 import { openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
@@ -14,7 +14,7 @@ const DESCRIBED = {
   type: col.name(required),
   comment: col.text(),
 } as const;
-export type Described = RowOf<typeof DESCRIBED>;
+export type Described = AnswerRow<typeof DESCRIBED>;
 
 /** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
 export async function readPublishedColumns(

@@ -1,7 +1,7 @@
 /** What `runs rollback` does with the targets, once the run is current. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { listed } from "../common/nearest.ts";
-import { configuredSettings } from "../config/config.ts";
+import { joinWords } from "../common/nearest.ts";
+import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { deliveryError, failedDeliveries, repeatedBy } from "../targets/deliver.ts";
 import { readCurrentRun } from "../targets/published-run.ts";
@@ -9,7 +9,7 @@ import { readTargetRows } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment, StopSignals } from "./command.ts";
-import { delivered, deliveryLines, type TargetOptions, targetsOfFolder } from "./targets.ts";
+import { deliverRun, deliveryLines, type TargetFlags, targetsOfFolder } from "./targets.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function deliverRollback(
 ): Promise<{ readonly lines: readonly string[]; readonly failure: WarehouseError | undefined }> {
   const { signal } = stop;
   const done = await inTemporaryFolder("rollback", (temporaryDirectory) =>
-    delivered(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
+    deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
   ).catch((thrown: unknown) => ({ run, deliveries: failedDeliveries(targets, thrown) }));
   const lines = deliveryLines(done.run, done.deliveries);
   return {
@@ -50,10 +50,10 @@ export async function targetLines(
     folder,
     options,
     stop,
-  }: { readonly folder: OutputFolder; readonly options: TargetOptions; readonly stop: StopSignals },
+  }: { readonly folder: OutputFolder; readonly options: TargetFlags; readonly stop: StopSignals },
 ): Promise<readonly string[]> {
   try {
-    const { targets: configured } = await configuredSettings({ cwd, env, flags: options });
+    const { targets: configured } = await loadSettings({ cwd, env, flags: options });
     const targets = await targetsOfFolder(folder, configured);
     const current = targets.length === 0 ? undefined : await readCurrentRun(folder);
     if (current === undefined) return [];
@@ -67,7 +67,7 @@ export async function targetLines(
     // A run that targets were rolled back from.
     const isUndone = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
     const otherwise = isUndone ? "; else the next run goes on from what they have" : "";
-    return [...lines, `${command} brings ${listed(others, "and")} to run ${current.sequence}${otherwise}`];
+    return [...lines, `${command} brings ${joinWords(others, "and")} to run ${current.sequence}${otherwise}`];
   } catch (thrown) {
     stop.signal.throwIfAborted();
     if (!(thrown instanceof WarehouseError)) throw thrown;

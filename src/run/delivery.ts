@@ -1,5 +1,5 @@
 /** What a run does with its targets once it is published. */
-import { listed } from "../common/nearest.ts";
+import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { Pipeline, Target } from "../pipeline.ts";
 import { type Delivery, deliver, failedDeliveries } from "../targets/deliver.ts";
@@ -20,7 +20,7 @@ export function undeliveredWarnings(
   const places = [...loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || places.length === 0) return [];
   const names = places.map(({ name }) => name);
-  return [`Nothing is delivered to ${listed(names, "or")}: a limited run never is.`];
+  return [`Nothing is delivered to ${joinWords(names, "or")}: a limited run never is.`];
 }
 
 /** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */

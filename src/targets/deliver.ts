@@ -1,5 +1,5 @@
 /** Delivering a published run to targets, one after another. */
-import { beforeEnd } from "../common/clock.ts";
+import { withGrace } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { DeliveredRun, Target } from "../pipeline.ts";
@@ -40,7 +40,7 @@ export async function deliver(
     const startMs = elapsedMs();
     const outcome = signal.aborted
       ? interrupted(signal)
-      : await beforeEnd(deliverTo(target, run), signal, END_MS).catch((thrown: unknown) =>
+      : await withGrace(deliverTo(target, run), signal, END_MS).catch((thrown: unknown) =>
           signal.aborted ? interrupted(signal) : failed(target, thrown),
         );
     deliveries.push({ target: target.name, ...outcome, milliseconds: Math.round(elapsedMs() - startMs) });

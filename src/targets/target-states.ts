@@ -1,5 +1,5 @@
 /** The last run that each target has, beside the one that readers of the warehouse folder see. */
-import { type Answer, col, type RowOf, section } from "../common/answer.ts";
+import { type Answer, type AnswerRow, col, section } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
 import { isAmong, standingOf } from "../warehouse/identity.ts";
@@ -30,7 +30,7 @@ const TARGETS = {
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
-export type TargetRow = RowOf<typeof TARGETS>;
+export type TargetRow = AnswerRow<typeof TARGETS>;
 
 /** Asks one target after the other. */
 export async function readTargetRows(

@@ -1,6 +1,6 @@
 /** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import { scalar } from "../../storage/duckdb.ts";
@@ -213,7 +213,7 @@ export const CHECK_COLUMNS = {
   /** Rows that it counts, as a JSON list. */
   examples: col.text({ hidden: true }),
 } as const;
-export type RunCheck = RowOf<typeof CHECK_COLUMNS>;
+export type RunCheck = AnswerRow<typeof CHECK_COLUMNS>;
 
 /** The checks that a published run made, in the order in which they are told. `from`: its table of them. */
 export async function readChecks(

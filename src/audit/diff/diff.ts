@@ -1,7 +1,7 @@
 /** What changed of the mapped values between two runs, and why, by the history that knows both. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
-import { listed } from "../../common/nearest.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
+import { joinWords } from "../../common/nearest.ts";
 import { createHistoryMacros, historySql, intervalsSql } from "../../load/macros.ts";
 import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
@@ -43,7 +43,7 @@ export const CAUSES_COUNTED = {
 } as const;
 
 const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;
-export type PlacedChange = RowOf<typeof PLACED_CHANGE>;
+export type PlacedChange = AnswerRow<typeof PLACED_CHANGE>;
 
 /** A row of `audit_diff_lines`: a change however many items it touches. */
 export const LINES = {
@@ -187,7 +187,7 @@ export function whyOf({ why }: Pick<Diff, "why">, change: PlacedChange): string[
   return why(changedValue(change));
 }
 
-function changedValue(change: Omit<RowOf<typeof LARGEST>, "items">) {
+function changedValue(change: Omit<AnswerRow<typeof LARGEST>, "items">) {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
   return {
     causes: wordsIn(change.causes),
@@ -198,8 +198,8 @@ function changedValue(change: Omit<RowOf<typeof LARGEST>, "items">) {
   };
 }
 
-function clauseOf(why: Why, largest: RowOf<typeof LARGEST>): string {
+function clauseOf(why: Why, largest: AnswerRow<typeof LARGEST>): string {
   const clauses = why(changedValue(largest), definitionClause);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
-  return listed(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
+  return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
 }

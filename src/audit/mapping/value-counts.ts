@@ -4,7 +4,7 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
@@ -42,7 +42,7 @@ const OF_DESTINATION = {
 } as const;
 
 /** Values at one destination. */
-export type DestinationCounts = RowOf<typeof OF_DESTINATION>;
+export type DestinationCounts = AnswerRow<typeof OF_DESTINATION>;
 type Values = Pick<DestinationCounts, keyof typeof VALUES>;
 
 const PER_DESTINATION = `

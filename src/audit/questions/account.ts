@@ -1,6 +1,6 @@
 /** How a run went, by what it says of itself before it is published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 
@@ -25,7 +25,7 @@ const RUN = {
   duckdbVersion: col.text(required),
   nodeVersion: col.text(required),
 } as const;
-export type RunAccount = RowOf<typeof RUN>;
+export type RunAccount = AnswerRow<typeof RUN>;
 
 /** What a run has for the URL of a service where it read the sample. */
 export const SAMPLE = "sample";

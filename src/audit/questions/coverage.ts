@@ -1,8 +1,8 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { count, counted } from "../../common/figures.ts";
-import { suggestion } from "../../common/nearest.ts";
+import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { nearestSentence } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
@@ -175,7 +175,7 @@ export async function coverageOf(
 }
 
 /** Destinations in the order of their rows. */
-function perDestination(coverage: readonly RowOf<typeof COVERAGE>[]): DestinationCounts[] {
+function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): DestinationCounts[] {
   const groups = Map.groupBy(coverage, ({ destination_id }) => destination_id);
   return [...groups.values()].flatMap((rows) => {
     const [first] = rows;
@@ -238,9 +238,9 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
   const { ambiguous, collision, ...all } = sumOf(receiving(destinations));
   const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
   const others = sum("values", coverage) - sum("values");
-  const apart = others === 0 ? "" : ` Destinations that receive none: ${counted(others, "value")} more.`;
+  const apart = others === 0 ? "" : ` Destinations that receive none: ${pluralize(others, "value")} more.`;
   return (
-    `${counted(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
+    `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
     `${count(without(all))} without an external value (${kinds}), ` +
     `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
@@ -375,7 +375,7 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   throw notFound(
     names.includes(value)
       ? `No item has the value "${value}", though the definitions of the run know it.`
-      : `There is no value "${value}" in the run.${suggestion(value, names, "No value in the run is like it.")}`,
+      : `There is no value "${value}" in the run.${nearestSentence(value, names, "No value in the run is like it.")}`,
   );
 }
 

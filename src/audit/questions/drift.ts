@@ -1,7 +1,7 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { pluralize } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -27,7 +27,7 @@ const LINE = {
   example: col.text(),
   exampleContentId: col.text({ head: "item" }),
 } as const;
-export type DriftLine = RowOf<typeof LINE>;
+export type DriftLine = AnswerRow<typeof LINE>;
 
 /** The parts of a report, in the order of their weight, with their titles. */
 const TITLES = {
@@ -236,7 +236,7 @@ function policyText(lines: readonly DriftLine[]): string {
   const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind][1]);
   const parts = [...kinds].map(([meaning, some]) => {
     const values = some.reduce((sum, line) => sum + line.count, 0);
-    return `${counted(some.length, "field")} ${meaning} (${counted(values, "value")})`;
+    return `${pluralize(some.length, "field")} ${meaning} (${pluralize(values, "value")})`;
   });
   return `${parts.join(", ")}.`;
 }

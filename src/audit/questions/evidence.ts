@@ -1,5 +1,5 @@
 /** Where a run read what an explanation shows: the request, its answer, and the part of the raw document. */
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
@@ -179,7 +179,7 @@ export function evidenceSection({ document, reused, lookups }: Evidence): Sectio
 
 const NONE = { request: null, answered: null, pass: null, page: null, position: null, file: null };
 
-function responseRow({ mode, request, observedAt, pass, page, sha256 }: RowOf<typeof REQUEST>) {
+function responseRow({ mode, request, observedAt, pass, page, sha256 }: AnswerRow<typeof REQUEST>) {
   return { ...NONE, what: `${mode} response`, request, answered: new Date(observedAt), pass, page, sha256 };
 }
 

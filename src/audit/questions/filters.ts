@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 
@@ -76,7 +76,7 @@ export function called(candidates: readonly Candidate[], wanted: string): string
 /** A sentence with what is called almost so, else with what there is. */
 export function nearestOf(candidates: readonly Candidate[], wanted: string): string {
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
-  return suggestion(wanted, names, thereAre(candidates));
+  return nearestSentence(wanted, names, thereAre(candidates));
 }
 
 /** Names that a sentence lists. */
@@ -87,7 +87,7 @@ function thereAre(candidates: readonly Candidate[]): string {
   const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
   const more = names.length - NAMES_LISTED;
   const shown = more > 0 ? [...names.slice(0, NAMES_LISTED), `${more} more`] : names;
-  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${listed(shown, "and")}.`;
+  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${joinWords(shown, "and")}.`;
 }
 
 export function notFound(message: string): WarehouseError {

@@ -1,7 +1,7 @@
 /** The definitions of a published run, and what it has of one item: values, mapped values and payloads. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { all } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -70,7 +70,7 @@ const ITEM_VALUE = {
   /** The value's text in the other views. */
   text: col.text(),
 } as const;
-export type ItemValue = RowOf<typeof ITEM_VALUE>;
+export type ItemValue = AnswerRow<typeof ITEM_VALUE>;
 
 export function readItemValues(
   connection: DuckDBConnection,

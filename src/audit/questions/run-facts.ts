@@ -1,7 +1,7 @@
 /** Sections about one run, read from its own tables: passes, checks, rejects, requests, tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { count, counted, fileSize } from "../../common/figures.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { CHECK_COLUMNS, type RunCheck, TEST_PREFIX } from "../checks/checks.ts";
@@ -39,8 +39,8 @@ export function checksSection(checks: readonly RunCheck[]): Section {
     title: "Checks",
     lead:
       poor === 0
-        ? `All ${counted(passed, "check")} passed.`
-        : `${counted(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
+        ? `All ${pluralize(passed, "check")} passed.`
+        : `${pluralize(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
     columns: CHECK_COLUMNS,
     rows: checks,
     total: poor,
@@ -143,12 +143,12 @@ const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.
 export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
   const rows = await readRows(connection, REQUESTS, BY_MODE);
   const [held] = await readRows(connection, THROTTLED, "FROM run");
-  const sum = (of: (row: RowOf<typeof REQUESTS>) => number) =>
+  const sum = (of: (row: AnswerRow<typeof REQUESTS>) => number) =>
     rows.reduce((total, row) => total + of(row), 0);
   const retries = sum((row) => row.retries);
   const retried = retries === 1 ? "1 retry" : `${count(retries)} retries`;
   const received = fileSize(sum(({ bytes }) => bytes));
-  const asked = `${counted(
+  const asked = `${pluralize(
     sum(({ requests }) => requests),
     "request",
   )} answered, ${received} received, ${retried}.`;
@@ -167,7 +167,7 @@ function throttling(refused: number, ratePerSecond: number | null): string {
   const refusals =
     refused === 0
       ? "The service refused none"
-      : `The service refused ${counted(refused, "request")} because there were too many`;
+      : `The service refused ${pluralize(refused, "request")} because there were too many`;
   if (ratePerSecond === null) return `${refusals}; \`ratePerSecond\` sets an upper bound.`;
   const then = refused === 0 ? "as the run before" : "and the next one starts with that";
   return `${refusals}; the run was held to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
@@ -178,7 +178,7 @@ const TABLES = {
   rows: col.count(required),
   parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
 } as const;
-export type TableSize = RowOf<typeof TABLES>;
+export type TableSize = AnswerRow<typeof TABLES>;
 
 export function tablesSection(tables: readonly TableSize[]): Section {
   const sum = (of: (table: TableSize) => number) => tables.reduce((total, each) => total + of(each), 0);
@@ -187,10 +187,10 @@ export function tablesSection(tables: readonly TableSize[]): Section {
   return section({
     key: "tables",
     title: "Tables",
-    lead: `${counted(
+    lead: `${pluralize(
       sum(({ rows }) => rows),
       "row",
-    )} in ${counted(tables.length, "table")}${size}.`,
+    )} in ${pluralize(tables.length, "table")}${size}.`,
     columns: TABLES,
     rows: tables,
     limit: 200,

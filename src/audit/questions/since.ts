@@ -1,6 +1,6 @@
 /** Since when the values of an item are as they are, and why, from the history that a run carries. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { readDefinitionChanges, type Why } from "../diff/definition-changes.ts";
 import { loadSql } from "../load-sql.ts";
@@ -48,7 +48,7 @@ export async function readSince(
 }
 
 function sinceOf(
-  { run, startedAt, causes, begins, orderedAt, ...row }: RowOf<typeof SINCE>,
+  { run, startedAt, causes, begins, orderedAt, ...row }: AnswerRow<typeof SINCE>,
   why: Why | undefined,
 ) {
   const { destinationId, customFieldId, valueId, externalFieldName } = row;

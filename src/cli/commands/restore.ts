@@ -8,7 +8,7 @@ import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
-import { chosenTarget, type TargetOptions } from "../targets.ts";
+import { chooseTarget, type TargetFlags } from "../targets.ts";
 
 const HELP = `
 Examples:
@@ -27,11 +27,11 @@ export function restoreCommand(environment = processEnvironment()): CliCommand {
     .warehouse()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
-    .action((options: TargetOptions) => restore(options, environment));
+    .action((options: TargetFlags) => restore(options, environment));
 }
 
-async function restore(options: TargetOptions, environment: CliEnvironment): Promise<void> {
-  const target = await chosenTarget(environment, options, "target that keeps runs", isArchive);
+async function restore(options: TargetFlags, environment: CliEnvironment): Promise<void> {
+  const target = await chooseTarget(environment, options, "target that keeps runs", isArchive);
   using stop = new StopSignals("nothing was restored");
   const wanted = await lastRun(target, stop.signal);
   const folder = await prepareOutput(options.warehouse);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { systemClock } from "../../common/clock.ts";
 import type { ProxyFor } from "../../common/network/proxy.ts";
-import { checkedOptions, invalidOptions, nameOption } from "../../common/options.ts";
+import { nameOption, optionsError, parseOptions } from "../../common/parse-form.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
 import { storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
@@ -56,7 +56,7 @@ export type LakeOptions = Readonly<z.input<typeof lakeOptions>>;
 
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
-  const options = checkedOptions("lake", lakeOptions, given);
+  const options = parseOptions("lake", lakeOptions, given);
   const within = ({ instance = "", proxyFor }: LakeEnvironment): LakeTarget => {
     const opening = (signal: AbortSignal) => openStore(options, signal, proxyFor);
     return { ...lakeIn(opening, { ...options, instance }), withEnvironment: (around) => named(around) };
@@ -64,8 +64,8 @@ export function lake(given: LakeOptions): LakeTarget {
   const named = (around: LakeEnvironment) => {
     const { instance = around.instance } = options;
     if (instance === undefined)
-      throw invalidOptions("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
-    return within({ ...around, instance: checkedOptions("lake: instance", nameOption, instance) });
+      throw optionsError("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
+    return within({ ...around, instance: parseOptions("lake: instance", nameOption, instance) });
   };
   return within({ instance: options.instance, proxyFor: () => null });
 }

@@ -1,6 +1,6 @@
 /** Takes an instance out of a lake, by the steps of a delivery, without files. */
 import { WarehouseError } from "../../common/errors.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { claimNumber } from "./claim.ts";
 import { commitTables } from "./commits.ts";
 import type { LakeDelivery } from "./delivery.ts";
@@ -60,8 +60,8 @@ export async function removeInstance(place: LakeSession, signal: AbortSignal): P
 }
 
 function notThere({ store, instance }: LakeSession, names: readonly string[]): WarehouseError {
-  const all = `It has ${listed(names, "and")}.`;
-  const near = suggestion(instance, names, names.length === 0 ? "" : all);
+  const all = `It has ${joinWords(names, "and")}.`;
+  const near = nearestSentence(instance, names, names.length === 0 ? "" : all);
   return new WarehouseError(
     "config.not_found",
     `There is no instance "${instance}" in ${store.address}.${near} "content-warehouse lake status" lists what is there.`,

@@ -1,5 +1,5 @@
 /** The last run of each instance of a lake: a query over `run_snapshots`. Changes nothing. */
-import { type Answer, col, type RowOf, section } from "../../common/answer.ts";
+import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { mapParallel } from "../../storage/parallel.ts";
 import { readTable } from "./delta/read.ts";
@@ -34,7 +34,7 @@ export async function lakeStatus(place: LakeSession) {
   return { address: place.store.address, instances };
 }
 
-async function statusOf(place: LakeSession): Promise<RowOf<typeof INSTANCE_COLUMNS>> {
+async function statusOf(place: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
   const { last, number, isUnfinished } = await readInstance(place, null);
   const at = last === null ? null : new Date(last.deliveredMs);
   const unfinished = isUnfinished ? `delivery ${number} has not finished` : null;

@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { checkedOptions, nameOption } from "../../common/options.ts";
+import { nameOption, parseOptions } from "../../common/parse-form.ts";
 import type { Target } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { postgresAddressFault } from "./address.ts";
@@ -44,7 +44,7 @@ export function postgres(options: PostgresOptions): Target {
     url,
     schema = "content_warehouse",
     name = "postgres",
-  } = checkedOptions("postgres", postgresOptions, options);
+  } = parseOptions("postgres", postgresOptions, options);
   const schemas = schemasOf(schema);
   return {
     name,

@@ -1,5 +1,5 @@
 /** A table as PostgreSQL takes it: its declaration as DDL, its rows as the text of COPY. */
-import { counted } from "../../common/figures.ts";
+import { pluralize } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
 import type { LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
@@ -102,8 +102,8 @@ interface ReplacementCounts {
 
 function changed({ nul, far }: ReplacementCounts): string[] {
   return [
-    ...(nul === 0 ? [] : [`${counted(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
-    ...(far === 0 ? [] : [`${counted(far, "time")} out of its range, infinity in the place of each`]),
+    ...(nul === 0 ? [] : [`${pluralize(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
+    ...(far === 0 ? [] : [`${pluralize(far, "time")} out of its range, infinity in the place of each`]),
   ];
 }
 

@@ -3,7 +3,7 @@
  * the table, the feature, and the statements that take it away.
  */
 import { WarehouseError } from "../../../common/errors.ts";
-import { listed } from "../../../common/nearest.ts";
+import { joinWords } from "../../../common/nearest.ts";
 import {
   DELTA_TYPES,
   type DeltaColumn,
@@ -144,7 +144,7 @@ const WAY_OUT = "deliver into another lake, or move this table out of it";
 
 function usesText(uses: readonly FeatureUse[]): string {
   const names = uses.map(({ what }) => what);
-  const has = `has ${listed(names, "and")}, which we do not write`;
+  const has = `has ${joinWords(names, "and")}, which we do not write`;
   const statements = uses.flatMap(({ statement }) => statement ?? []);
   if (statements.length < uses.length) return `${has}; ${WAY_OUT}`;
   return `${has}; take it away in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, and deliver again`;
