@@ -10,7 +10,7 @@ import { onFinish } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
-import { DEFAULT_WAREHOUSE } from "./places.ts";
+import { DEFAULT_WAREHOUSE } from "./locations.ts";
 import { target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
