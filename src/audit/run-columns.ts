@@ -2,7 +2,7 @@
 import { listValue } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../common/answer.ts";
 import { PUBLISHED_CATALOG } from "../storage/duckdb.ts";
-import { rowsBy } from "../storage/rows-by.ts";
+import { readRows } from "../storage/typed-rows.ts";
 import { openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import { LIMITS } from "./open-run.ts";
 
@@ -25,7 +25,7 @@ export async function readPublishedColumns(
   if (source.database === undefined) return [];
   await using database = await openTables(source, { temporaryDirectory, ...LIMITS });
   const tables = listValue(Object.keys(run.manifest.rows));
-  return await rowsBy(database.connection, DESCRIBED, IN_DATABASE, [tables]);
+  return await readRows(database.connection, DESCRIBED, IN_DATABASE, [tables]);
 }
 
 const IN_DATABASE = `

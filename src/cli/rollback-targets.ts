@@ -3,9 +3,9 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { joinWords } from "../common/nearest.ts";
 import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
-import { deliveryError, repeatedBy, undelivered } from "../targets/deliver.ts";
-import { currentIn } from "../targets/published-run.ts";
-import { targetStates } from "../targets/target-states.ts";
+import { deliveryError, failedDeliveries, repeatedBy } from "../targets/deliver.ts";
+import { readCurrentRun } from "../targets/published-run.ts";
+import { readTargetRows } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment, StopSignals } from "./command.ts";
@@ -24,7 +24,7 @@ export async function deliverRollback(
   const { signal } = stop;
   const done = await inTemporaryFolder("rollback", (temporaryDirectory) =>
     deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
-  ).catch((thrown: unknown) => ({ run, deliveries: undelivered(targets, thrown) }));
+  ).catch((thrown: unknown) => ({ run, deliveries: failedDeliveries(targets, thrown) }));
   const lines = deliveryLines(done.run, done.deliveries);
   return {
     lines,
@@ -55,9 +55,9 @@ export async function targetLines(
   try {
     const { targets: configured } = await loadSettings({ cwd, env, flags: options });
     const targets = await targetsOfFolder(folder, configured);
-    const current = targets.length === 0 ? undefined : await currentIn(folder);
+    const current = targets.length === 0 ? undefined : await readCurrentRun(folder);
     if (current === undefined) return [];
-    const states = await targetStates(targets, current, stop.signal);
+    const states = await readTargetRows(targets, current, stop.signal);
     const lines = states.map(
       ({ target, says, problem }) => `${target}: ${says}${problem === null ? "" : `: ${problem}`}`,
     );

@@ -19,11 +19,11 @@ import { looksPersonal } from "../raw/personal/names.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
 import {
-  askTargets,
-  type GoesOnFrom,
-  lookAtNewest,
+  probeTargets,
+  readTargetBaseline,
   restoreNewest,
-  type TargetState,
+  type TargetBaseline,
+  type TargetProbe,
 } from "../targets/restore.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
@@ -216,8 +216,8 @@ async function prepareRunBefore(
   const found = await readBaseline(folder);
   assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
   const instance = knownInstance(found, config);
-  const targets = await askTargets(folder, targetsOf(config), { instance, signal });
-  const goesOnFrom = isRehearsal ? await lookAtNewest(folder, targets, signal) : null;
+  const targets = await probeTargets(folder, targetsOf(config), { instance, signal });
+  const goesOnFrom = isRehearsal ? await readTargetBaseline(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
   // A run that was restored is the latest by now; a limited run stands alone.
   const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
@@ -245,7 +245,7 @@ async function prepareRunBefore(
 }
 
 /** With what the run before asked for: it is the best that is known of what this one will. */
-function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): string {
+function runBeforeText(baseline: Baseline, goesOnFrom: TargetBaseline | null): string {
   if (goesOnFrom !== null) {
     const { target, run, isHere } = goesOnFrom;
     return isHere
@@ -373,7 +373,7 @@ async function rehearseDestinations(
 async function rehearseTargets(
   { options: { signal }, listener }: Preparation,
   { tables }: Pipeline,
-  states: readonly TargetState[],
+  states: readonly TargetProbe[],
 ): Promise<void> {
   for (const { target, last, failure } of states) {
     listener.begin("targets");

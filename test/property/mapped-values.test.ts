@@ -9,7 +9,7 @@ import {
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
 import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
-import type { ItemValue } from "../../src/audit/questions/read-run.ts";
+import { type ItemValue } from "../../src/audit/questions/read-item.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
 import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";

@@ -4,7 +4,7 @@ import { type AnswerRow, col, type Section, section } from "../../common/answer.
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
@@ -149,7 +149,7 @@ async function contentLists(connection: DuckDBConnection, { pair, withItems, one
       none: "",
       title: "Changes by table and column",
       columns: COLUMNS,
-      rows: await rowsBy(connection, COLUMNS, COLUMN_COUNTS),
+      rows: await readRows(connection, COLUMNS, COLUMN_COUNTS),
       limit: 100,
     }),
     items: section({
@@ -181,7 +181,7 @@ type Counts = AnswerRow<typeof COUNTS>;
 async function countsOf(connection: DuckDBConnection, withItems: boolean): Promise<Counts> {
   const alone = (change: string) =>
     withItems ? `(SELECT count(*) FROM diff_alone WHERE change = '${change}')` : "0::BIGINT";
-  const [counts] = await rowsBy(
+  const [counts] = await readRows(
     connection,
     COUNTS,
     `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,

@@ -3,8 +3,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../load/history-definitions.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
 import { loadSql } from "../load-sql.ts";
 
@@ -60,7 +60,7 @@ export async function readDefinitionChanges(
   to: number,
 ): Promise<Why> {
   const changes = withoutShifts(
-    (await rowsBy(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
+    (await readRows(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
   );
   const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
   const byPlace = Map.groupBy(placed, ({ place }) => place);
@@ -147,7 +147,7 @@ export async function readDefinitionRows(
   to: number,
 ): Promise<AnswerRow<typeof DEFINITIONS>[]> {
   const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
-  const rows = withoutShifts((await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
+  const rows = withoutShifts((await readRows(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
   return rows.flatMap((row) => {
     const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
     const named = {

@@ -4,8 +4,8 @@ import { type AnswerRow, col } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { createHistoryMacros, historySql, intervalsSql } from "../../load/macros.ts";
 import { all, execute } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import { ignoredDestinations } from "../mapping/value-counts.ts";
@@ -130,10 +130,10 @@ export async function diffRuns(
   for (const [name, columns] of Object.entries(NAMED))
     await keep(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [...runs, ignored]);
   await show(connection, filter);
-  const [totals] = await rowsBy(connection, TOTALS, loadSql("audit_diff_totals"));
+  const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
-  const [largest, second] = await rowsBy(connection, LARGEST, loadSql("audit_diff_largest"));
+  const [largest, second] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
   return {
     ...totals,
     /** What is behind the changes of most items, as a clause, and how many these are; undefined: there is no such. */
@@ -142,8 +142,8 @@ export async function diffRuns(
         ? { items: largest.items, clause: clauseOf(why, largest) }
         : undefined,
     /** Destinations that began or ceased to receive values. */
-    receptionChanges: await rowsBy(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
-    causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
+    receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
+    causes: await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
      * alone is no change here: both sides are taken as the later run sends.

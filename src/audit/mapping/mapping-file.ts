@@ -8,7 +8,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { all, type Row } from "../../storage/duckdb.ts";
+import { all, type QueryRow } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
 import { FileText, invalidAt, type Place } from "./file-text.ts";
 
@@ -59,7 +59,7 @@ const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
 /** Empty where nobody reads it: a name for people, or the entry of a mapping that has none. */
-function csvText(row: Row, name: (typeof WRITTEN)[number]): string {
+function csvText(row: QueryRow, name: (typeof WRITTEN)[number]): string {
   if (row[name] === null) {
     const isAbsent = ENTRY_COLUMNS.has(name) && row.mapping_value_id === null;
     return READ.includes(name) && !isAbsent ? "\\N" : "";

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { scalar } from "../../storage/duckdb.ts";
-import { readDefinitions } from "../questions/read-run.ts";
+import { readDefinitions } from "../questions/read-definitions.ts";
 import type { FieldDefinition, Mapping } from "./definitions.ts";
 import { invalidAt } from "./file-text.ts";
 import type { MappingRow } from "./mapping-file.ts";

@@ -8,7 +8,7 @@ import { type AnswerRow, col } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
 import { loadSql } from "../load-sql.ts";
@@ -69,7 +69,7 @@ export async function readDestinationCounts(
   ignored?: readonly string[],
 ): Promise<DestinationCounts[]> {
   await prepareReceptions(connection, ignored ?? (await ignoredDestinations(connection)));
-  return rowsBy(connection, OF_DESTINATION, PER_DESTINATION);
+  return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
 const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as const;
@@ -77,7 +77,7 @@ const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as co
 /** Whether each destination receives values, by its ID. */
 export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
   await prepareReceptions(connection, await ignoredDestinations(connection));
-  const rows = await rowsBy(connection, OF_ID, "FROM audit_receptions");
+  const rows = await readRows(connection, OF_ID, "FROM audit_receptions");
   return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
 
@@ -93,6 +93,12 @@ export async function prepareReceptions(
 export async function ignoredDestinations(connection: DuckDBConnection): Promise<string[]> {
   const [row] = await all(connection, "FROM run");
   return z.array(z.string()).parse(JSON.parse(String(row?.ignored_destinations ?? "[]")));
+}
+
+/** Whether the pipeline of the run sends values of fields without value mappings as they are. */
+export async function sendsAsIs(connection: DuckDBConnection): Promise<boolean> {
+  const [run] = await all(connection, "FROM run");
+  return run?.passthrough === true;
 }
 
 /** Values of destinations together. */

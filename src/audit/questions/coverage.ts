@@ -6,7 +6,7 @@ import { nearestSentence } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { loadSql } from "../load-sql.ts";
 import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
 import {
@@ -23,7 +23,7 @@ import {
 import type { OpenedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { notFound, type Scope } from "./filters.ts";
-import { sendsAsIs } from "./read-run.ts";
+import { sendsAsIs } from "../mapping/value-counts.ts";
 
 export interface CoverageFilter extends Scope {
   readonly status?: Status | undefined;
@@ -159,14 +159,14 @@ export async function coverageOf(
     await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
-  const coverage = await rowsBy(connection, COVERAGE, loadSql("audit_coverage"), given);
+  const coverage = await readRows(connection, COVERAGE, loadSql("audit_coverage"), given);
   return {
     /** Per destination and mapped custom field. */
     coverage,
     /** The same per destination. */
     destinations: perDestination(coverage),
     /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
-    values: await rowsBy(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
+    values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
     /** Whether values of fields without value mappings are sent as they are. */
@@ -188,13 +188,13 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
 async function factsOfDefinitions(connection: DuckDBConnection) {
   return {
     /** Mapping entries that no item uses. */
-    unusedEntries: await rowsBy(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
+    unusedEntries: await readRows(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
     /** Fields with values that no destination maps. */
-    unmappedFields: await rowsBy(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
+    unmappedFields: await readRows(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
     /** External values that several internal values give. */
-    manyToOne: await rowsBy(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
+    manyToOne: await readRows(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
     /** External names that several fields have. */
-    collisions: await rowsBy(connection, COLLISIONS, loadSql("audit_collisions")),
+    collisions: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
   };
 }
 

@@ -7,7 +7,7 @@ import { DESTINATION } from "./coverage.ts";
 import { pointerTo } from "./evidence.ts";
 import type { ItemExplanation } from "./explain.ts";
 import type { Scope } from "./filters.ts";
-import type { ItemValue } from "./read-run.ts";
+import { type ItemValue } from "./read-item.ts";
 
 export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
   return ids?.includes(id) ?? true;

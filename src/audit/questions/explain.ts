@@ -4,12 +4,14 @@ import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { readReceptions } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { contradicted, findEvidence } from "./evidence.ts";
 import { notFound } from "./filters.ts";
-import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
+import { readDefinitions } from "./read-definitions.ts";
+import { readItemValues, readLedger, readPayloads } from "./read-item.ts";
+import { sendsAsIs } from "../mapping/value-counts.ts";
 import { hasHistory } from "./run-history.ts";
 import { readSince } from "./since.ts";
 
@@ -71,7 +73,7 @@ const ITEMS = `
  */
 export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
-  const rows = await rowsBy(
+  const rows = await readRows(
     connection,
     ITEM_FACTS,
     `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,

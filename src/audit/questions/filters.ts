@@ -4,7 +4,7 @@ import { col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 
 type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
 
@@ -54,7 +54,7 @@ export async function idsOf(
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
   const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
-  return matching(await rowsBy(connection, NAMED, sql), what, wanted);
+  return matching(await readRows(connection, NAMED, sql), what, wanted);
 }
 
 /** Throws `config.not_found` with the nearest. */

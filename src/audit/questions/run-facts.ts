@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { CHECK_COLUMNS, type RunCheck, TEST_PREFIX } from "../checks/checks.ts";
 
 const required = { required: true } as const;
@@ -25,7 +25,7 @@ export async function passesSection(connection: DuckDBConnection): Promise<Secti
     key: "passes",
     title: "Passes over the listing",
     columns: PASSES,
-    rows: await rowsBy(connection, PASSES, "FROM run_passes ORDER BY pass"),
+    rows: await readRows(connection, PASSES, "FROM run_passes ORDER BY pass"),
     limit: 100,
   });
 }
@@ -110,7 +110,7 @@ const REJECTS = {
 export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
   const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
   const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
-  const rows = await rowsBy(connection, columns, sql, [limit]);
+  const rows = await readRows(connection, columns, sql, [limit]);
   return section({
     key: "rejects",
     title: "Rejects",
@@ -141,8 +141,8 @@ const BY_MODE = `
 const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.share() } as const;
 
 export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
-  const rows = await rowsBy(connection, REQUESTS, BY_MODE);
-  const [held] = await rowsBy(connection, THROTTLED, "FROM run");
+  const rows = await readRows(connection, REQUESTS, BY_MODE);
+  const [held] = await readRows(connection, THROTTLED, "FROM run");
   const sum = (of: (row: AnswerRow<typeof REQUESTS>) => number) =>
     rows.reduce((total, row) => total + of(row), 0);
   const retries = sum((row) => row.retries);

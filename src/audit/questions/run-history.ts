@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { VERDICTS } from "../../common/verdict.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
@@ -46,7 +46,7 @@ export async function readRunHistory(
 
 /** Of an opened run that has a history. */
 export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]> {
-  return rowsBy(
+  return readRows(
     connection,
     KNOWN_RUN,
     `SELECT run, sequence, verdict, passthrough, previous_run,

@@ -11,7 +11,7 @@ import {
 } from "../../load/steps.ts";
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
@@ -20,7 +20,7 @@ import type { Question } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { listOf } from "../rows-listed.ts";
 import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
-import { sendsAsIs } from "./read-run.ts";
+import { sendsAsIs } from "../mapping/value-counts.ts";
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),
@@ -163,9 +163,9 @@ export async function whatIf(
     ),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
     /** Per destination and custom field; the SQL steps say what their rows mean. */
-    groups: await rowsBy(connection, GROUPS, loadSql("audit_what_if_groups")),
+    groups: await readRows(connection, GROUPS, loadSql("audit_what_if_groups")),
     /** Per value, what it gives and would give. */
-    byValue: await rowsBy(connection, VALUES, loadSql("audit_what_if_values")),
+    byValue: await readRows(connection, VALUES, loadSql("audit_what_if_values")),
   };
 }
 

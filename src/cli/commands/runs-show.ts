@@ -6,8 +6,8 @@ import { readRejectsSection } from "../../audit/questions/run-facts.ts";
 import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
-import { currentIn } from "../../targets/published-run.ts";
-import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
+import { readCurrentRun } from "../../targets/published-run.ts";
+import { readTargetRows, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
@@ -110,9 +110,9 @@ async function showTargets(environment: CliEnvironment, run: string, options: Ru
   if (run !== "current")
     throw invalid("--section targets compares targets with the current run: name no run.");
   const targets = await chooseTargets(environment, options);
-  const current = await currentIn(outputFolder(options.warehouse));
+  const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets are not listed");
-  const states = await targetStates(targets, current, stop.signal);
+  const states = await readTargetRows(targets, current, stop.signal);
   await showAnswer(environment.out, targetsAnswer(states, current), options);
   const failed = states.filter(({ state }) => state === "failed");
   if (failed.length > 0)

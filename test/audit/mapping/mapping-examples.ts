@@ -5,7 +5,7 @@ import type {
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
 import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
-import type { ItemValue } from "../../../src/audit/questions/read-run.ts";
+import { type ItemValue } from "../../../src/audit/questions/read-item.ts";
 
 /**
  * Worked examples of the mapping procedure, one item each. The per-item procedure and the SQL steps are both held to

@@ -22,7 +22,7 @@ import type {
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
 import type { MappedValue, Status } from "../../../src/audit/mapping/mapped-value.ts";
-import type { ItemValue, Members } from "../../../src/audit/questions/read-run.ts";
+import { type ItemValue, type Members } from "../../../src/audit/questions/read-item.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 
 export interface Item {

@@ -8,12 +8,8 @@ import { readReceptions } from "../../../src/audit/mapping/value-counts.ts";
 import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
 import { explainAnswer } from "../../../src/audit/questions/explain-answer.ts";
 import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
-import {
-  readDefinitions,
-  readItemValues,
-  readLedger,
-  readPayloads,
-} from "../../../src/audit/questions/read-run.ts";
+import { readDefinitions } from "../../../src/audit/questions/read-definitions.ts";
+import { readItemValues, readLedger, readPayloads } from "../../../src/audit/questions/read-item.ts";
 import type { Answer, Section } from "../../../src/common/answer.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";

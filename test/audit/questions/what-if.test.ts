@@ -6,7 +6,8 @@ import { type Definitions, indexDefinitions, type Mapping } from "../../../src/a
 import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
 import { exportMapping, type MappingRow, readMapping } from "../../../src/audit/mapping/mapping-file.ts";
 import { explainItem } from "../../../src/audit/questions/explain.ts";
-import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
+import { readDefinitions } from "../../../src/audit/questions/read-definitions.ts";
+import { readItemValues } from "../../../src/audit/questions/read-item.ts";
 import { whatIf } from "../../../src/audit/questions/what-if.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { all } from "../../../src/storage/duckdb.ts";

@@ -6,14 +6,14 @@ import {
   type DuckDBValue,
 } from "@duckdb/node-api";
 import type { AnswerCell, AnswerColumn, AnswerColumns, AnswerRow, CellKind } from "../common/answer.ts";
-import { all, type Params, stream, toSafeInteger } from "./duckdb.ts";
+import { all, type QueryParams, stream, toSafeInteger } from "./duckdb.ts";
 
 /** All rows; `contentId` reads the column `content_id`. Throws a TypeError where the query has no such column, or a value of another kind in it. */
-export async function rowsBy<const C extends AnswerColumns>(
+export async function readRows<const C extends AnswerColumns>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,
-  params: Params = [],
+  params: QueryParams = [],
 ): Promise<AnswerRow<C>[]> {
   const rows = await all(connection, sql, params);
   return rows.map((row) =>
@@ -22,7 +22,7 @@ export async function rowsBy<const C extends AnswerColumns>(
 }
 
 /** The same, some rows at a time as they come. */
-export async function* streamBy<const C extends AnswerColumns>(
+export async function* streamRows<const C extends AnswerColumns>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,

@@ -1,62 +1,13 @@
-/** The definitions of a published run, and what it has of one item: values, mapped values and payloads. */
+/** x */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
-import {
-  DESTINATION,
-  type Definitions,
-  ENTRY,
-  FIELD,
-  indexDefinitions,
-  MAPPING,
-  SELECT_VALUE,
-} from "../mapping/definitions.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { MAPPED_VALUE, type MappedValue } from "../mapping/mapped-value.ts";
 
 const required = { required: true } as const;
-const ENTRY_OF_MAPPING = { ...ENTRY, mappingId: col.text(required) } as const;
-const MAPPING_OF_FIELD = { ...MAPPING, customFieldId: col.text(required) } as const;
-const VALUE_OF_FIELD = { ...SELECT_VALUE, customFieldId: col.text(required) } as const;
-
-const ENTRIES = "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id";
-const MAPPINGS = "FROM custom_field_mappings ORDER BY ordinal, mapping_id";
-const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_id";
-
-/** Definitions, mappings and destinations of the run. */
-export async function readDefinitions(connection: DuckDBConnection): Promise<Definitions> {
-  const entryRows = await rowsBy(connection, ENTRY_OF_MAPPING, ENTRIES);
-  const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);
-  const mappingRows = await rowsBy(connection, MAPPING_OF_FIELD, MAPPINGS);
-  const mappings = Map.groupBy(mappingRows, ({ customFieldId }) => customFieldId);
-  const valueRows = await rowsBy(connection, VALUE_OF_FIELD, SELECT_VALUES);
-  const selectValues = Map.groupBy(valueRows, ({ customFieldId }) => customFieldId);
-  const fields = await rowsBy(
-    connection,
-    FIELD,
-    `SELECT custom_field_id, name, field_type FROM custom_fields
-     UNION ALL BY NAME
-     SELECT DISTINCT custom_field_id FROM custom_field_mappings ANTI JOIN custom_fields USING (custom_field_id)`,
-  );
-  return indexDefinitions(
-    fields.map((field) => ({
-      ...field,
-      selectValues: selectValues.get(field.customFieldId) ?? [],
-      mappings: (mappings.get(field.customFieldId) ?? []).map((mapping) => ({
-        ...mapping,
-        entries: entries.get(mapping.mappingId) ?? [],
-      })),
-    })),
-    await rowsBy(
-      connection,
-      DESTINATION,
-      "SELECT destination_id, identification, supports_custom_field_mappings AS supports_mappings FROM destinations",
-    ),
-  );
-}
 
 /** One value of one custom field of an item. */
 const ITEM_VALUE = {
@@ -76,7 +27,7 @@ export function readItemValues(
   connection: DuckDBConnection,
   contentId: string,
 ): Promise<readonly ItemValue[]> {
-  return rowsBy(
+  return readRows(
     connection,
     ITEM_VALUE,
     `SELECT custom_field_id, ordinal, mapping_input AS input, mapping_input_is_id AS input_is_id, value AS text
@@ -87,7 +38,7 @@ export function readItemValues(
 
 /** The mapped values of an item, in the order of their key. */
 export function readLedger(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
-  return rowsBy(
+  return readRows(
     connection,
     MAPPED_VALUE,
     "FROM content_mapped_values WHERE content_id = $1 ORDER BY destination_id, custom_field_id, ordinal",
@@ -121,8 +72,3 @@ function membersOf(payload: string): Members {
   );
 }
 
-/** Whether the pipeline of the run sends values of fields without value mappings as they are. `prefix`: of its views. */
-export async function sendsAsIs(connection: DuckDBConnection, prefix = ""): Promise<boolean> {
-  const [run] = await all(connection, `FROM ${quoteIdentifier(`${prefix}run`)}`);
-  return run?.passthrough === true;
-}
