@@ -1,8 +1,8 @@
 /** A published run, opened for the questions of an audit: its tables as views in a database in memory beside it. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Answer } from "../common/answer.ts";
+import { type DuckDBConnection, listValue } from "@duckdb/node-api";
+import { type Answer, type AnswerRow, col } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { VIEWED } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
@@ -14,10 +14,17 @@ import {
   type ScanSettings,
 } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
+import { readRows } from "../storage/typed-rows.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { fromTable, openTables, sourceOf, type TablesSource } from "../warehouse/published-tables.ts";
+import {
+  fromTable,
+  openTables,
+  type PublishedFiles,
+  sourceOf,
+  type TablesSource,
+} from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
 type Limits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
@@ -177,3 +184,33 @@ export function filesIn(folder: string): string[] {
     .sort()
     .map((name) => join(folder, name));
 }
+
+const required = { required: true } as const;
+
+const DESCRIBED = {
+  table: col.name(required),
+  column: col.name(required),
+  type: col.name(required),
+  comment: col.text(),
+} as const;
+export type Described = AnswerRow<typeof DESCRIBED>;
+
+/** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
+export async function readPublishedColumns(
+  run: PublishedFiles,
+  temporaryDirectory: string,
+): Promise<Described[]> {
+  const source = sourceOf(run, { isQuestioned: true });
+  if (source.database === undefined) return [];
+  await using database = await openTables(source, { temporaryDirectory, ...LIMITS });
+  const tables = listValue(Object.keys(run.manifest.rows));
+  return await readRows(database.connection, DESCRIBED, IN_DATABASE, [tables]);
+}
+
+const IN_DATABASE = `
+  SELECT c.table_name AS "table", column_name AS "column",
+    replace(data_type, 'TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ') AS type, c.comment
+  FROM duckdb_columns() AS c
+  LEFT JOIN duckdb_views() AS v ON v.database_name = c.database_name AND view_name = c.table_name
+  WHERE c.database_name = '${PUBLISHED_CATALOG}' AND (list_contains($1, c.table_name) OR view_name IS NOT NULL)
+  ORDER BY view_name IS NOT NULL, c.table_name, column_index`;

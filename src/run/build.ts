@@ -5,8 +5,8 @@
 import { readMappedCounts } from "../audit/mapping/value-counts.ts";
 import { openViews, viewed } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { earlierRuns } from "../audit/questions/earlier-runs.ts";
-import { readItemChanges } from "../audit/questions/run-changes.ts";
+import { earlierRuns } from "../audit/questions/run-history.ts";
+import { readItemChanges } from "../audit/questions/run-row.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";

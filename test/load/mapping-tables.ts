@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { type MappedValue, STATUSES } from "../../src/audit/mapped-value.ts";
 import type { Destination, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
-import { type MappedValue, STATUSES } from "../../src/audit/mapping/mapped-value.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
 import type { ConnectionPool } from "../../src/storage/parallel.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { diffRuns } from "../../src/audit/diff/diff.ts";
-import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
+import { diffRuns } from "../../src/audit/diff/value-diff.ts";
+import type { MappedValue } from "../../src/audit/mapped-value.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson, payloadMembers } from "../audit/mapping/procedure.ts";
 import { type Night, Nights } from "../load/history-world.ts";

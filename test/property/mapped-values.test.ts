@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { STATUSES } from "../../src/audit/mapped-value.ts";
 import {
   type Destination,
   type FieldDefinition,
@@ -8,8 +9,7 @@ import {
   type Mapping,
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
-import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
-import { type ItemValue } from "../../src/audit/questions/read-item.ts";
+import type { ItemValue } from "../../src/audit/questions/item-values.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
 import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { CoverageTest } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import {
   COUNTED,
   COUNTED_TEXT,

@@ -10,7 +10,7 @@ import { RUN_TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
 import { checks } from "../../tables/run.ts";
 import { contentMappedWide, contentWide } from "../../tables/views.ts";
-import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { subqueryOf, tablesNamedBy } from "../sql-query.ts";
 import { TEST_LIMITS } from "./tested-tables.ts";
 
 /** Views with columns that only a run knows. */

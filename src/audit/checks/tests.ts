@@ -10,7 +10,7 @@ import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { columnsComparedBy, subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { columnsComparedBy, subqueryOf, tablesNamedBy } from "../sql-query.ts";
 import type { Check, Judged } from "./checks.ts";
 import { coverageResults } from "./coverage-test.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";

@@ -6,7 +6,7 @@ import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
-import { type Candidate, called, nearestOf } from "../questions/filters.ts";
+import { type Candidate, called, nearestOf } from "../scope.ts";
 import { type Judged, noneNamed, type Warning } from "./checks.ts";
 
 /** What was asked for by names of the service, and what the service has of it. */

@@ -7,12 +7,12 @@ import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
+import { listOf } from "../queries.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
-import { notFound } from "../questions/filters.ts";
-import { listOf } from "../rows-listed.ts";
+import { notFound } from "../scope.ts";
 import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
-import { type ChosenRuns, chooseRuns } from "./content-runs.ts";
-import type { RunPair } from "./diff-runs.ts";
+import type { RunPair } from "./run-pair.ts";
+import { type ChosenRuns, chooseRuns } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,

@@ -10,8 +10,7 @@ import { all, execute, scalar } from "../../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { CONTENT_TABLES, isAboutTheRun, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import { loadSql } from "../load-sql.ts";
-import { keep } from "../rows.ts";
+import { keep, loadSql } from "../queries.ts";
 
 interface ComparedColumn {
   readonly name: string;

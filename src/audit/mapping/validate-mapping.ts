@@ -2,10 +2,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { scalar } from "../../storage/duckdb.ts";
-import { readDefinitions } from "../questions/read-definitions.ts";
 import type { FieldDefinition, Mapping } from "./definitions.ts";
-import { invalidAt } from "./file-text.ts";
+import { readDefinitions } from "./definitions.ts";
 import type { MappingRow } from "./mapping-file.ts";
+import { invalidAt } from "./mapping-file.ts";
 
 /**
  * Throws `config.invalid` with its place in the file for the ID of a field, destination or value that the run does not

@@ -11,9 +11,8 @@ import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
-import { loadSql } from "../load-sql.ts";
-import { keep } from "../rows.ts";
-import { type Status, WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
+import { type Status, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import { keep, loadSql } from "../queries.ts";
 
 /** What a limit can be set to. Each counts values, and one value is one row of `content_mapped_values`. */
 export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;

@@ -7,8 +7,7 @@ import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.t
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { loadSql } from "../load-sql.ts";
-import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
+import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../mapped-value.ts";
 import {
   type DestinationCounts,
   ignoredDestinations,
@@ -17,13 +16,13 @@ import {
   RECEPTION,
   RECEPTION_TEXT,
   receiving,
+  sendsAsIs,
   sumOf,
   without,
 } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { keep, keepRange } from "../rows.ts";
-import { notFound, type Scope } from "./filters.ts";
-import { sendsAsIs } from "../mapping/value-counts.ts";
+import { keep, keepRange, loadSql } from "../queries.ts";
+import { notFound, type Scope } from "../scope.ts";
 
 export interface CoverageFilter extends Scope {
   readonly status?: Status | undefined;

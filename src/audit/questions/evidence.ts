@@ -6,7 +6,7 @@ import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type OpenedRun, rawFilesIn } from "../open-run.ts";
-import { type ItemValue } from "./read-item.ts";
+import type { ItemValue } from "./item-values.ts";
 
 const required = { required: true } as const;
 

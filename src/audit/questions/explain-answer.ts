@@ -3,16 +3,16 @@ import { type Answer, type AnswerRow, col, type Section, section } from "../../c
 import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
+import { STATUSES } from "../mapped-value.ts";
 import type { Destination } from "../mapping/definitions.ts";
-import { STATUSES } from "../mapping/mapped-value.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
+import { resolveScope, type Scope, type Scoped } from "../scope.ts";
 import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
 import { isWanted, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
-import { resolveScope, type Scope, type Scoped } from "./filters.ts";
-import { type Since, sinceKey } from "./since.ts";
+import { type Since, sinceKey } from "./item-values.ts";
 
 const PAYLOADS = {
   ...RECEIVER,

@@ -1,13 +1,13 @@
 /** An explanation by the rules of the mapping procedure, from an item's mapped values and the definitions they name. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
+import type { MappedValue } from "../mapped-value.ts";
 import type { Destination, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
-import type { MappedValue } from "../mapping/mapped-value.ts";
+import type { Scope } from "../scope.ts";
 import { DESTINATION } from "./coverage.ts";
 import { pointerTo } from "./evidence.ts";
 import type { ItemExplanation } from "./explain.ts";
-import type { Scope } from "./filters.ts";
-import { type ItemValue } from "./read-item.ts";
+import type { ItemValue } from "./item-values.ts";
 
 export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
   return ids?.includes(id) ?? true;

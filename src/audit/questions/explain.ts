@@ -5,15 +5,13 @@ import { WarehouseError } from "../../common/errors.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { readReceptions } from "../mapping/value-counts.ts";
+import { readDefinitions } from "../mapping/definitions.ts";
+import { readReceptions, sendsAsIs } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
+import { notFound } from "../scope.ts";
 import { contradicted, findEvidence } from "./evidence.ts";
-import { notFound } from "./filters.ts";
-import { readDefinitions } from "./read-definitions.ts";
-import { readItemValues, readLedger, readPayloads } from "./read-item.ts";
-import { sendsAsIs } from "../mapping/value-counts.ts";
+import { readItemValues, readLedger, readPayloads, readSince } from "./item-values.ts";
 import { hasHistory } from "./run-history.ts";
-import { readSince } from "./since.ts";
 
 const ITEM_FACTS = {
   contentId: col.text({ required: true }),

@@ -5,9 +5,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { loadSql } from "../load-sql.ts";
 import { ignoredDestinations, prepareReceptions } from "../mapping/value-counts.ts";
-import { keep, keepRange } from "../rows.ts";
+import { keep, keepRange, loadSql } from "../queries.ts";
 import { itemBounds } from "./coverage.ts";
 
 /** How much of a run a page holds: items, mapped values of all of them, and bytes of the rows before they are gzipped. */

@@ -26,7 +26,7 @@ import {
   passesSection,
   requestsSection,
   tablesSection,
-} from "./run-facts.ts";
+} from "./run-sections.ts";
 
 const RUNS = {
   /** `*`: the run that readers see. `/`: one that is not in its history: put aside, or rolled back. */

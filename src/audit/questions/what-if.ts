@@ -12,15 +12,12 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
-import { ignoredDestinations, prepareReceptions, receiving } from "../mapping/value-counts.ts";
+import { ignoredDestinations, prepareReceptions, receiving, sendsAsIs } from "../mapping/value-counts.ts";
 import type { Question } from "../open-run.ts";
-import { keep, keepRange } from "../rows.ts";
-import { listOf } from "../rows-listed.ts";
+import { keep, keepRange, listOf, loadSql } from "../queries.ts";
 import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
-import { sendsAsIs } from "../mapping/value-counts.ts";
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
+import { STATUSES, type Status } from "../../audit/mapped-value.ts";
 import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import { COUNTED, COUNTED_TEXT, type Counted, limited, sumOf } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
@@ -9,7 +9,7 @@ import {
   coverageAnswer,
   coverageOf,
 } from "../../audit/questions/coverage.ts";
-import { resolveScope } from "../../audit/questions/filters.ts";
+import { resolveScope } from "../../audit/scope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";

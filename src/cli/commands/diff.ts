@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { contentDiffQuestion } from "../../audit/diff/content-diff-answer.ts";
-import { diffQuestion } from "../../audit/diff/diff-answer.ts";
+import { diffQuestion } from "../../audit/diff/value-diff-answer.ts";
 import type { Choice, Question } from "../../audit/open-run.ts";
 import type { Answer } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";

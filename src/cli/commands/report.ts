@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { findReadable } from "../../audit/open-run.ts";
-import { earlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { earlierRuns } from "../../audit/questions/run-history.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";

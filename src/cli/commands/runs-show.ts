@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadable } from "../../audit/open-run.ts";
 import { driftQuestion } from "../../audit/questions/drift.ts";
-import { readRejectsSection } from "../../audit/questions/run-facts.ts";
+import { readRejectsSection } from "../../audit/questions/run-sections.ts";
 import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";

@@ -1,7 +1,7 @@
 /** The answer to a question in SQL. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
+import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-query.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
 import { answerTexts, planTexts, type TextForm } from "./formats.ts";

@@ -2,11 +2,15 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { contentForPage } from "../../audit/diff/content-diff-answer.ts";
-import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
-import type { RunPair } from "../../audit/diff/diff-runs.ts";
-import type { RunAccount } from "../../audit/questions/account.ts";
-import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts";
+import type { RunPair } from "../../audit/diff/run-pair.ts";
+import { diffForPage, type PageDiff } from "../../audit/diff/value-diff-answer.ts";
+import {
+  comparison,
+  type EarlierRuns,
+  isHistoryIn,
+  readKnownRuns,
+} from "../../audit/questions/run-history.ts";
+import type { RunAccount } from "../../audit/questions/run-row.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";

@@ -14,10 +14,10 @@ import {
   sumOf,
   withoutOf,
 } from "../../audit/mapping/value-counts.ts";
-import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import type { EarlierRuns } from "../../audit/questions/run-history.ts";
+import type { RunAccount } from "../../audit/questions/run-row.ts";
 import { count, percent, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";

@@ -2,8 +2,8 @@
 import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-counts.ts";
 import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
-import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { ReportedItems } from "../../audit/questions/items.ts";
+import { comparison, type EarlierRuns } from "../../audit/questions/run-history.ts";
 import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { html } from "./markup.ts";

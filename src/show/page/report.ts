@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
 import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
-import { instanceName, type RunAccount, readAccount, SAMPLE } from "../../audit/questions/account.ts";
 import { coverageOf } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type ItemLimits, reportedItems } from "../../audit/questions/items.ts";
+import type { EarlierRuns } from "../../audit/questions/run-history.ts";
+import { isHistoryIn } from "../../audit/questions/run-history.ts";
+import { instanceName, type RunAccount, readAccount, SAMPLE } from "../../audit/questions/run-row.ts";
 import {
   checksSection,
   failingRowsOnPage,
@@ -18,8 +19,7 @@ import {
   requestsSection,
   type TableSize,
   tablesSection,
-} from "../../audit/questions/run-facts.ts";
-import { isHistoryIn } from "../../audit/questions/run-history.ts";
+} from "../../audit/questions/run-sections.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";

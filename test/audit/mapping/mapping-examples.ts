@@ -1,11 +1,11 @@
+import type { MappedValue } from "../../../src/audit/mapped-value.ts";
 import type {
   Destination,
   FieldDefinition,
   Mapping,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
-import { type ItemValue } from "../../../src/audit/questions/read-item.ts";
+import type { ItemValue } from "../../../src/audit/questions/item-values.ts";
 
 /**
  * Worked examples of the mapping procedure, one item each. The per-item procedure and the SQL steps are both held to

@@ -14,6 +14,8 @@
  * Whether a string is an ID is a fact of the field, not of the destination: an entry of any of its mappings, also of
  * one that was not picked, makes it an ID. Once it is an ID, it is never matched as a text.
  */
+
+import type { MappedValue, Status } from "../../../src/audit/mapped-value.ts";
 import type {
   Definitions,
   Destination,
@@ -21,8 +23,7 @@ import type {
   MappingEntry,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import type { MappedValue, Status } from "../../../src/audit/mapping/mapped-value.ts";
-import { type ItemValue, type Members } from "../../../src/audit/questions/read-item.ts";
+import type { ItemValue, Members } from "../../../src/audit/questions/item-values.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 
 export interface Item {

@@ -15,7 +15,7 @@ import {
   coverageOf,
   coverageSections,
 } from "../../../src/audit/questions/coverage.ts";
-import { resolveScope } from "../../../src/audit/questions/filters.ts";
+import { resolveScope } from "../../../src/audit/scope.ts";
 import { all, execute, type QueryRow } from "../../../src/storage/duckdb.ts";
 import { long } from "../../long.ts";
 import { opened, sampleWarehouse } from "../sample.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { changesSql, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
-import { readSince } from "../../../src/audit/questions/since.ts";
+import { changesSql, diffRuns, LINES, whyOf } from "../../../src/audit/diff/value-diff.ts";
+import { readSince } from "../../../src/audit/questions/item-values.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { changeParts } from "../../../src/audit/diff/change-words.ts";
-import { changesSql, type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
-import { readSince } from "../../../src/audit/questions/since.ts";
+import { changeParts } from "../../../src/audit/diff/change-text.ts";
+import { changesSql, type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/value-diff.ts";
+import { readSince } from "../../../src/audit/questions/item-values.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";

@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Definitions, indexDefinitions, type Mapping } from "../../../src/audit/mapping/definitions.ts";
-import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
+import type { MappedValue } from "../../../src/audit/mapped-value.ts";
+import {
+  type Definitions,
+  indexDefinitions,
+  type Mapping,
+  readDefinitions,
+} from "../../../src/audit/mapping/definitions.ts";
 import { exportMapping, type MappingRow, readMapping } from "../../../src/audit/mapping/mapping-file.ts";
 import { explainItem } from "../../../src/audit/questions/explain.ts";
-import { readDefinitions } from "../../../src/audit/questions/read-definitions.ts";
-import { readItemValues } from "../../../src/audit/questions/read-item.ts";
+import { readItemValues } from "../../../src/audit/questions/item-values.ts";
 import { whatIf } from "../../../src/audit/questions/what-if.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { all } from "../../../src/storage/duckdb.ts";

@@ -1,7 +1,7 @@
 /** Each figure and line of the first screen, and the sections behind them, against tables that say something else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EarlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
+import type { EarlierRuns } from "../../../src/audit/questions/run-history.ts";
 import { listedRun } from "../../../src/audit/questions/runs.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
 import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";

@@ -4,12 +4,13 @@ import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import type { Cause } from "../../tables/history.ts";
+import { DEFINITIONS } from "../mapping/definition-changes.ts";
 import type { Choice, Question } from "../open-run.ts";
-import { notFound, type Scoped } from "../questions/filters.ts";
-import { listOf } from "../rows-listed.ts";
-import { changeParts, wordsIn } from "./change-words.ts";
+import { listOf } from "../queries.ts";
+import { notFound, type Scoped } from "../scope.ts";
+import { changeParts, wordsIn } from "./change-text.ts";
 import { idOf } from "./content-diff-answer.ts";
-import { DEFINITIONS } from "./definition-changes.ts";
+import { findPair, type RunPair } from "./run-pair.ts";
 import {
   CAUSES_COUNTED,
   changesSql,
@@ -20,8 +21,7 @@ import {
   LINES,
   type PlacedChange,
   whyOf,
-} from "./diff.ts";
-import { findPair, type RunPair } from "./diff-runs.ts";
+} from "./value-diff.ts";
 
 /** For people. */
 const CAUSE = { cause: col.text({ isWords: true }) } as const;
@@ -194,4 +194,42 @@ function cameTo(diff: Diff, { cause, destination, field, item }: DiffFilter): st
   return [cause, destination, field, item].some((each) => each !== undefined)
     ? "Nothing that the filters let through changed."
     : "Nothing changed: every mapped value is as it was.";
+}
+
+export interface PageDiff {
+  readonly lead: string;
+  readonly sections: readonly Section[];
+  readonly totals: Pick<Diff, "items" | "values" | "payloads" | "payloadItems">;
+}
+
+/** Rows of a list before it is unfolded. */
+const ROWS_SHOWN = 10;
+
+export async function diffForPage(connection: DuckDBConnection, pair: RunPair): Promise<PageDiff> {
+  const filter = { cause: undefined, destination: undefined, field: undefined };
+  const diff = await diffRuns(connection, pair, filter);
+  const lists = { connection, diff };
+  const alike = diff.causes.reduce((sum, each) => sum + each.alike, 0);
+  const [sent, same] = ["change <> 'alike'", "change = 'alike' AND reception = 'receiving'"];
+  return {
+    lead: leadOf(pair, diff, filter),
+    totals: diff,
+    sections: [
+      ...countedSections(diff),
+      { ...(await linesSection(lists, sent)), limit: ROWS_SHOWN },
+      {
+        ...(await itemsSection(lists, sent)),
+        title: "Item by item",
+        limit: ROWS_SHOWN,
+        all: "--items --format csv",
+      },
+      {
+        ...(await linesSection(lists, same)),
+        key: "alike",
+        title: "No payload change",
+        lead: `${count(alike)} mapped values: the destination is sent the same, and the status, a flag or a value that is not sent is another.`,
+        limit: 0,
+      },
+    ],
+  };
 }

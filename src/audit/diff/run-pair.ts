@@ -1,12 +1,12 @@
 /** The two runs that are compared, and the run whose history knows both, if any. */
 import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { isPutAside, withPast } from "../../warehouse/identity.ts";
+import { isPutAside, previousOf, sameInstance, withPast } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
-import { findReadable } from "../open-run.ts";
-import { notFound } from "../questions/filters.ts";
+import { type Choice, findReadable, type ReadableRun } from "../open-run.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "../questions/run-history.ts";
+import { notFound } from "../scope.ts";
 
 type ComparedRun = Pick<KnownRun, "run" | "sequence" | "verdict">;
 
@@ -112,4 +112,49 @@ function ordered(before: ComparedRun, after: ComparedRun, basis: string | undefi
 /** Without what else a history says of it. */
 function named({ run, sequence, verdict }: ComparedRun): ComparedRun {
   return { run, sequence, verdict };
+}
+
+export interface ChosenRuns extends Choice {
+  readonly pair: RunPair;
+  readonly before: ReadableRun;
+}
+
+/**
+ * By name or number, `current` or `previous`. Throws `config.not_found` for one that is not there or not kept, and
+ * `config.invalid` where the first is the later one, or they are of two instances.
+ */
+export async function chooseRuns(
+  folder: OutputFolder,
+  wanted: readonly [before: string, after: string],
+  temporaryDirectory: string,
+): Promise<ChosenRuns> {
+  const names = [await namedRun(folder, wanted[0]), await namedRun(folder, wanted[1])] as const;
+  const pair = await findPair(folder, names, temporaryDirectory);
+  const [before, after] = [
+    await findReadable(folder, pair.before.run),
+    await findReadable(folder, pair.after.run),
+  ];
+  assertOneInstance(before, after);
+  return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: LIMITS };
+}
+
+/** Texts of a range, both sides, are beside the buffers: with two threads it would be twice as many. */
+const LIMITS = { memoryLimitMb: 128, threads: 1 };
+
+/** The run before the current one also where no history names it. */
+async function namedRun(folder: OutputFolder, wanted: string): Promise<string> {
+  if (wanted !== "previous") return wanted;
+  const { manifest } = await findReadable(folder, "current");
+  return previousOf(manifest, await listRuns(folder))?.run ?? manifest.previousRun ?? wanted;
+}
+
+function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
+  const [one, other] = [before.manifest.instance, after.manifest.instance];
+  if (sameInstance(one, other)) return;
+  const named = (run: ReadableRun) =>
+    `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
+  throw new WarehouseError(
+    "config.invalid",
+    `The runs are of two instances, ${named(before)} and ${named(after)}, whose content has nothing in common; name two runs of one.`,
+  );
 }

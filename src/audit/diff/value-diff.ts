@@ -7,19 +7,18 @@ import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { loadSql } from "../load-sql.ts";
-import { ignoredDestinations } from "../mapping/value-counts.ts";
-import { DESTINATION, FIELD } from "../questions/coverage.ts";
-import { idsOf } from "../questions/filters.ts";
-import { keep } from "../rows.ts";
-import { CHANGE, wordsIn } from "./change-words.ts";
 import {
   definitionClause,
   readDefinitionChanges,
   readDefinitionRows,
   type Why,
-} from "./definition-changes.ts";
-import type { RunPair } from "./diff-runs.ts";
+} from "../mapping/definition-changes.ts";
+import { ignoredDestinations } from "../mapping/value-counts.ts";
+import { keep, loadSql } from "../queries.ts";
+import { DESTINATION, FIELD } from "../questions/coverage.ts";
+import { idsOf } from "../scope.ts";
+import { CHANGE, wordsIn } from "./change-text.ts";
+import type { RunPair } from "./run-pair.ts";
 
 /** Destination and field by name or ID, an item by its ID. */
 export interface DiffFilter {

@@ -1,10 +1,10 @@
 /** What of a run an audit looks at. Names and IDs are taken alike; one that does not exist is told with the nearest. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col } from "../../common/answer.ts";
-import { WarehouseError } from "../../common/errors.ts";
-import { joinWords, nearestSentence } from "../../common/nearest.ts";
-import { printable } from "../../common/printable.ts";
-import { readRows } from "../../storage/typed-rows.ts";
+import { col } from "../common/answer.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { joinWords, nearestSentence } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
+import { readRows } from "../storage/typed-rows.ts";
 
 type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
 

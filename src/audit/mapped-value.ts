@@ -1,6 +1,6 @@
 /** A value of an item at a destination. */
-import { type AnswerRow, col } from "../../common/answer.ts";
-import { quoteLiteral } from "../../storage/sql-text.ts";
+import { type AnswerRow, col } from "../common/answer.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
 
 export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type Status = (typeof STATUSES)[number];

@@ -6,7 +6,7 @@ import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../lo
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
-import { loadSql } from "../load-sql.ts";
+import { loadSql } from "../queries.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
 type Definition = NonNullable<z.output<typeof definition>>;
